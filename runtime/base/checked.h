@@ -36,6 +36,37 @@ inline bool alignUp(uint64_t value, uint64_t alignment, uint64_t *result) {
   return true;
 }
 
+/// A number that sums and products of counts from a file make. It stays at its largest value where
+/// they do not fit, so that a single check at the end sees every overflow on the way.
+class CheckedCount {
+public:
+  CheckedCount() = default;
+  explicit CheckedCount(uint64_t value) : value(value) {}
+
+  CheckedCount &operator+=(uint64_t more) {
+    if (addOverflows(value, more, &value))
+      value = UINT64_MAX;
+    return *this;
+  }
+  CheckedCount &operator+=(CheckedCount more) { return *this += more.value; }
+  CheckedCount &operator*=(uint64_t factor) {
+    if (multiplyOverflows(value, factor, &value))
+      value = UINT64_MAX;
+    return *this;
+  }
+
+  /// What the count is; UINT64_MAX where it does not fit.
+  uint64_t get() const { return value; }
+  /// False if the count is no 32-bit ordinal.
+  bool to32(uint32_t *result) const {
+    *result = static_cast<uint32_t>(value);
+    return value < UINT32_MAX;
+  }
+
+private:
+  uint64_t value = 0;
+};
+
 /// Elements of a shape; false on overflow or a negative dim.
 inline bool countElements(const int64_t *shape, size_t rank, uint64_t *result) {
   uint64_t count = 1;

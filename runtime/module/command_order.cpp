@@ -13,7 +13,13 @@
 
 #include "runtime/module/command_order.h"
 
+#include "runtime/base/checked.h"
+
 using namespace xc;
+
+/// What waits for a choice waits for each command that ends its region: their products are bounded
+/// by the size of the plan.
+static constexpr uint64_t kEdgesPerPart = 32, kLeastEdges = 1 << 20;
 
 CommandOrder::CommandOrder(const HostAllocator &allocator)
     : commands(allocator), commandEdges(allocator), edgeList(allocator), ranges(allocator),
@@ -35,6 +41,11 @@ Status CommandOrder::build(const fb::Plan &table, Span<const uint8_t> choices) {
   ranges.clear();
   endList.clear();
   waiting = 0;
+  CheckedCount most(count(plan->commands()));
+  most += count(plan->edges());
+  most *= kEdgesPerPart;
+  most += kLeastEdges;
+  mostEdges = most.get();
   uint32_t total = count(plan->commands()), regionCount = count(plan->regions());
   XCR_RETURN_IF_ERROR(reset(ends, total));
   XCR_RETURN_IF_ERROR(reset(isAwaited, total));
@@ -86,13 +97,24 @@ Status CommandOrder::translateEdges(uint32_t first, uint32_t command, hal::Range
   return Status();
 }
 
+Status CommandOrder::tooMany(size_t edges) const {
+  return makeStatus(HostAllocator(), XCR_STATUS_UNSUPPORTED,
+                    "the commands that sizes choose wait for each other more than %zu times",
+                    edges);
+}
+
+/// Adds what ends a command.
+Status CommandOrder::addEnd(uint32_t position) {
+  return endList.size() < mostEdges ? endList.push(position) : tooMany(endList.size());
+}
+
 /// Adds an edge to the list's region at \p position, if there is none yet.
 Status CommandOrder::addEdge(uint32_t position) {
   uint32_t &last = lastWaits[regionBegin + position];
   if (last == waiting)
     return Status();
   last = waiting;
-  return edgeList.push(position);
+  return edgeList.size() < mostEdges ? edgeList.push(position) : tooMany(edgeList.size());
 }
 
 Status CommandOrder::appendCommand(uint32_t command, hal::Range edges) {
@@ -114,7 +136,7 @@ Status CommandOrder::appendCommand(uint32_t command, hal::Range edges) {
       regionNumbers[plan->region_ordinals()->Get(nested.begin() + i)] = 0; // set on its turn
   }
   ends[command] = {static_cast<uint32_t>(endList.size()), 1};
-  XCR_RETURN_IF_ERROR(endList.push(size() - regionBegin));
+  XCR_RETURN_IF_ERROR(addEnd(size() - regionBegin));
   XCR_RETURN_IF_ERROR(commands.push(command));
   return commandEdges.push(edges);
 }
@@ -125,9 +147,9 @@ Status CommandOrder::collectEnds(uint32_t region, hal::Range waits) {
   for (uint32_t i = range.begin(); i < range.begin() + range.count(); ++i)
     if (!isAwaited[i])
       for (uint32_t e = 0; e < ends[i].count; ++e)
-        XCR_RETURN_IF_ERROR(endList.push(endList[ends[i].begin + e]));
+        XCR_RETURN_IF_ERROR(addEnd(endList[ends[i].begin + e]));
   if (range.count() == 0)
     for (uint32_t i = 0; i < waits.count; ++i)
-      XCR_RETURN_IF_ERROR(endList.push(edgeList[waits.begin + i]));
+      XCR_RETURN_IF_ERROR(addEnd(edgeList[waits.begin + i]));
   return Status();
 }

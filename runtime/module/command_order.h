@@ -39,6 +39,8 @@ private:
   Status appendRegion(uint32_t region, hal::Range waits);
   Status appendCommand(uint32_t command, hal::Range edges);
   Status translateEdges(uint32_t first, uint32_t command, hal::Range waits, hal::Range *out);
+  Status addEnd(uint32_t position);
+  Status tooMany(size_t edges) const;
   Status addEdge(uint32_t position);
   Status collectEnds(uint32_t region, hal::Range waits);
 
@@ -57,6 +59,7 @@ private:
   Vector<uint8_t> isAwaited;  ///< by another command of its region in the plan
   Vector<uint32_t> lastWaits; ///< of a command of the list: who was given an edge to it last
   uint32_t waiting = 0;
+  uint64_t mostEdges = 0; ///< also of ends
 };
 
 } // namespace xc

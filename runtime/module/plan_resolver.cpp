@@ -103,23 +103,35 @@ Status PlanResolver::layOut() {
   XCR_RETURN_IF_ERROR(reset(pending, total));
   dirty.clear();
   XCR_RETURN_IF_ERROR(dirty.reserve(total));
-  uint32_t addressCount = 0, scalarCount = 0;
+  CheckedCount addressCount, scalarCount;
   for (uint32_t i = 0; i < total; ++i)
     XCR_RETURN_IF_ERROR(layOutCommand(i, &addressCount, &scalarCount));
-  XCR_RETURN_IF_ERROR(reset(addresses, addressCount));
-  XCR_RETURN_IF_ERROR(reset(scalars, scalarCount));
+  uint32_t last;
+  if (!addressCount.to32(&last))
+    return tooMany("addresses");
+  if (!scalarCount.to32(&last))
+    return tooMany("scalars");
+  XCR_RETURN_IF_ERROR(reset(addresses, addressCount.get()));
+  XCR_RETURN_IF_ERROR(reset(scalars, scalarCount.get()));
   XCR_RETURN_IF_ERROR(indexUses());
   isLaidOut = allDirty = isUntold = true;
   return Status();
 }
 
-Status PlanResolver::layOutCommand(uint32_t ordinal, uint32_t *addressCount,
-                                   uint32_t *scalarCount) {
+Status PlanResolver::tooMany(const char *what) const {
+  return makeStatus(allocator, XCR_STATUS_UNSUPPORTED,
+                    "the commands of '%.*s' use 4,294,967,295 %s or more", printLength(owner),
+                    owner.data, what);
+}
+
+Status PlanResolver::layOutCommand(uint32_t ordinal, CheckedCount *addressCount,
+                                   CheckedCount *scalarCount) {
   const fb::Command &from = tableOf(ordinal);
   hal::Command &to = commands[ordinal];
   to.edges = order.edgesOf(ordinal);
-  to.addresses.begin = *addressCount;
-  to.scalars.begin = *scalarCount;
+  // Sums that do not fit are refused when all are made.
+  addressCount->to32(&to.addresses.begin);
+  scalarCount->to32(&to.scalars.begin);
   switch (from.kind()) {
   case fb::CommandKind::Dispatch: {
     const fb::Dispatch &dispatch = *plan->dispatches()->Get(from.ordinal());
@@ -128,7 +140,8 @@ Status PlanResolver::layOutCommand(uint32_t ordinal, uint32_t *addressCount,
       most =
           std::max(most, plan->variants()->Get(dispatch.variants().begin() + v)->scalars().count());
     to.kind = CommandKind::Dispatch;
-    *addressCount += dispatch.bindings().count() + 1; // and the workspace
+    *addressCount += dispatch.bindings().count();
+    *addressCount += 1; // the workspace
     *scalarCount += most;
     return Status();
   }
@@ -215,9 +228,15 @@ template <typename Function> void PlanResolver::forBindings(Function function) c
 Status PlanResolver::indexUses() {
   XCR_RETURN_IF_ERROR(reset(useBegins, buffers.size() + 1));
   XCR_RETURN_IF_ERROR(changedBuffers.reserve(buffers.size()));
+  CheckedCount total;
+  uint32_t last;
   forBindings([&](uint32_t, const fb::Binding &binding, uint32_t) {
     ++useBegins[bufferIndex(binding.space(), binding.ordinal()) + 1];
+    total += 1;
   });
+  // No part of the sum is larger than all of it.
+  if (!total.to32(&last))
+    return tooMany("bindings");
   for (size_t i = 0; i < buffers.size(); ++i)
     useBegins[i + 1] += useBegins[i];
   XCR_RETURN_IF_ERROR(uses.resize(useBegins[buffers.size()]));
@@ -307,12 +326,32 @@ Status PlanResolver::evaluate(Span<const int64_t> symbols) {
   return Status();
 }
 
-/// Whether the listed commands, or what lists them, need a formula's value.
-bool PlanResolver::needs(uint32_t formula) const {
+/// The first failure of a formula that the listed commands, or what lists them, need; null if there
+/// is none.
+Status PlanResolver::findNeededFailure(const Failure **out) const {
+  *out = nullptr;
+  if (failures.size() == 0)
+    return Status();
   // Where nothing is chosen, all is listed.
-  bool isNeeded = chosenRegions.size() == 0;
+  *out = &failures[0];
+  if (chosenRegions.size() == 0)
+    return Status();
+  Vector<uint8_t> isNeeded(allocator);
+  XCR_RETURN_IF_ERROR(isNeeded.resize(results.size()));
+  noteNeeded(isNeeded);
+  for (const Failure &failure : failures)
+    if (isNeeded[failure.formula]) {
+      *out = &failure;
+      return Status();
+    }
+  *out = nullptr;
+  return Status();
+}
+
+void PlanResolver::noteNeeded(Vector<uint8_t> &isNeeded) const {
   auto note = [&](const fb::Value &value) {
-    isNeeded |= value.formula() == static_cast<int32_t>(formula);
+    if (value.formula() >= 0)
+      isNeeded[static_cast<uint32_t>(value.formula())] = 1;
   };
   if (plan->arena_size())
     note(*plan->arena_size());
@@ -330,28 +369,29 @@ bool PlanResolver::needs(uint32_t formula) const {
       note(*plan->scalars()->Get(variant.scalars().begin() + s));
     for (uint32_t g = 0; g < variant.guards().count(); ++g) {
       const fb::Guard &guard = *plan->guards()->Get(variant.guards().begin() + g);
-      isNeeded |= guard.kind() == fb::GuardKind::ValueInRange && guard.operand() == formula;
+      if (guard.kind() == fb::GuardKind::ValueInRange)
+        isNeeded[guard.operand()] = 1;
     }
   };
-  for (uint32_t i = 0; i < commands.size() && !isNeeded; ++i)
+  for (uint32_t i = 0; i < commands.size(); ++i)
     if (commands[i].kind == CommandKind::Dispatch) {
       const fb::Range &range = plan->dispatches()->Get(tableOf(i).ordinal())->variants();
       for (uint32_t v = 0; v < range.count(); ++v)
         noteVariant(*plan->variants()->Get(range.begin() + v));
     }
-  return isNeeded;
 }
 
 Status PlanResolver::setSymbols(Span<const int64_t> symbols) {
   allDirty = true;
   XCR_RETURN_IF_ERROR(evaluate(symbols));
   XCR_RETURN_IF_ERROR(choose());
-  for (const Failure &failure : failures)
-    if (needs(failure.formula))
-      return makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE,
-                        "formula %u of the plan of '%.*s' %s for the shapes of "
-                        "the inputs",
-                        failure.formula, printLength(owner), owner.data, describe(failure.error));
+  const Failure *failure;
+  XCR_RETURN_IF_ERROR(findNeededFailure(&failure));
+  if (failure)
+    return makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE,
+                      "formula %u of the plan of '%.*s' %s for the shapes of "
+                      "the inputs",
+                      failure->formula, printLength(owner), owner.data, describe(failure->error));
   int64_t size = plan->arena_size() ? valueOf(*plan->arena_size(), results.span()) : 0;
   if (size < 0)
     return makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE,

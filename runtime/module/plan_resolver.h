@@ -8,6 +8,7 @@
 #ifndef XC_RUNTIME_MODULE_PLAN_RESOLVER_H
 #define XC_RUNTIME_MODULE_PLAN_RESOLVER_H
 
+#include "runtime/base/checked.h"
 #include "runtime/module/command_order.h"
 #include "runtime/module/tables.h"
 #include "runtime/module/temporaries.h"
@@ -108,11 +109,13 @@ private:
     return spaceBegins[static_cast<uint32_t>(space)] + ordinal;
   }
   Status evaluate(Span<const int64_t> symbols);
-  bool needs(uint32_t formula) const;
+  Status findNeededFailure(const Failure **out) const;
+  void noteNeeded(Vector<uint8_t> &isNeeded) const;
   Status choose();
   void noteVariableUse();
   Status layOut();
-  Status layOutCommand(uint32_t ordinal, uint32_t *addressCount, uint32_t *scalarCount);
+  Status layOutCommand(uint32_t ordinal, CheckedCount *addressCount, CheckedCount *scalarCount);
+  Status tooMany(const char *what) const;
   Status indexUses();
   template <typename Function> void forBindings(Function function) const;
   bool asksForAlignment(const fb::Dispatch &dispatch) const;

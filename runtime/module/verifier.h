@@ -23,10 +23,18 @@ class Verifier {
 public:
   Verifier(const HostAllocator &allocator, const fb::Module &module, uint64_t tablesEnd,
            uint64_t fileSize)
-      : allocator(allocator), module(module), tablesEnd(tablesEnd), fileSize(fileSize) {}
+      : allocator(allocator), module(module), tablesEnd(tablesEnd), fileSize(fileSize),
+        mostVisits(visitsFor(tablesEnd)) {}
 
   /// CORRUPT, or INCOMPATIBLE for a feature that this library does not know.
   Status verify();
+
+  /// Tables may share parts, and what shares them looks at them again: this many parts are looked
+  /// at, whatever a file makes of its bytes. What a plan takes of memory when it runs keeps within
+  /// this, too.
+  static uint64_t visitsFor(uint64_t bytes);
+  /// How many parts have been looked at.
+  uint64_t visitCount() const { return visits.get(); }
 
 private:
   /// Who uses a plan, and what it may use.
@@ -79,6 +87,8 @@ private:
 
   // verify_command.cpp
   Status verifyDispatches(const fb::Plan &plan, const PlanContext &context);
+  /// Of every command that runs it, whatever other commands share.
+  CheckedCount costOf(const fb::Plan &plan, const fb::Dispatch &dispatch) const;
   Status verifyVariant(const fb::Plan &plan, const PlanContext &context,
                        const fb::Dispatch &dispatch, const fb::Variant &variant);
   Status verifyGuard(const fb::Plan &plan, const PlanContext &context, const fb::Dispatch &dispatch,
@@ -96,10 +106,15 @@ private:
                                : static_cast<uint32_t>(value.formula()) < count(formulas);
   }
   [[gnu::format(printf, 2, 3)]] Status corrupt(const char *format, ...);
+  /// CORRUPT if \p parts more are too many.
+  Status visit(CheckedCount parts);
+  Status visit(uint64_t parts) { return visit(CheckedCount(parts)); }
 
   const HostAllocator &allocator;
   const fb::Module &module;
-  const uint64_t tablesEnd, fileSize;
+  const uint64_t tablesEnd, fileSize, mostVisits;
+  CheckedCount visits;
+  Vector<uint64_t> dispatchCosts{allocator}; ///< of the plan that is looked at
 };
 
 /// Bytes of a constant, parameter or variable of a verified module.

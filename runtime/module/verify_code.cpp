@@ -33,6 +33,7 @@ Status Verifier::verifyExecutable(uint32_t ordinal) {
     return corrupt("executable %u has no kernels", ordinal);
   if (!areAligned(code.formula_code()))
     return corrupt("the formulas of executable %u are not aligned", ordinal);
+  XCR_RETURN_IF_ERROR(visit(count(code.formulas())));
   for (uint32_t i = 0; i < count(code.formulas()); ++i)
     if (!isInside(*code.formulas()->Get(i), code.formula_code()))
       return corrupt("formula %u of executable %u is outside its code", i, ordinal);
@@ -81,6 +82,7 @@ Status Verifier::verifyExportValue(const fb::Executable &code, const fb::Export 
     return corrupt("kernel '%s' names formula %d, there are %u", name, value->formula(),
                    count(code.formulas()));
   const fb::Range &range = *code.formulas()->Get(static_cast<uint32_t>(value->formula()));
+  XCR_RETURN_IF_ERROR(visit(range.count()));
   if (const char *fault =
           verifyFormula(codeOf(code.formula_code(), range), range.count(), entry.scalar_count(),
                         /*earlierCount=*/0))
@@ -99,6 +101,7 @@ Status Verifier::verifyOperands(const fb::Executable &code, const fb::Export &en
         !areAligned(operand.dims()))
       return corrupt("binding %u of kernel '%s' has element type %u, or dims that are not aligned",
                      i, entry.name()->c_str(), static_cast<unsigned>(operand.dtype()));
+    XCR_RETURN_IF_ERROR(visit(count(operand.dims()) + 1));
     for (uint32_t d = 0; d < count(operand.dims()); ++d)
       XCR_RETURN_IF_ERROR(verifyExportValue(code, entry, operand.dims()->Get(d)));
   }
@@ -106,6 +109,7 @@ Status Verifier::verifyOperands(const fb::Executable &code, const fb::Export &en
 }
 
 Status Verifier::verifyParameters(const fb::Export &entry) {
+  XCR_RETURN_IF_ERROR(visit(count(entry.parameters())));
   for (uint32_t i = 0; i < count(entry.parameters()); ++i) {
     const fb::Parameter &parameter = *entry.parameters()->Get(i);
     uint32_t limit = 1;
@@ -148,6 +152,7 @@ Status Verifier::verifyTensorMap(const fb::Export &entry, const fb::TensorMap &m
                    "strides",
                    name, static_cast<unsigned>(map.dtype()), rank, count(map.dims()),
                    count(map.strides()), count(map.box()), count(map.element_strides()));
+  XCR_RETURN_IF_ERROR(visit(2 * rank));
   if (!areAligned(map.dims(), map.strides()))
     return corrupt("a tensor map of kernel '%s' is not aligned", name);
   auto isScalarOrLiteral = [&](const fb::Value *value) {

@@ -14,6 +14,9 @@ using namespace xc;
 
 Status Verifier::verifyDispatches(const fb::Plan &plan, const PlanContext &context) {
   xcr_string_view_t owner = context.owner;
+  XCR_RETURN_IF_ERROR(visit(count(plan.bindings())));
+  dispatchCosts.clear();
+  XCR_RETURN_IF_ERROR(dispatchCosts.resize(count(plan.dispatches())));
   // Every binding, whether a dispatch uses it or not: a program looks at all.
   for (uint32_t i = 0; i < count(plan.bindings()); ++i)
     XCR_RETURN_IF_ERROR(verifyBinding(plan, context, *plan.bindings()->Get(i), false, false));
@@ -30,6 +33,10 @@ Status Verifier::verifyDispatches(const fb::Plan &plan, const PlanContext &conte
     if (dispatch.location() >= count(plan.locations()))
       return corrupt("dispatch %u of '%.*s' is at location %u, there are %u", i, printLength(owner),
                      owner.data, dispatch.location(), count(plan.locations()));
+    XCR_RETURN_IF_ERROR(visit(dispatch.variants().count()));
+    CheckedCount cost = costOf(plan, dispatch);
+    XCR_RETURN_IF_ERROR(visit(cost));
+    dispatchCosts[i] = cost.get();
     uint32_t last = dispatch.variants().count() - 1;
     for (uint32_t v = 0; v <= last; ++v) {
       const fb::Variant &variant = *plan.variants()->Get(dispatch.variants().begin() + v);
@@ -40,6 +47,18 @@ Status Verifier::verifyDispatches(const fb::Plan &plan, const PlanContext &conte
     }
   }
   return Status();
+}
+
+/// The dispatch's ranges have been found to be inside the plan.
+CheckedCount Verifier::costOf(const fb::Plan &plan, const fb::Dispatch &dispatch) const {
+  CheckedCount cost(dispatch.bindings().count());
+  for (uint32_t v = 0; v < dispatch.variants().count(); ++v) {
+    const fb::Variant &variant = *plan.variants()->Get(dispatch.variants().begin() + v);
+    cost += 1;
+    cost += variant.scalars().count();
+    cost += variant.guards().count();
+  }
+  return cost;
 }
 
 Status Verifier::verifyVariant(const fb::Plan &plan, const PlanContext &context,
@@ -116,6 +135,11 @@ Status Verifier::verifyGuard(const fb::Plan &plan, const PlanContext &context,
 
 Status Verifier::verifyTransfers(const fb::Plan &plan, const PlanContext &context) {
   xcr_string_view_t owner = context.owner;
+  CheckedCount parts(count(plan.copies()));
+  for (uint64_t more : {count(plan.fills()), count(plan.controls()), count(plan.choices()),
+                        count(plan.collectives())})
+    parts += more;
+  XCR_RETURN_IF_ERROR(visit(parts));
   for (uint32_t i = 0; i < count(plan.copies()); ++i) {
     const fb::Copy &copy = *plan.copies()->Get(i);
     XCR_RETURN_IF_ERROR(verifyBinding(plan, context, copy.source(), true, false));

@@ -33,6 +33,7 @@ Status Verifier::verifyFunction(uint32_t ordinal) {
                    count(function.plans()), count(module.targets()));
   for (uint32_t i = 0; i < count(function.plans()); ++i) {
     const fb::Plan &plan = *function.plans()->Get(i);
+    XCR_RETURN_IF_ERROR(visit(i + CheckedCount(count(module.init_plans())).get()));
     for (uint32_t j = 0; j < i; ++j)
       if (function.plans()->Get(j)->target() == plan.target())
         return corrupt("function '%.*s' has two plans for target %u", printLength(name), name.data,
@@ -56,6 +57,7 @@ Status Verifier::verifyFormulas(xcr_string_view_t owner, const FormulaCode *code
     const fb::Range &range = *formulas->Get(i);
     if (!isInside(range, code))
       return corrupt("formula %u of '%.*s' is outside its code", i, printLength(owner), owner.data);
+    XCR_RETURN_IF_ERROR(visit(CheckedCount(range.count()) += 1));
     if (const char *fault = verifyFormula(codeOf(code, range), range.count(), symbolCount, i))
       return corrupt("formula %u of '%.*s' %s", i, printLength(owner), owner.data, fault);
   }
@@ -73,6 +75,7 @@ Status Verifier::verifyArgument(const fb::Function &function, const char *kind, 
                    count(argument->dims()), XCR_MAX_RANK);
   if (!areAligned(argument->dims()))
     return corrupt("the dimensions of %s %u of '%s' are not aligned", kind, ordinal, owner);
+  XCR_RETURN_IF_ERROR(visit(count(argument->dims()) + 1));
   for (uint32_t i = 0; i < count(argument->dims()); ++i)
     if (!isValid(*argument->dims()->Get(i), function.formulas()))
       return corrupt("dim %u of %s %u of '%s' is negative or names a formula "
@@ -106,6 +109,7 @@ Status Verifier::verifyAliases(const fb::Function &function) {
 
 Status Verifier::verifySymbols(const fb::Function &function) {
   const char *owner = function.name()->c_str();
+  XCR_RETURN_IF_ERROR(visit(count(function.symbols())));
   for (uint32_t i = 0; i < count(function.symbols()); ++i) {
     const fb::Symbol &symbol = *function.symbols()->Get(i);
     if (symbol.input() >= count(function.inputs()) ||
@@ -122,6 +126,7 @@ Status Verifier::verifySymbols(const fb::Function &function) {
 }
 
 Status Verifier::verifyRequirements(const fb::Function &function) {
+  XCR_RETURN_IF_ERROR(visit(count(function.requirements())));
   for (uint32_t i = 0; i < count(function.requirements()); ++i) {
     const fb::Requirement &requirement = *function.requirements()->Get(i);
     if (requirement.comparison() > fb::Comparison::MAX)

@@ -28,6 +28,26 @@ Status Verifier::corrupt(const char *format, ...) {
   return makeStatus(allocator, XCR_STATUS_CORRUPT, "the module is damaged: %s", message);
 }
 
+/// Each part of a table takes 4 bytes or more, and compilers share few of them: formulas within
+/// others, the scalars of variants.
+static constexpr uint64_t kVisitsPerByte = 32, kLeastVisits = 1 << 20;
+
+uint64_t Verifier::visitsFor(uint64_t bytes) {
+  CheckedCount most(bytes);
+  most *= kVisitsPerByte;
+  most += kLeastVisits;
+  return most.get();
+}
+
+Status Verifier::visit(CheckedCount parts) {
+  visits += parts;
+  if (visits.get() <= mostVisits)
+    return Status();
+  return corrupt("its tables share so many parts that more than %" PRIu64
+                 " of them would be looked at",
+                 mostVisits);
+}
+
 uint64_t xc::byteLengthOf(fb::DType dtype, const flatbuffers::Vector<int64_t> *dims) {
   uint64_t elements = 0;
   countElements(dims ? dims->data() : nullptr, count(dims), &elements);

@@ -114,6 +114,9 @@ Status Verifier::verifyCommand(const fb::Plan &plan, const PlanContext &context,
     return corrupt("the edges of command %u of '%.*s' are outside the plan's "
                    "%u",
                    ordinal, printLength(owner), owner.data, count(plan.edges()));
+  CheckedCount cost(command.edges().count());
+  cost += command.kind() == fb::CommandKind::Dispatch ? dispatchCosts[command.ordinal()] : 1;
+  XCR_RETURN_IF_ERROR(visit(cost));
   uint32_t within = ordinal - region.commands().begin();
   for (uint32_t e = 0; e < command.edges().count(); ++e) {
     uint32_t edge = plan.edges()->Get(command.edges().begin() + e);

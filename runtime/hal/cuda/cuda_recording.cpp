@@ -231,6 +231,9 @@ Status CudaRecording::encodeMap(const hal::Command &command, const TensorMapSpec
                        spec.oobFill);
 }
 
+/// The address of a workspace of no bytes; nobody writes it.
+static uint64_t noWorkspace = 0;
+
 /// Has a dispatch's parameters point to where their values are; the driver copies those at once.
 void CudaRecording::pointAt(uint32_t ordinal) {
   const hal::Command &command = commands[ordinal];
@@ -244,7 +247,10 @@ void CudaRecording::pointAt(uint32_t ordinal) {
       values[i] = &scalars[command.scalars.begin + parameter.operand];
       break;
     case fb::ParameterKind::Workspace:
-      values[i] = &addresses[command.addresses.begin + command.addresses.count - 1];
+      // Behind the bindings, where it has bytes.
+      values[i] = command.hasWorkspace
+                      ? &addresses[command.addresses.begin + command.addresses.count - 1]
+                      : &noWorkspace;
       break;
     case fb::ParameterKind::TensorMap:
       values[i] = &maps[ordinal * mapStride + parameter.operand];
