@@ -40,7 +40,7 @@ Status File::open(const HostAllocator &allocator, xcr_string_view_t path, File *
   XCR_RETURN_IF_ERROR(name.assign(path));
   File file;
   do
-    file.fd = ::open(name.c_str(), O_RDONLY | O_CLOEXEC);
+    file.fd = ::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   while (file.fd < 0 && errno == EINTR);
   if (file.fd < 0) {
     int error = errno;
