@@ -479,7 +479,7 @@ typedef struct xcr_memory_need {
   size_t struct_size;
   /* outputs that alias inputs count once, as inputs */
   uint64_t input_bytes, output_bytes;
-  /* temporaries, shared by the calls of a stream; a GPU maps them in steps, of 2 MiB as a rule */
+  /* temporaries, shared by the calls of a stream; mapped in steps, of 2 MiB as a rule */
   uint64_t arena_bytes;
   /* constants, parameters, variables and packed weights: once an instance */
   uint64_t constant_bytes;
