@@ -160,19 +160,25 @@ Status xc::makeStatus(const HostAllocator &allocator, xcr_status_code_t code, co
   return status;
 }
 
-Status xc::makeOutOfMemory(const HostAllocator &allocator, uint64_t asked, uint64_t available,
+Status xc::makeOutOfMemory(const HostAllocator &allocator, const MemoryBytes &bytes,
                            const char *format, ...) {
-  char tail[96];
-  int size = 0;
-  if (available != UINT64_MAX)
-    size = snprintf(tail, sizeof(tail), ": asked for %" PRIu64 " bytes, %" PRIu64 " available",
-                    asked, available);
-  else if (asked != 0) // else who failed does not say how much it was
-    size = snprintf(tail, sizeof(tail), ": asked for %" PRIu64 " bytes", asked);
+  char tail[160];
+  size_t size = 0;
+  auto add = [&](const char *before, uint64_t value, const char *behind) {
+    int written = snprintf(tail + size, sizeof(tail) - size, "%s%s%" PRIu64 "%s",
+                           size ? ", " : ": ", before, value, behind);
+    size += static_cast<size_t>(written);
+  };
+  if (bytes.asked != 0)
+    add("asked for ", bytes.asked, " bytes");
+  if (bytes.available != UINT64_MAX)
+    add("", bytes.available, bytes.asked ? " available" : " bytes available");
+  if (bytes.held != UINT64_MAX)
+    add("", bytes.held, " held by this device object");
   va_list arguments;
   va_start(arguments, format);
-  Status status = formatStatus(allocator, XCR_STATUS_OUT_OF_MEMORY, asked, available, format,
-                               arguments, xcr_string_view_t{tail, static_cast<size_t>(size)});
+  Status status = formatStatus(allocator, XCR_STATUS_OUT_OF_MEMORY, bytes.asked, bytes.available,
+                               format, arguments, xcr_string_view_t{tail, size});
   va_end(arguments);
   return status;
 }

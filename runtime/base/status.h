@@ -58,10 +58,17 @@ private:
 [[gnu::format(printf, 3, 4)]] Status makeStatus(const HostAllocator &allocator,
                                                 xcr_status_code_t code, const char *format, ...);
 
-/// \p available is UINT64_MAX where nobody knows. The message begins with the
-/// formatted text and goes on with the bytes.
-[[gnu::format(printf, 4, 5)]] Status makeOutOfMemory(const HostAllocator &allocator, uint64_t asked,
-                                                     uint64_t available, const char *format, ...);
+/// What an out-of-memory status says of memory.
+struct MemoryBytes {
+  uint64_t asked = 0; ///< 0: who failed does not tell
+  // UINT64_MAX: nobody knows.
+  uint64_t available = UINT64_MAX;
+  uint64_t held = UINT64_MAX; ///< by the device object
+};
+
+/// The message begins with the formatted text and goes on with the bytes.
+[[gnu::format(printf, 3, 4)]] Status
+makeOutOfMemory(const HostAllocator &allocator, const MemoryBytes &bytes, const char *format, ...);
 
 /// Bytes of host memory that are free by the system's account, or UINT64_MAX
 /// where it gives none. An allocator or a limit of the process's own may stop

@@ -116,6 +116,11 @@ Status xcr_buffer::create(Ref<Device> device, const Layout &layout, Ref<Buffer> 
   return adopt(std::move(device), std::move(memory), 0, layout, out);
 }
 
+Status xcr_buffer::checkHost(const char *function, uint64_t byteOffset, uint64_t size,
+                             bool writes) const {
+  return device->accessCheck.checkHost(function, address() + byteOffset, size, writes);
+}
+
 Status xcr_buffer::map(xcr_map_access_t access, void **out) {
   const HostAllocator &allocator = device->allocator;
   if (access < XCR_MAP_READ || access > XCR_MAP_READ_WRITE)
@@ -124,6 +129,7 @@ Status xcr_buffer::map(xcr_map_access_t access, void **out) {
   Lock lock(mutex);
   if (isMapped)
     return makeStatus(allocator, XCR_STATUS_FAILED_PRECONDITION, "the buffer is mapped already");
+  XCR_RETURN_IF_ERROR(checkHost("xcr_buffer_map", 0, layout.byteLength, access & XCR_MAP_WRITE));
   if (memory->host()) {
     *out = static_cast<char *>(memory->host()) + offset;
   } else {
@@ -290,8 +296,8 @@ void xcr_buffer_get_info(const xcr_buffer_t *buffer, xcr_buffer_info_t *out_info
 
 xcr_device_t *xcr_buffer_device(const xcr_buffer_t *buffer) { return buffer->device.get(); }
 
-static Status checkAccess(xcr_buffer_t *buffer, uint64_t byteOffset, const void *data,
-                          size_t size) {
+static Status checkAccess(const char *function, xcr_buffer_t *buffer, uint64_t byteOffset,
+                          const void *data, size_t size, bool writes) {
   XCR_RETURN_IF_ERROR(requireArgument(buffer, "buffer"));
   if (size)
     XCR_RETURN_IF_ERROR(requireArgument(data, "data"));
@@ -299,11 +305,11 @@ static Status checkAccess(xcr_buffer_t *buffer, uint64_t byteOffset, const void 
     return makeStatus(buffer->device->allocator, XCR_STATUS_OUT_OF_RANGE,
                       "%zu bytes at byte %" PRIu64 " are outside a buffer of %" PRIu64 " bytes",
                       size, byteOffset, buffer->layout.byteLength);
-  return Status();
+  return buffer->checkHost(function, byteOffset, size, writes);
 }
 
 xcr_status_t xcr_buffer_read(xcr_buffer_t *buffer, uint64_t byte_offset, void *data, size_t size) {
-  Status status = checkAccess(buffer, byte_offset, data, size);
+  Status status = checkAccess("xcr_buffer_read", buffer, byte_offset, data, size, false);
   if (status.succeeded())
     status = buffer->device->read(*buffer->memory, buffer->offset + byte_offset, data, size);
   return status.release();
@@ -311,7 +317,7 @@ xcr_status_t xcr_buffer_read(xcr_buffer_t *buffer, uint64_t byte_offset, void *d
 
 xcr_status_t xcr_buffer_write(xcr_buffer_t *buffer, uint64_t byte_offset, const void *data,
                               size_t size) {
-  Status status = checkAccess(buffer, byte_offset, data, size);
+  Status status = checkAccess("xcr_buffer_write", buffer, byte_offset, data, size, true);
   if (status.succeeded())
     status = buffer->device->write(*buffer->memory, buffer->offset + byte_offset, data, size);
   return status.release();

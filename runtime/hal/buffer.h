@@ -46,6 +46,8 @@ struct xcr_buffer final : xc::RefCounted {
                           xc::Ref<xc::hal::Buffer> *out);
 
   uint64_t address() const { return memory->address() + offset; }
+  /// With XCR_CHECK=1: whether the host may access \p size bytes at \p byteOffset now.
+  xc::Status checkHost(const char *function, uint64_t byteOffset, uint64_t size, bool writes) const;
   xc::Status map(xcr_map_access_t access, void **out);
   xc::Status unmap();
 

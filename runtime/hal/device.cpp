@@ -66,6 +66,7 @@ void xcr_device::returnStream(Stream *stream) {
 }
 
 void xcr_device::releaseOwnStreams() {
+  accessCheck.clear();
   for (Stream *stream : ownStreams)
     stream->release();
   ownStreams.clear();

@@ -9,6 +9,7 @@
 #define XC_RUNTIME_HAL_DEVICE_H
 
 #include "runtime/base/threads.h"
+#include "runtime/hal/access_check.h"
 #include "runtime/hal/executable.h"
 #include "runtime/hal/stream.h"
 #include "schemas/module_generated.h"
@@ -47,6 +48,8 @@ struct xcr_device : xc::RefCounted {
   std::atomic<uint64_t> launchCount{0};
   /// For debugging: no temporary shares an allocation with another.
   bool separatesTemporaries = false;
+  /// For debugging: whether the host waits for streams before it accesses what they use.
+  xc::hal::AccessCheck accessCheck;
 
   //===--- Code -----------------------------------------------------------===//
 
@@ -92,7 +95,7 @@ struct xcr_device : xc::RefCounted {
 protected:
   xcr_device(const xc::hal::DeviceOptions &options, uint64_t memoryLimit)
       : allocator(options.allocator), info(options.allocator), counter(memoryLimit),
-        ownStreams(options.allocator), freeStreams(options.allocator) {}
+        accessCheck(allocator), ownStreams(options.allocator), freeStreams(options.allocator) {}
 
   /// For destroy() of the driver's class, whose streams these are.
   void releaseOwnStreams();

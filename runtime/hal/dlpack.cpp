@@ -152,6 +152,8 @@ static void dropTensor(DLManagedTensor *managed) {
 
 static Status toTensor(xcr_buffer_t *buffer, DLManagedTensor **out) {
   XCR_RETURN_IF_ERROR(requireArgument(buffer, "buffer"));
+  XCR_RETURN_IF_ERROR(
+      buffer->checkHost("xcr_buffer_to_dlpack", 0, buffer->layout.byteLength, false));
   const Device &device = *buffer->device;
   bool isCuda = strcmp(device.info.driver, "cuda") == 0;
   DLManagedTensor *managed = device.allocator.create<DLManagedTensor>();

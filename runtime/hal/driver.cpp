@@ -98,11 +98,24 @@ static Status takeTemporaries(const HostAllocator &allocator, bool *out) {
                     text.data);
 }
 
+/// Whether XCR_CHECK wants accesses of the host checked.
+static Status takeCheck(const HostAllocator &allocator, bool *out) {
+  xcr_string_view_t text = xcr_string(getenv("XCR_CHECK"));
+  *out = equal(text, xcr_string("1"));
+  if (*out || text.size == 0 || equal(text, xcr_string("0")))
+    return Status();
+  return makeStatus(allocator, XCR_STATUS_INVALID_ARGUMENT,
+                    "XCR_CHECK: expected 0 or 1, got '%.*s'", printLength(text), text.data);
+}
+
 Status xc::hal::createDevice(xcr_string_view_t uri, const DeviceOptions &options,
                              Ref<Device> *out) {
-  bool separatesTemporaries = false;
+  bool separatesTemporaries = false, checksAccesses = false;
   XCR_RETURN_IF_ERROR(takeTemporaries(options.allocator, &separatesTemporaries));
+  XCR_RETURN_IF_ERROR(takeCheck(options.allocator, &checksAccesses));
   XCR_RETURN_IF_ERROR(openDevice(uri, options, out));
   (*out)->separatesTemporaries = separatesTemporaries;
+  if (checksAccesses)
+    (*out)->accessCheck.turnOn();
   return Status();
 }

@@ -47,6 +47,11 @@ static Status checkEvent(xcr_stream_t *stream, xcr_event_t *event) {
   return Status();
 }
 
+static Access accessTo(const xcr_buffer_t &buffer, uint64_t offset, uint64_t size, bool isWritten) {
+  uint64_t begin = buffer.address() + offset;
+  return {begin, begin + size, isWritten, isWritten ? "target" : "source", -1};
+}
+
 //===----------------------------------------------------------------------===//
 // Streams
 //===----------------------------------------------------------------------===//
@@ -138,10 +143,18 @@ xcr_status_t xcr_stream_copy(xcr_stream_t *stream, xcr_buffer_t *source, uint64_
   Status status = checkBuffer(stream, source, "source", source_offset, size);
   if (status.succeeded())
     status = checkBuffer(stream, target, "target", target_offset, size);
-  if (status.succeeded())
-    status = stream->copy(source->memory, source->offset + source_offset, target->memory,
-                          target->offset + target_offset, size);
-  return status.release();
+  if (status.failed())
+    return status.release();
+  const Access accesses[] = {accessTo(*source, source_offset, size, false),
+                             accessTo(*target, target_offset, size, true)};
+  return stream->device()
+      .accessCheck
+      .track(*stream, "a copy", {accesses, 2},
+             [&] {
+               return stream->copy(source->memory, source->offset + source_offset, target->memory,
+                                   target->offset + target_offset, size);
+             })
+      .release();
 }
 
 static Status fill(xcr_stream_t *stream, xcr_buffer_t *target, uint64_t byteOffset, uint64_t size,
@@ -156,7 +169,10 @@ static Status fill(xcr_stream_t *stream, xcr_buffer_t *target, uint64_t byteOffs
                       "expected offset and size to be multiples of the "
                       "pattern's %u bytes, got %" PRIu64 " and %" PRIu64,
                       patternSize, byteOffset, size);
-  return stream->fill(target->memory, target->offset + byteOffset, size, pattern, patternSize);
+  const Access access = accessTo(*target, byteOffset, size, true);
+  return stream->device().accessCheck.track(*stream, "a fill", {&access, 1}, [&] {
+    return stream->fill(target->memory, target->offset + byteOffset, size, pattern, patternSize);
+  });
 }
 
 xcr_status_t xcr_stream_fill(xcr_stream_t *stream, xcr_buffer_t *target, uint64_t byte_offset,
@@ -169,9 +185,14 @@ xcr_status_t xcr_stream_read(xcr_stream_t *stream, xcr_buffer_t *source, uint64_
   Status status = checkBuffer(stream, source, "source", byte_offset, size);
   if (status.succeeded() && size)
     status = requireArgument(data, "data");
-  if (status.succeeded())
-    status = stream->read(source->memory, source->offset + byte_offset, data, size);
-  return status.release();
+  if (status.failed())
+    return status.release();
+  const Access access = accessTo(*source, byte_offset, size, false);
+  return stream->device()
+      .accessCheck
+      .track(*stream, "a read", {&access, 1},
+             [&] { return stream->read(source->memory, source->offset + byte_offset, data, size); })
+      .release();
 }
 
 xcr_status_t xcr_stream_write(xcr_stream_t *stream, xcr_buffer_t *target, uint64_t byte_offset,
@@ -179,9 +200,15 @@ xcr_status_t xcr_stream_write(xcr_stream_t *stream, xcr_buffer_t *target, uint64
   Status status = checkBuffer(stream, target, "target", byte_offset, size);
   if (status.succeeded() && size)
     status = requireArgument(data, "data");
-  if (status.succeeded())
-    status = stream->write(target->memory, target->offset + byte_offset, data, size);
-  return status.release();
+  if (status.failed())
+    return status.release();
+  const Access access = accessTo(*target, byte_offset, size, true);
+  return stream->device()
+      .accessCheck
+      .track(
+          *stream, "a write", {&access, 1},
+          [&] { return stream->write(target->memory, target->offset + byte_offset, data, size); })
+      .release();
 }
 
 //===----------------------------------------------------------------------===//

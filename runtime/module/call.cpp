@@ -363,18 +363,18 @@ Status xcr_call::checkOverlaps() {
     if (variables[i])
       XCR_RETURN_IF_ERROR(add(*variables[i], resolver.variableAccess(i) & 2, "variable", i));
   std::sort(extents.begin(), extents.end(),
-            [](const Extent &a, const Extent &b) { return a.begin < b.begin; });
+            [](const hal::Access &a, const hal::Access &b) { return a.begin < b.begin; });
   // Behind each kind of extent, the one that reaches furthest so far.
-  const Extent *any = nullptr, *written = nullptr;
-  for (const Extent &extent : extents) {
-    const Extent *other = nullptr;
+  const hal::Access *any = nullptr, *written = nullptr;
+  for (const hal::Access &extent : extents) {
+    const hal::Access *other = nullptr;
     if (extent.isWritten && any && any->end > extent.begin)
       other = any;
     else if (written && written->end > extent.begin)
       other = written;
     if (other)
       return makeStatus(allocator, XCR_STATUS_INVALID_ARGUMENT,
-                        "%s %u and %s %u of '%s' overlap in memory, and a "
+                        "%s %" PRId64 " and %s %" PRId64 " of '%s' overlap in memory, and a "
                         "launch writes to one of them",
                         other->kind, other->ordinal, extent.kind, extent.ordinal,
                         target->table->name()->c_str());
@@ -499,16 +499,24 @@ Status xcr_call::prepare(hal::Stream &stream) {
   return Status();
 }
 
+Status xcr_call::submit(hal::Stream &stream, hal::LaunchMode mode) {
+  char name[128] = "";
+  hal::AccessCheck &check = instance.device().accessCheck;
+  if (check.isOn())
+    snprintf(name, sizeof(name), "a launch of '%.100s'", target->table->name()->c_str());
+  return check.track(stream, name, extents.span(), [&] {
+    return touchesVariables ? instance.variableOrder().launch(stream, writesVariables, recording,
+                                                              resolver.arenaBytes(), mode)
+                            : stream.launch(recording, resolver.arenaBytes(), mode);
+  });
+}
+
 Status xcr_call::launch(hal::Stream &stream, hal::LaunchMode mode) {
   NamedRange range("launch", target->table->name()->c_str());
   XCR_RETURN_IF_ERROR(prepare(stream));
   if (lastStream && lastStream.get() != &stream)
     XCR_RETURN_IF_ERROR(stream.follow(*lastStream, orderEvent));
-  if (touchesVariables)
-    XCR_RETURN_IF_ERROR(instance.variableOrder().launch(stream, writesVariables, recording,
-                                                        resolver.arenaBytes(), mode));
-  else
-    XCR_RETURN_IF_ERROR(stream.launch(recording, resolver.arenaBytes(), mode));
+  XCR_RETURN_IF_ERROR(submit(stream, mode));
   if (mode == hal::LaunchMode::Asynchronous && lastStream.get() != &stream)
     lastStream = Ref<hal::Stream>::share(&stream);
   ++launchCount;

@@ -78,6 +78,7 @@ private:
   void takeVariables();
   xc::Status record();
   xc::Status selectRecording();
+  xc::Status submit(xc::hal::Stream &stream, xc::hal::LaunchMode mode);
   xc::Status checkSteps(uint32_t command) const;
   xc::Status boundRange(uint32_t command, uint32_t ordinal, xc::BoundRange *out) const;
 
@@ -97,14 +98,8 @@ private:
   xc::FunctionShapes shapes;
   xc::PlanResolver resolver;
   xc::Vector<xc::hal::CommandChange> changes;
-  /// A range of memory that a launch uses, to find overlaps.
-  struct Extent {
-    uint64_t begin, end;
-    bool isWritten;
-    const char *kind;
-    uint32_t ordinal;
-  };
-  xc::Vector<Extent> extents;
+  /// The ranges of memory that a launch uses, in their order, to find overlaps.
+  xc::Vector<xc::hal::Access> extents;
   /// What is launched, and what was launched for other choices that sizes decide: sizes on both
   /// sides of a border cost no more than patches once both are there.
   xc::Ref<xc::hal::Recording> recording, otherRecording;

@@ -197,7 +197,10 @@ TEST_F(CallTest, OutOfMemoryTellsBytesAndLeavesTheDeviceUsable) {
   EXPECT_TRUE(xcr_status_memory(status, &asked, &available));
   EXPECT_EQ(asked, 800000u);
   EXPECT_EQ(available, (1u << 20) - 800000u);
-  XCR_EXPECT_FAILS(status, XCR_STATUS_OUT_OF_MEMORY, "asked for 800000 bytes, 248576 available");
+  XCR_EXPECT_FAILS(
+      status, XCR_STATUS_OUT_OF_MEMORY,
+      "the memory limit of device cpu is reached: asked for 800000 bytes, 248576 available, "
+      "800000 held by this device object");
   Buffer small = makeBuffer(device, iota(10));
   XCR_ASSERT_OK(set(0, small));
   XCR_ASSERT_OK(set(1, small));

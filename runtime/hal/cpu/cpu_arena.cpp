@@ -9,6 +9,7 @@
 
 #include "runtime/base/checked.h"
 
+#include <cinttypes>
 #include <sys/mman.h>
 
 using namespace xc;
@@ -36,28 +37,31 @@ Status CpuArena::reserve(uint64_t size) {
     reserved = wanted;
     return Status();
   }
-  return makeOutOfMemory(allocator, size, freeHostMemory(),
+  return makeOutOfMemory(allocator, {size, freeHostMemory(), counter.bytesInUse()},
                          "cannot reserve addresses for an arena");
 }
 
 Status CpuArena::grow(uint64_t size) {
   if (size <= committed)
     return Status();
-  uint64_t wanted, available = UINT64_MAX;
+  uint64_t wanted, available = UINT64_MAX, held = counter.bytesInUse();
   if (!alignUp(size, kStep, &wanted))
-    return makeOutOfMemory(allocator, size, counter.bytesLimit(),
+    return makeOutOfMemory(allocator, {size, counter.bytesLimit(), held},
                            "an arena does not fit into memory");
   if (!counter.charge(wanted - committed, &available))
-    return makeOutOfMemory(allocator, wanted - committed, available,
-                           "cannot grow an arena to %llu bytes on the CPU",
-                           static_cast<unsigned long long>(wanted));
+    return makeOutOfMemory(allocator, {wanted - committed, available, held},
+                           "the memory limit of device cpu is reached by an arena of %" PRIu64
+                           " bytes, which grows in steps of %" PRIu64,
+                           size, kStep);
   Status status;
   if (!memory)
     status = reserve(wanted);
   if (status.succeeded() && (wanted > reserved || mprotect(memory + committed, wanted - committed,
                                                            PROT_READ | PROT_WRITE) != 0))
-    status = makeOutOfMemory(allocator, wanted - committed, freeHostMemory(),
-                             "the system gives no memory for an arena");
+    status = makeOutOfMemory(allocator, {wanted - committed, freeHostMemory(), held},
+                             "the system gives no memory for an arena of %" PRIu64
+                             " bytes, which grows in steps of %" PRIu64,
+                             size, kStep);
   if (status.failed()) {
     counter.refund(wanted - committed);
     return status;

@@ -164,15 +164,16 @@ Status CpuDevice::allocate(uint64_t size, Ref<hal::Memory> *out) {
   uint64_t alignment = size >= kHugeBytes ? 2u << 20 : 64;
   uint64_t roomSize, available;
   if (!alignUp(size ? size : 1, 64, &roomSize) || roomSize > SIZE_MAX / 2)
-    return makeOutOfMemory(allocator, size, counter.bytesLimit(),
+    return makeOutOfMemory(allocator, {size, counter.bytesLimit(), counter.bytesInUse()},
                            "a buffer does not fit into memory");
   if (!counter.charge(roomSize, &available))
-    return makeOutOfMemory(allocator, roomSize, available, "out of memory on the CPU device");
+    return makeOutOfMemory(allocator, {roomSize, available, counter.bytesInUse()},
+                           "the memory limit of device cpu is reached");
   void *data = allocator.allocate(roomSize, alignment);
   if (!data) {
     counter.refund(roomSize);
-    return makeOutOfMemory(allocator, roomSize, freeHostMemory(),
-                           "out of memory on the CPU device");
+    return makeOutOfMemory(allocator, {roomSize, freeHostMemory(), counter.bytesInUse()},
+                           "the system gives no memory for a buffer on device cpu");
   }
   // Fewer page faults and TLB misses; only a hint.
   if (size >= kHugeBytes)

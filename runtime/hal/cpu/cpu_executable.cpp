@@ -58,7 +58,7 @@ Status CpuExecutable::open(Span<const uint8_t> image) {
     if (got < 0 && errno == EINTR)
       continue;
     if (got <= 0)
-      return makeOutOfMemory(allocator, image.size, freeHostMemory(),
+      return makeOutOfMemory(allocator, {image.size, freeHostMemory()},
                              "cannot write native code to memory (%s)", strerror(errno));
     written += static_cast<size_t>(got);
   }

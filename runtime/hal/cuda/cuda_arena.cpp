@@ -47,11 +47,12 @@ Status CudaArena::reserve() {
                                     CU_MEM_ALLOC_GRANULARITY_RECOMMENDED));
   granularity = bytes;
   if (!alignUp(device.info.totalMemory, granularity, &reserved))
-    return makeOutOfMemory(device.allocator, device.info.totalMemory, UINT64_MAX,
+    return makeOutOfMemory(device.allocator,
+                           {device.info.totalMemory, UINT64_MAX, device.counter.bytesInUse()},
                            "no addresses for the arena");
   CUresult result = device.cu.cuMemAddressReserve(&address, reserved, 0, 0, 0);
   if (result == CUDA_ERROR_OUT_OF_MEMORY)
-    return makeOutOfMemory(device.allocator, reserved, UINT64_MAX,
+    return makeOutOfMemory(device.allocator, {reserved, UINT64_MAX, device.counter.bytesInUse()},
                            "cuMemAddressReserve for an arena on device %s: "
                            "CUDA_ERROR_OUT_OF_MEMORY (each stream with an arena reserves addresses "
                            "for all of the device's memory)",
@@ -65,12 +66,11 @@ Status CudaArena::map(uint64_t bytes) {
   XCR_RETURN_IF_ERROR(handles.reserve(handles.size() + 1));
   Piece piece = {0, bytes};
   if (CUresult result = device.cu.cuMemCreate(&piece.handle, bytes, &properties, 0)) {
-    size_t free = 0, total = 0;
-    bool isKnown = device.cu.cuMemGetInfo(&free, &total) == CUDA_SUCCESS;
     if (result == CUDA_ERROR_OUT_OF_MEMORY)
-      return makeOutOfMemory(device.allocator, bytes, isKnown ? free : UINT64_MAX,
-                             "cuMemCreate for an arena on device %s: CUDA_ERROR_OUT_OF_MEMORY",
-                             device.info.uri.c_str());
+      return makeOutOfMemory(device.allocator, device.memoryBytes(bytes, bytes),
+                             "cuMemCreate for an arena on device %s, which grows in steps of "
+                             "%" PRIu64 ": CUDA_ERROR_OUT_OF_MEMORY",
+                             device.info.uri.c_str(), granularity);
     return device.check(result, "cuMemCreate");
   }
   if (Status status =
@@ -111,13 +111,13 @@ Status CudaArena::grow(uint64_t size, bool *hasMoved) {
     XCR_RETURN_IF_ERROR(reserve());
   uint64_t wanted, available = reserved;
   if (!alignUp(size, granularity, &wanted) || wanted > reserved)
-    return makeOutOfMemory(device.allocator, size, reserved, "an arena does not fit into device %s",
-                           device.info.uri.c_str());
+    return makeOutOfMemory(device.allocator, {size, reserved, device.counter.bytesInUse()},
+                           "an arena does not fit into device %s", device.info.uri.c_str());
   uint64_t more = wanted - committed;
   if (more == 0)
     return Status();
   if (!device.counter.charge(more, &available))
-    return makeOutOfMemory(device.allocator, more, available,
+    return makeOutOfMemory(device.allocator, {more, available, device.counter.bytesInUse()},
                            "the memory limit of device %s is reached by an arena of %" PRIu64
                            " bytes, which grows in steps of %" PRIu64,
                            device.info.uri.c_str(), size, granularity);

@@ -98,10 +98,16 @@ Status CudaDevice::check(CUresult result, const char *call) const {
                       info.uri.c_str(), call, cu.nameOf(result), cu.textOf(result));
   }
   if (result == CUDA_ERROR_OUT_OF_MEMORY)
-    return makeOutOfMemory(allocator, 0, UINT64_MAX, "%s on device %s: %s (%s)", call,
+    return makeOutOfMemory(allocator, memoryBytes(0), "%s on device %s: %s (%s)", call,
                            info.uri.c_str(), cu.nameOf(result), cu.textOf(result));
   return makeStatus(allocator, XCR_STATUS_INTERNAL, "%s on device %s: %s (%s)", call,
                     info.uri.c_str(), cu.nameOf(result), cu.textOf(result));
+}
+
+MemoryBytes CudaDevice::memoryBytes(uint64_t asked, uint64_t charged) const {
+  size_t free = 0, total = 0;
+  bool isKnown = cu.cuMemGetInfo && cu.cuMemGetInfo(&free, &total) == CUDA_SUCCESS;
+  return {asked, isKnown ? free : UINT64_MAX, counter.bytesInUse() - charged};
 }
 
 Status CudaDevice::checkAlive() const {
@@ -345,17 +351,18 @@ Status CudaDevice::allocateOnce(uint64_t size, Ref<hal::Memory> *out) {
   XCR_RETURN_IF_ERROR(checkAlive());
   uint64_t room, available;
   if (!alignUp(size ? size : 1, kGranule, &room))
-    return makeOutOfMemory(allocator, size, info.totalMemory, "a buffer does not fit into memory");
+    return makeOutOfMemory(allocator, {size, info.totalMemory, counter.bytesInUse()},
+                           "a buffer does not fit into memory");
   if (!counter.charge(room, &available))
-    return makeOutOfMemory(allocator, room, available, "the memory limit of device %s is reached",
-                           info.uri.c_str());
+    return makeOutOfMemory(allocator, {room, available, counter.bytesInUse()},
+                           "the memory limit of device %s is reached", info.uri.c_str());
   ContextScope scope(*this);
   CUdeviceptr address = 0;
   uint64_t taken = room;
   Status status = scope.status();
   if (status.succeeded())
     // A pool is asked for the bytes themselves, so that tools see an access behind them.
-    status = memory.allocate(capabilities.hasPools && size ? size : room, &address, &taken);
+    status = memory.allocate(capabilities.hasPools && size ? size : room, room, &address, &taken);
   if (status.failed()) {
     counter.refund(room);
     return status;

@@ -59,6 +59,10 @@ public:
   /// DEVICE_LOST once a sticky error has been seen.
   Status checkAlive() const;
 
+  /// For a status that tells of \p asked bytes: what the driver has left, and what is held beside
+  /// the \p charged bytes that the counter has for them already.
+  MemoryBytes memoryBytes(uint64_t asked, uint64_t charged = 0) const;
+
   bool isLost() const { return lostResult.load(std::memory_order_relaxed) != 0; }
 
   /// Gives back what allocate took; nothing in flight uses it.

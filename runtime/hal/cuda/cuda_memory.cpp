@@ -85,7 +85,8 @@ CUresult CudaAllocator::allocateRaw(uint64_t bytes, CUdeviceptr *address, const 
   return result;
 }
 
-Status CudaAllocator::allocate(uint64_t bytes, CUdeviceptr *address, uint64_t *room) {
+Status CudaAllocator::allocate(uint64_t bytes, uint64_t charged, CUdeviceptr *address,
+                               uint64_t *room) {
   Lock lock(mutex);
   Block block = {0, bytes};
   const char *call = "";
@@ -103,13 +104,9 @@ Status CudaAllocator::allocate(uint64_t bytes, CUdeviceptr *address, uint64_t *r
   }
   if (result != CUDA_ERROR_OUT_OF_MEMORY)
     return device.check(result, call);
-  size_t free = 0, total = 0;
-  bool isKnown = device.cu.cuMemGetInfo(&free, &total) == CUDA_SUCCESS;
-  return makeOutOfMemory(device.allocator, bytes, isKnown ? free : UINT64_MAX,
-                         "%s on device %s: CUDA_ERROR_OUT_OF_MEMORY (this device object holds %llu "
-                         "bytes)",
-                         call, device.info.uri.c_str(),
-                         static_cast<unsigned long long>(device.counter.bytesInUse()));
+  return makeOutOfMemory(device.allocator, device.memoryBytes(bytes, charged),
+                         "%s on device %s: CUDA_ERROR_OUT_OF_MEMORY", call,
+                         device.info.uri.c_str());
 }
 
 void CudaAllocator::free(CUdeviceptr address, uint64_t room) {

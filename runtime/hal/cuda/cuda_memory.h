@@ -27,8 +27,8 @@ public:
   /// For the end of the device; nothing is allocated any more.
   void release();
 
-  /// \p room: what was taken, for free.
-  Status allocate(uint64_t bytes, CUdeviceptr *address, uint64_t *room);
+  /// \p charged: what the device's counter has for it; \p room: what was taken, for free.
+  Status allocate(uint64_t bytes, uint64_t charged, CUdeviceptr *address, uint64_t *room);
   /// Nothing in flight uses it.
   void free(CUdeviceptr address, uint64_t room);
   /// Gives the driver what nobody uses.

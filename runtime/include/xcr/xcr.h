@@ -256,8 +256,10 @@ XCR_API void xcr_device_list_release(xcr_device_list_t *list);
  * the environment variable XCR_CUDA_LAUNCH can change, chooses. With the environment variable
  * XCR_TEMPORARIES=separate, which is for debugging, each temporary of a plan is an allocation of
  * its own, new for each launch (a graph that such a launch was captured into may run until the
- * call's next launch or release). |options| may be NULL. Thread-safe. INVALID_ARGUMENT: malformed
- * uri; NOT_FOUND: no such driver or device. */
+ * call's next launch or release). XCR_CHECK=1, for debugging as well, makes xcr_buffer_read, write,
+ * map and to_dlpack give FAILED_PRECONDITION while work on a stream that has not ended writes to
+ * the buffer, or reads what the host would write. |options| may be NULL. Thread-safe.
+ * INVALID_ARGUMENT: malformed uri; NOT_FOUND: no such driver or device. */
 XCR_API xcr_status_t xcr_device_create(xcr_string_view_t uri, const xcr_device_options_t *options,
                                        xcr_device_t **out_device);
 XCR_API void xcr_device_retain(xcr_device_t *device);
@@ -479,7 +481,7 @@ typedef struct xcr_memory_need {
   size_t struct_size;
   /* outputs that alias inputs count once, as inputs */
   uint64_t input_bytes, output_bytes;
-  /* temporaries, shared by the calls of a stream; a GPU maps them in steps, of 2 MiB as a rule */
+  /* temporaries, shared by the calls of a stream; mapped in steps, of 2 MiB as a rule */
   uint64_t arena_bytes;
   /* constants, parameters, variables and packed weights: once an instance */
   uint64_t constant_bytes;
@@ -573,7 +575,8 @@ XCR_API xcr_device_t *xcr_buffer_device(const xcr_buffer_t *buffer);
 
 /* Blocking copies of |size| bytes at |byte_offset| to and from host memory.
  * They are not ordered with streams: synchronize first with work that uses the
- * buffer. OUT_OF_RANGE outside the buffer. */
+ * buffer (XCR_CHECK=1 tells where that is missing, see xcr_device_create). OUT_OF_RANGE outside the
+ * buffer. */
 XCR_API xcr_status_t xcr_buffer_read(xcr_buffer_t *buffer, uint64_t byte_offset, void *data,
                                      size_t size);
 XCR_API xcr_status_t xcr_buffer_write(xcr_buffer_t *buffer, uint64_t byte_offset, const void *data,

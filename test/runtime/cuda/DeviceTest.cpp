@@ -315,7 +315,7 @@ TEST_P(CudaDeviceTest, AnArenaBeyondTheLimitSaysItsStep) {
   std::string message = xcr_status_message(status.get()).data;
   EXPECT_NE(
       message.find("an arena of 512 bytes, which grows in steps of 2097152: asked for 2097152 "
-                   "bytes, 1048576 available"),
+                   "bytes, 1048576 available, 0 held by this device object"),
       std::string::npos)
       << message;
 }
