@@ -114,6 +114,13 @@ void requireSlice(OpBuilder &builder, OffsetSizeAndStrideOpInterface op, Value w
   OpFoldResult one = sizeBuilder.constant(1), isRead = isNotEmpty(sizeBuilder, op.getMixedSizes());
   for (auto [dim, offset, size, stride] :
        llvm::enumerate(op.getMixedOffsets(), op.getMixedSizes(), op.getMixedStrides())) {
+    // Formulas may be negative; that they are not is what one more each says.
+    requireSizes(builder, op, one, plan::Comparison::AtMost, sizeBuilder.add(offset, one),
+                 "expected an offset of at least 0 in dim " + Twine(dim) + ", each plus 1");
+    requireSizes(builder, op, one, plan::Comparison::AtMost, sizeBuilder.add(size, one),
+                 "expected a size of at least 0 in dim " + Twine(dim) + ", each plus 1");
+    requireSizes(builder, op, one, plan::Comparison::AtMost, stride,
+                 "expected a stride of at least 1 in dim " + Twine(dim));
     OpFoldResult last =
         sizeBuilder.add(offset, sizeBuilder.mul(sizeBuilder.sub(size, one), stride));
     std::string what;

@@ -14,6 +14,7 @@
 #include "compiler/Input/SupportedTypes.h"
 #include "compiler/Input/UnknownNames.h"
 #include "compiler/Input/VerifyCalls.h"
+#include "compiler/Input/VerifySlices.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -345,7 +346,7 @@ static LogicalResult verifyOp(Operation *op) {
                 << "'" << op->getName()
                 << "' is not supported; supported are array ops, func, linalg on tensors, tosa, "
                    "tensor, arith, math and affine";
-  if (failed(supported) || failed(verifyInitialized(op)))
+  if (failed(supported) || failed(verifyInitialized(op)) || failed(verifySliceNumbers(op)))
     return failure();
   if (auto dim = dyn_cast<tensor::DimOp>(op); dim && failed(verifyDim(dim)))
     return failure();

@@ -395,6 +395,40 @@ def symbolic():
     yield Case("symbolic_transpose", text, steps, "math")
 
 
+def computed_slices():
+    """Offsets and strides that are computed from sizes: refused where tensor leaves the slice undefined."""
+    def head(name, inputs, result, op):
+        return f"""  func.func @NAME({inputs}, %n: tensor<?xf32>) -> ({result}) {{
+    %c0 = arith.constant 0 : index
+    %c3 = arith.constant 3 : index
+    %d = tensor.dim %n, %c0 : tensor<?xf32>
+    %s = arith.subi %d, %c3 : index
+    %r = {op}
+    return %r : {result}
+  }}
+"""
+    x, y = random("f32", (9, 4), 95), random("f32", (2, 4), 96)
+
+    def at(n):
+        return Tensor("f32", np.zeros(n + 3))
+
+    def put(n):
+        result = x.values.copy()
+        result[n:2 * n + 1:n] = y.values
+        return result
+    below, within = "expected an offset of at least 0 in dim 0, .* got 1 and 0 for", "expected a slice within dim 0 .*, got {} and 9 for"
+    still = "expected a stride of at least 1 in dim 0, got 1 and 0 for"
+    errors = [(-1, below), (0, still), (5, within.format(11))]
+    extract = head("extract", "%x: tensor<?x4xf32>", "tensor<2x4xf32>",
+                   "tensor.extract_slice %x[%s, 0] [2, 4] [%s, 1] : tensor<?x4xf32> to tensor<2x4xf32>")
+    yield Case("slice_extracted_at_sizes", extract, [Step([x, at(n)], [("f32", x.values[n:2 * n + 1:n])]) for n in (1, 4)] +
+               [Step([x, at(n)], error=error) for n, error in errors], "exact")
+    insert = head("insert", "%x: tensor<?x4xf32>, %y: tensor<2x4xf32>", "tensor<?x4xf32>",
+                  "tensor.insert_slice %y into %x[%s, 0] [2, 4] [%s, 1] : tensor<2x4xf32> into tensor<?x4xf32>")
+    yield Case("slice_inserted_at_sizes", insert, [Step([x, y, at(n)], [("f32", put(n))]) for n in (1, 4)] +
+               [Step([x, y, at(n)], error=error) for n, error in errors], "exact")
+
+
 def indices():
     """Indices that are formulas over the loops, on dims of any size: what lies outside is refused."""
     def gather(name, inputs, types, maps, loops, steps, body="linalg.yield %a : f32", kinds=None):
@@ -540,5 +574,5 @@ def bytecode():
 
 def cases():
     for part in (bytecode, elementwise, whole_tensors, contractions, windows, movement, reductions, several_results, generics, unsigned,
-                 symbolic, indices):
+                 symbolic, computed_slices, indices):
         yield from part()
