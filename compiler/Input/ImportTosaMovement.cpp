@@ -8,6 +8,7 @@
 #include "compiler/Input/ImportTosa.h"
 
 #include "compiler/Dialect/Array/IR/ShapeRules.h"
+#include "compiler/Dialect/Array/IR/Sizes.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
@@ -20,16 +21,21 @@ namespace xc::tosa_import {
 
 using Result = FailureOr<SmallVector<Value>>;
 
-/// The numbers of `shape`, where those that are known are at least `least`.
+/// The numbers of `shape`, where those that are known lie in [least, most].
 static FailureOr<Numbers> getList(Operation *op, ExpressionBuilder &e, Value shape, StringRef name,
-                                  int64_t least) {
+                                  int64_t least, int64_t most = kMostElements) {
   FailureOr<Numbers> numbers = getNumbers(e, shape);
   if (failed(numbers))
     return failure();
-  for (OpFoldResult number : *numbers)
-    if (std::optional<int64_t> known = getConstantIntValue(number); known && *known < least)
-      return op->emitError() << "'" << op->getName() << "' has the " << name << " " << *known
-                             << "; expected at least " << least;
+  for (OpFoldResult number : *numbers) {
+    std::optional<int64_t> known = getConstantIntValue(number);
+    if (!known || (*known >= least && *known <= most))
+      continue;
+    InFlightDiagnostic error = op->emitError()
+                               << "'" << op->getName() << "' has the " << name << " " << *known;
+    return *known < least ? error << "; expected at least " << least
+                          : error << "; expected at most " << most;
+  }
   return numbers;
 }
 
@@ -56,7 +62,7 @@ static Value reshape(ExpressionBuilder &e, Value value, ArrayRef<OpFoldResult> s
 
 /// MLIR's verifier takes a padding of constants only.
 static Result convertPad(tosa::PadOp op, ExpressionBuilder &e) {
-  FailureOr<Numbers> padding = getList(op, e, op.getPadding(), "padding", 0);
+  FailureOr<Numbers> padding = getList(op, e, op.getPadding(), "padding", 0, kMostAmount);
   if (failed(padding))
     return failure();
   FailureOr<SmallVector<int64_t>> known = getConstants(op, e, op.getPadding(), "padding");
@@ -132,15 +138,25 @@ static constexpr int64_t kRest = -1;
 
 static Result convertSlice(tosa::SliceOp op, ExpressionBuilder &e) {
   FailureOr<Numbers> starts = getList(op, e, op.getStart(), "start", 0);
+  if (failed(starts))
+    return failure();
   FailureOr<Numbers> sizes = getList(op, e, op.getSize(), "size", kRest);
-  if (failed(starts) || failed(sizes))
+  if (failed(sizes))
     return failure();
   std::optional<SmallVector<int64_t>> first = getConstantIntValues(*starts),
                                       count = getConstantIntValues(*sizes);
   if (first && count) {
     SmallVector<int64_t> limits;
-    for (auto [start, size] : llvm::zip_equal(*first, *count))
-      limits.push_back(size == kRest ? ShapedType::kDynamic : start + size);
+    for (auto [dim, start, size] : llvm::enumerate(*first, *count)) {
+      // Neither is more than kMostElements.
+      int64_t limit = *addSizes(start, size == kRest ? 0 : size);
+      int64_t room = cast<RankedTensorType>(op.getInput1().getType()).getDimSize(dim);
+      if (!ShapedType::isDynamic(room) && limit > room)
+        return op.emitError("'tosa.slice' expected a slice within dim ")
+               << dim << " of " << op.getInput1().getType() << ", got start " << start
+               << " and size " << size;
+      limits.push_back(size == kRest ? ShapedType::kDynamic : limit);
+    }
     SmallVector<int64_t> strides(first->size(), 1);
     return SmallVector<Value>{e.make<SliceOp>(op.getInput1(), *first, limits, strides)};
   }
@@ -162,7 +178,7 @@ static Result convertSlice(tosa::SliceOp op, ExpressionBuilder &e) {
 }
 
 static Result convertTile(tosa::TileOp op, ExpressionBuilder &e) {
-  FailureOr<Numbers> multiples = getList(op, e, op.getMultiples(), "multiples", 0);
+  FailureOr<Numbers> multiples = getList(op, e, op.getMultiples(), "multiples", 0, kMostAmount);
   if (failed(multiples))
     return failure();
   if (std::optional<SmallVector<int64_t>> known = getConstantIntValues(*multiples))

@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Dialect/Array/IR/Sizes.h"
 #include "compiler/Input/ImportTosa.h"
 
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
@@ -229,12 +230,36 @@ struct Samples {
 
 } // namespace
 
+/// Rows or columns of a result: where each lies becomes a constant of the program.
+static constexpr int64_t kMostSamples = int64_t(1) << 22;
+/// TOSA itself allows less of a scale, an offset and a border.
+static constexpr int64_t kMostResizeNumber = int64_t(1) << 24;
+
+/// How many rows or columns the result has, one of which lies at each `denominator` of the
+/// `numerator` parts of an element; an error where those are too many, or none.
+static FailureOr<int64_t> countSamples(tosa::ResizeOp op, int64_t size, int64_t numerator,
+                                       int64_t denominator, int64_t offset, int64_t border) {
+  for (int64_t number : {numerator, denominator, offset, border})
+    if (number > kMostResizeNumber || number < -kMostResizeNumber)
+      return op.emitError("'tosa.resize' expected scales, offsets and borders of at most ")
+             << kMostResizeNumber << ", got " << number;
+  if (numerator < 1 || denominator < 1)
+    return op.emitError("'tosa.resize' expected scales of at least 1, got ")
+           << numerator << " and " << denominator;
+  std::optional<int64_t> parts = mulSizes(size - 1, numerator);
+  int64_t count = parts ? (*parts - offset + border) / denominator + 1 : kMostSamples + 1;
+  if (count >= 1 && count <= kMostSamples)
+    return count;
+  return op.emitError("'tosa.resize' expected a result of 1 to ")
+         << kMostSamples << " rows and columns, got size " << size << ", scale " << numerator
+         << " / " << denominator << ", offset " << offset << " and border " << border;
+}
+
 /// TOSA's rule: element i lies at (i * denominator + offset) / numerator.
-static Samples sample(int64_t size, int64_t numerator, int64_t denominator, int64_t offset,
-                      int64_t border) {
+static Samples sample(int64_t count, int64_t size, int64_t numerator, int64_t denominator,
+                      int64_t offset) {
   Samples samples;
   samples.scale = numerator;
-  int64_t count = ((size - 1) * numerator - offset + border) / denominator + 1;
   for (int64_t i = 0; i < count; ++i) {
     int64_t place = i * denominator + offset;
     int64_t cell = llvm::divideFloorSigned(place, numerator);
@@ -292,8 +317,13 @@ static Result convertResize(tosa::ResizeOp op, ExpressionBuilder &e) {
   if (isBilinear && !isFloat(image))
     image = e.convert(image, elementOf(op.getOutput()));
   for (int64_t dim : {0, 1}) {
-    Samples samples = sample(type.getDimSize(dim + 1), (*scale)[2 * dim], (*scale)[2 * dim + 1],
-                             (*offset)[dim], (*border)[dim]);
+    int64_t size = type.getDimSize(dim + 1), numerator = (*scale)[2 * dim],
+            denominator = (*scale)[2 * dim + 1];
+    FailureOr<int64_t> count =
+        countSamples(op, size, numerator, denominator, (*offset)[dim], (*border)[dim]);
+    if (failed(count))
+      return failure();
+    Samples samples = sample(*count, size, numerator, denominator, (*offset)[dim]);
     image = resizeDim(e, image, samples, dim + 1, isBilinear);
   }
   return SmallVector<Value>{image};

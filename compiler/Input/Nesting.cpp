@@ -7,6 +7,8 @@
 
 #include "compiler/Input/Nesting.h"
 
+#include "llvm/ADT/SmallVector.h"
+
 #include <algorithm>
 
 namespace xc {
@@ -22,8 +24,45 @@ static size_t skipString(llvm::StringRef text, size_t begin) {
   return text.size();
 }
 
-std::optional<size_t> findDeepNesting(llvm::StringRef text) {
-  unsigned depth = 0, signs = 0;
+namespace {
+
+/// Brackets that are open at a place of a text, and how many operators their formulas have so far.
+class OpenBrackets {
+public:
+  /// False where that is one too many.
+  bool open() {
+    operators.push_back(0);
+    return operators.size() - 1 <= kMaxNesting;
+  }
+  void close() {
+    if (operators.size() == 1)
+      return;
+    total -= operators.pop_back_val();
+  }
+  bool addOperator() {
+    ++operators.back();
+    return ++total <= kMaxOperators;
+  }
+  void endFormula() {
+    total -= operators.back();
+    operators.back() = 0;
+  }
+
+private:
+  llvm::SmallVector<unsigned> operators = {0}; // of the text outside of brackets first
+  unsigned total = 0;
+};
+
+} // namespace
+
+/// Whether a word that is an operator of affine maps begins at `text`.
+static bool startsWithOperator(llvm::StringRef text) {
+  return text.starts_with("floordiv ") || text.starts_with("ceildiv ") || text.starts_with("mod ");
+}
+
+std::optional<DeepNesting> findDeepNesting(llvm::StringRef text) {
+  OpenBrackets brackets;
+  unsigned signs = 0;
   for (size_t i = 0; i < text.size(); ++i) {
     char next = i + 1 < text.size() ? text[i + 1] : '\0';
     // The `-` of `->` is none.
@@ -39,10 +78,23 @@ std::optional<size_t> findDeepNesting(llvm::StringRef text) {
         i = std::min(text.find('\n', i), text.size());
       break;
     case '-':
-      if (!isSign)
+      if (!isSign) {
         ++i;
-      else if (++signs > kMaxNesting)
-        return i;
+        break;
+      }
+      if (++signs > kMaxNesting)
+        return DeepNesting{i, kMaxNesting, "levels of brackets or signs"};
+      [[fallthrough]];
+    case '+':
+    case '*':
+      if (!brackets.addOperator())
+        return DeepNesting{i, kMaxOperators, "operators in a formula"};
+      break;
+    case ',':
+    case '=':
+    case ':':
+    case '%':
+      brackets.endFormula();
       break;
     case '>':
     case '<':
@@ -52,22 +104,24 @@ std::optional<size_t> findDeepNesting(llvm::StringRef text) {
         break;
       }
       if (text[i] == '>') {
-        depth -= depth > 0;
+        brackets.close();
         break;
       }
       [[fallthrough]];
     case '(':
     case '[':
     case '{':
-      if (++depth > kMaxNesting)
-        return i;
+      if (!brackets.open())
+        return DeepNesting{i, kMaxNesting, "levels of brackets or signs"};
       break;
     case ')':
     case ']':
     case '}':
-      depth -= depth > 0;
+      brackets.close();
       break;
     default:
+      if (startsWithOperator(text.drop_front(i)) && !brackets.addOperator())
+        return DeepNesting{i, kMaxOperators, "operators in a formula"};
       break;
     }
   }

@@ -18,9 +18,19 @@ namespace xc {
 /// itself for each, and a few thousand would exhaust the stack.
 inline constexpr unsigned kMaxNesting = 256;
 
-/// Where in `text` (MLIR's textual form) the level after kMaxNesting begins; nothing if it does
-/// not. Strings and comments do not count.
-std::optional<size_t> findDeepNesting(llvm::StringRef text);
+/// Operators of an affine map, those around the bracket that is read included. The parser, and all
+/// that looks at the map later, calls itself for each.
+inline constexpr unsigned kMaxOperators = 1024;
+
+/// A place that is too deep: one more than `most` of `what`.
+struct DeepNesting {
+  size_t place;
+  unsigned most;
+  llvm::StringRef what;
+};
+
+/// The first such place in `text` (MLIR's textual form), if any. Strings and comments do not count.
+std::optional<DeepNesting> findDeepNesting(llvm::StringRef text);
 
 } // namespace xc
 

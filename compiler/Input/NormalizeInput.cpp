@@ -237,6 +237,9 @@ struct SliceConstantResults : OpRewritePattern<linalg::GenericOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {
+    // Without a round nothing is written, and no slice is within a tensor without elements.
+    if (llvm::is_contained(op.getStaticLoopRanges(), 0))
+      return rewriter.notifyMatchFailure(op, "writes nothing");
     SmallVector<AffineMap> maps = op.getIndexingMapsArray();
     SmallVector<Slice, 1> slices;
     bool isAny = false;
@@ -318,6 +321,21 @@ private:
   };
 };
 
+/// An op that writes at constants keeps the other elements, so all where it has no rounds.
+struct DropEmptyLoops : OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {
+    bool isWhole = llvm::all_of(op.getDpsInitsMutable(), [&](OpOperand &init) {
+      return op.getMatchingIndexingMap(&init).isProjectedPermutation();
+    });
+    if (isWhole || !op.hasPureTensorSemantics() || !llvm::is_contained(op.getStaticLoopRanges(), 0))
+      return rewriter.notifyMatchFailure(op, "may have rounds");
+    rewriter.replaceOp(op, op.getDpsInits());
+    return success();
+  }
+};
+
 struct DecomposeSoftmax : OpRewritePattern<linalg::SoftmaxOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -337,8 +355,9 @@ struct NormalizeInputPass : impl::NormalizeInputBase<NormalizeInputPass> {
     linalg::populateElementwiseToLinalgConversionPatterns(patterns);
     // A contraction must be seen as such before it is generalised.
     patterns.add<ToContract>(&getContext(), /*benefit=*/2);
-    patterns.add<Generalize, DecomposeSoftmax, DropUnreadInits, SliceConstantResults,
-                 WidenAccumulator, linalg::DecomposePadOpPattern>(&getContext());
+    patterns.add<Generalize, DecomposeSoftmax, DropEmptyLoops, DropUnreadInits,
+                 SliceConstantResults, WidenAccumulator, linalg::DecomposePadOpPattern>(
+        &getContext());
     tensor::populateDecomposeTensorConcatPatterns(patterns);
     // Folds would take away array ops before what they demand of sizes has been stated.
     GreedyRewriteConfig config;

@@ -22,13 +22,24 @@ namespace {
 /// A function on the path, and those of its calls that are still to be followed.
 struct Step {
   explicit Step(func::FuncOp func) : func(func) {
-    func.walk([&](func::CallOp call) { calls.push_back(call); });
+    func.walk([&](Operation *op) {
+      ++ops;
+      if (auto call = dyn_cast<func::CallOp>(op))
+        calls.push_back(call);
+    });
+    own = ops;
     std::reverse(calls.begin(), calls.end());
   }
 
   func::FuncOp func;
   SmallVector<func::CallOp> calls;
+  uint64_t own = 0; ///< ops that are written in it
+  uint64_t ops = 0; ///< the same and those of what it has called so far
 };
+
+/// Ops that calls may make of a program. Each function once more than the one before calls it
+/// doubles them.
+constexpr uint64_t kMostInlinedOps = uint64_t(1) << 18;
 
 class CallFollower {
 public:
@@ -38,6 +49,7 @@ public:
 
 private:
   LogicalResult enter(func::CallOp call);
+  LogicalResult finish();
   void push(func::FuncOp func) {
     place[func] = path.size();
     path.emplace_back(func);
@@ -49,6 +61,8 @@ private:
   SmallVector<Step> path;
   /// Where on the path a function is; kDone behind it.
   llvm::DenseMap<Operation *, size_t> place;
+  /// Ops of the functions that are done, with those of their calls in the place of these.
+  llvm::DenseMap<Operation *, uint64_t> inlinedOps;
 };
 
 } // namespace
@@ -62,12 +76,29 @@ LogicalResult CallFollower::enter(func::CallOp call) {
     push(callee);
     return success();
   }
-  if (known->second == kDone)
+  if (known->second == kDone) {
+    path.back().ops += inlinedOps[callee];
     return success();
+  }
   InFlightDiagnostic error = call.emitError() << "'" << callee.getName() << "' calls itself: ";
   for (Step &step : llvm::drop_begin(path, known->second))
     error << step.func.getName() << " -> ";
   return error << callee.getName() << "; recursive calls are not supported";
+}
+
+LogicalResult CallFollower::finish() {
+  Step step = path.pop_back_val();
+  place[step.func] = kDone;
+  // None of those that it calls has more, so that the sum of all fits.
+  if (step.ops > kMostInlinedOps && step.ops > step.own)
+    return step.func.emitError() << "'" << step.func.getName() << "' has " << step.ops
+                                 << " ops once what it calls is in the place of its calls; "
+                                    "expected at most "
+                                 << kMostInlinedOps;
+  inlinedOps[step.func] = step.ops;
+  if (!path.empty())
+    path.back().ops += step.ops;
+  return success();
 }
 
 LogicalResult CallFollower::follow(func::FuncOp entry) {
@@ -75,12 +106,9 @@ LogicalResult CallFollower::follow(func::FuncOp entry) {
     return success();
   push(entry);
   while (!path.empty()) {
-    if (path.back().calls.empty()) {
-      place[path.back().func] = kDone;
-      path.pop_back();
-    } else if (failed(enter(path.back().calls.pop_back_val()))) {
+    bool isDone = path.back().calls.empty();
+    if (failed(isDone ? finish() : enter(path.back().calls.pop_back_val())))
       return failure();
-    }
   }
   return success();
 }

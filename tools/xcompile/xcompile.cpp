@@ -186,14 +186,14 @@ static LogicalResult checkReadable(llvm::StringRef text, llvm::StringRef path,
     fail("cannot read '" + path + "': " + problem);
     return failure();
   }
-  std::optional<size_t> place = xc::findDeepNesting(text);
-  if (!place)
+  std::optional<xc::DeepNesting> nesting = xc::findDeepNesting(text);
+  if (!nesting)
     return success();
-  llvm::StringRef before = text.take_front(*place);
+  llvm::StringRef before = text.take_front(nesting->place);
   // Without the source line, which can be as long as the brackets are deep.
   fail(path + ":" + llvm::Twine(before.count('\n') + 1) + ":" +
        llvm::Twine(before.size() - (before.rfind('\n') + 1) + 1) + ": expected at most " +
-       llvm::Twine(xc::kMaxNesting) + " levels of brackets or signs, got more");
+       llvm::Twine(nesting->most) + " " + nesting->what + ", got more");
   return failure();
 }
 

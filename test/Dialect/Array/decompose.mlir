@@ -230,6 +230,15 @@ func.func @resize_open(%x: tensor<?x3xf32>) -> tensor<5x3xf32> {
 }
 
 // Positions are as many as a value says.
+// Positions are computed where constants of them would be larger than the program's data.
+// CHECK-LABEL: func.func @resize_to_many(
+// CHECK:         %[[AT:.*]] = array.iota axis = 0 : tensor<100000000xf64>
+// CHECK:         array.take
+func.func @resize_to_many(%x: tensor<4x3xf32>) -> tensor<100000000x3xf32> {
+  %0 = array.resize linear, %x axes = [0] sizes = [100000000] : tensor<4x3xf32> -> tensor<100000000x3xf32>
+  return %0 : tensor<100000000x3xf32>
+}
+
 // CHECK-LABEL: func.func @resize_to_open(
 // CHECK-SAME:    %[[X:.*]]: tensor<4x3xf32>, %[[N:.*]]: index
 func.func @resize_to_open(%x: tensor<4x3xf32>, %n: index) -> tensor<?x3xf32> {

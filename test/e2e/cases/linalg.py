@@ -395,6 +395,36 @@ def symbolic():
     yield Case("symbolic_transpose", text, steps, "math")
 
 
+def windows_of_one_place():
+    """A window that has one place, with rows and columns behind it that it does not read; sizes known and not."""
+    x, w = random("f32", (1, 3, 4, 5), 170), Tensor("f32", np.zeros((3, 3)))
+    want = x.values[:, :, :3, :3].sum((2, 3), keepdims=True)
+    attributes = "dilations = dense<1> : vector<2xi64>, strides = dense<3> : vector<2xi64>"
+    for name, size in (("static", "4x5"), ("open", "?x?")):
+        text = f"""  func.func @NAME(%x: tensor<1x3x{size}xf32>, %w: tensor<3x3xf32>) -> (tensor<1x3x1x1xf32>) {{
+    %c = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<1x3x1x1xf32>
+    %i = linalg.fill ins(%c : f32) outs(%e : tensor<1x3x1x1xf32>) -> tensor<1x3x1x1xf32>
+    %r = linalg.pooling_nchw_sum {{{attributes}}} ins(%x, %w : tensor<1x3x{size}xf32>, tensor<3x3xf32>)
+        outs(%i : tensor<1x3x1x1xf32>) -> tensor<1x3x1x1xf32>
+    return %r : tensor<1x3x1x1xf32>
+  }}
+"""
+        yield Case(f"pooling_one_place_{name}", text, [Step([x, w], [("f32", want)])], "sum")
+    image, filters = random("f32", (1, 4, 4, 8), 171, -1, 1), random("f32", (3, 3, 8, 16), 172, -1, 1)
+    want = np.einsum("nhwc,hwcf->nf", image.values[:, :3, :3], filters.values)[:, None, None]
+    yield named("conv_one_place", "conv_2d_nhwc_hwcf", [image, filters], ("f32", want), "0.0", "sum",
+                "dilations = dense<1> : vector<2xi64>, strides = dense<2> : vector<2xi64>")
+    empty = Tensor("f32", np.zeros((2, 0, 4)))
+    yield simple("place_of_no_round", [empty], [("f32", np.zeros((2, 0, 1)))], init("%i", "tensor<2x0x1xf32>", "0.0") + """
+      %r0 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1, 0)>],
+          iterator_types = ["parallel", "parallel", "reduction"]} ins(%0 : tensor<2x0x4xf32>) outs(%i : tensor<2x0x1xf32>) {
+      ^bb0(%in: f32, %out: f32):
+        %s = arith.addf %in, %out : f32
+        linalg.yield %s : f32
+      } -> tensor<2x0x1xf32>""", "exact")
+
+
 def computed_slices():
     """Offsets and strides that are computed from sizes: refused where tensor leaves the slice undefined."""
     def head(name, inputs, result, op):
@@ -574,5 +604,5 @@ def bytecode():
 
 def cases():
     for part in (bytecode, elementwise, whole_tensors, contractions, windows, movement, reductions, several_results, generics, unsigned,
-                 symbolic, computed_slices, indices):
+                 symbolic, windows_of_one_place, computed_slices, indices):
         yield from part()

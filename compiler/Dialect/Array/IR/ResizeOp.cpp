@@ -195,6 +195,10 @@ Value OpenAxis::interpolate() {
   return sum;
 }
 
+/// The most positions along a dim that are constants. A program of more would be as large as what
+/// it computes.
+static constexpr int64_t kMostConstantPositions = int64_t(1) << 20;
+
 FailureOr<Values> ResizeOp::decompose(OpBuilder &builder) {
   ExpressionBuilder e(builder, getLoc());
   bool nearest = getMode() == ResizeMode::Nearest;
@@ -202,9 +206,10 @@ FailureOr<Values> ResizeOp::decompose(OpBuilder &builder) {
   SmallVector<OpFoldResult> sizes = getMixedValues(getSizes(), getDynamicSizes(), builder);
   for (auto [axis, size] : llvm::zip_equal(getAxes(), sizes)) {
     std::optional<int64_t> known = getConstantIntValue(size);
-    x = cast<RankedTensorType>(x.getType()).isDynamicDim(axis) || !known
-            ? OpenAxis(e, x, axis, size, getAlignCorners()).resize(getMode())
-            : resizeAxis(e, x, axis, *known, getMode(), getAlignCorners());
+    bool isConstant = known && *known <= kMostConstantPositions &&
+                      !cast<RankedTensorType>(x.getType()).isDynamicDim(axis);
+    x = !isConstant ? OpenAxis(e, x, axis, size, getAlignCorners()).resize(getMode())
+                    : resizeAxis(e, x, axis, *known, getMode(), getAlignCorners());
   }
   return Values{e.finish(x, getType())};
 }

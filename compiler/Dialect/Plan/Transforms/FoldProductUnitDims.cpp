@@ -17,6 +17,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Plan/IR/Products.h"
+#include "compiler/Dialect/Plan/Transforms/CropWindows.h"
 #include "compiler/Dialect/Plan/Transforms/Passes.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -134,6 +135,8 @@ struct FoldProductUnitDims final : impl::FoldProductUnitDimsBase<FoldProductUnit
     for (auto op : llvm::make_early_inc_range(getOperation().getOps<linalg::ContractOp>()))
       if (llvm::SmallBitVector drop = findLoops(op); drop.any())
         fold(op, drop);
+    // Upstream's folding takes what is left of an index for a loop over the whole dim.
+    cropWindowsOfOnePlace(getOperation());
   }
 };
 
