@@ -16,11 +16,12 @@
 namespace xc {
 
 /// The caller's options, with defaults for what his version does not have. INVALID_ARGUMENT where
-/// he has not said which version that is: his flags would count for nothing.
+/// he has not said which version that is: his flags would count for nothing, and a size that no
+/// structure has would cut a field in two.
 template <typename T> Status readOptions(const T *given, const T &defaults, T *out) {
   *out = defaults;
   if (given) {
-    if (given->struct_size <= sizeof(size_t))
+    if (given->struct_size <= sizeof(size_t) || given->struct_size % alignof(T) != 0)
       return makeStatus(HostAllocator(), XCR_STATUS_INVALID_ARGUMENT,
                         "options.struct_size: expected the size of the structure, got %zu: begin "
                         "with its XCR_..._INIT",
@@ -63,6 +64,18 @@ inline Status requireArgument(const void *pointer, const char *name) {
   return pointer ? Status()
                  : makeStatus(HostAllocator(), XCR_STATUS_INVALID_ARGUMENT,
                               "%s: expected a value, got NULL", name);
+}
+
+/// INVALID_ARGUMENT where \p text has no bytes, or holds a zero byte: a message would show what is
+/// before that, which may be the name of something else. \p name is the parameter's.
+inline Status requireText(xcr_string_view_t text, const char *name) {
+  if (text.size && !text.data)
+    return makeStatus(HostAllocator(), XCR_STATUS_INVALID_ARGUMENT,
+                      "%s: expected %zu bytes, got NULL", name, text.size);
+  if (text.size && memchr(text.data, 0, text.size))
+    return makeStatus(HostAllocator(), XCR_STATUS_INVALID_ARGUMENT, "%s: '%.*s' holds a zero byte",
+                      name, printLength(text), text.data);
+  return Status();
 }
 
 /// The status of requireArgument for the first of \p pointers that is null; \p names lists their

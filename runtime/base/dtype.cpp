@@ -35,6 +35,8 @@ size_t xcr_dtype_size(xcr_dtype_t dtype) {
 }
 
 xcr_dtype_t xcr_dtype_from_name(xcr_string_view_t name) {
+  if (!name.data)
+    return XCR_DTYPE_NONE;
   for (size_t i = 1; i < kTypeCount; ++i)
     if (equal(name, xcr_string(kTypes[i].name)))
       return static_cast<xcr_dtype_t>(i);

@@ -123,6 +123,21 @@ Status xc::outOfHostMemory(uint64_t asked) {
   return Status(sharedStatus(XCR_STATUS_OUT_OF_MEMORY));
 }
 
+/// A message is one line, and does nothing to the terminal that shows it: names may come from
+/// hostile files. Lines of a driver's log become one.
+static void makePrintable(char *text, size_t size) {
+  auto byteAt = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  for (size_t i = 0; i < size; ++i) {
+    // U+0080 to U+009F are control characters, too.
+    bool isLong =
+        byteAt(i) == 0xc2 && i + 1 < size && byteAt(i + 1) >= 0x80 && byteAt(i + 1) < 0xa0;
+    if (isLong)
+      text[i + 1] = '?';
+    if (isLong || byteAt(i) < 0x20 || byteAt(i) == 0x7f)
+      text[i] = text[i] == '\n' ? ' ' : '?';
+  }
+}
+
 /// Formats `prefix: text tail`, where prefix and tail may be empty.
 static Status formatStatus(const HostAllocator &allocator, xcr_status_code_t code, uint64_t asked,
                            uint64_t available, const char *format, va_list arguments,
@@ -143,9 +158,7 @@ static Status formatStatus(const HostAllocator &allocator, xcr_status_code_t cod
   if (tail.size)
     memcpy(message + textSize, tail.data, tail.size);
   message[messageSize] = 0;
-  for (size_t i = 0; i < messageSize; ++i)
-    if (static_cast<unsigned char>(message[i]) < 0x20 && message[i] != '\n')
-      message[i] = '?';
+  makePrintable(message, messageSize);
   return Status(new (memory) xcr_status{code, xcr_status::Storage::Heap, asked, available, message,
                                         messageSize, allocator});
 }

@@ -53,8 +53,8 @@ private:
   } while (false)
 
 /// Formats a message as printf does. Control characters, which names in a
-/// hostile file may hold, become question marks. Where memory runs out the
-/// result is a status of the same code without the message.
+/// hostile file may hold, become question marks, the ends of lines blanks. Where memory runs out
+/// the result is a status of the same code without the message.
 [[gnu::format(printf, 3, 4)]] Status makeStatus(const HostAllocator &allocator,
                                                 xcr_status_code_t code, const char *format, ...);
 

@@ -113,6 +113,8 @@ xcr_status_t xcr_device_create(xcr_string_view_t uri, const xcr_device_options_t
                                xcr_device_t **out_device) {
   XCR_REQUIRE(out_device);
   *out_device = nullptr;
+  if (Status status = requireText(uri, "uri"); status.failed())
+    return status.release();
   const xcr_device_options_t defaults = XCR_DEVICE_OPTIONS_INIT;
   xcr_device_options_t given;
   if (Status status = readOptions(options, defaults, &given); status.failed())

@@ -26,8 +26,9 @@ static Status checkBuffer(xcr_stream_t *stream, xcr_buffer_t *buffer, const char
   const HostAllocator &allocator = stream->device().allocator;
   if (buffer->device.get() != &stream->device())
     return makeStatus(allocator, XCR_STATUS_INVALID_ARGUMENT,
-                      "%s: the buffer is on device %s, the stream on %s", name,
-                      buffer->device->info.uri.c_str(), stream->device().info.uri.c_str());
+                      "%s: the buffer is of device object %p (%s), the stream of %p (%s)", name,
+                      static_cast<void *>(buffer->device.get()), buffer->device->info.uri.c_str(),
+                      static_cast<void *>(&stream->device()), stream->device().info.uri.c_str());
   if (!rangeFits(offset, size, buffer->layout.byteLength))
     return makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE,
                       "%s: %" PRIu64 " bytes at byte %" PRIu64 " are outside a buffer of %" PRIu64
@@ -145,6 +146,15 @@ xcr_status_t xcr_stream_copy(xcr_stream_t *stream, xcr_buffer_t *source, uint64_
     status = checkBuffer(stream, target, "target", target_offset, size);
   if (status.failed())
     return status.release();
+  if (source->memory.get() == target->memory.get() && size != 0) {
+    uint64_t from = source->offset + source_offset, to = target->offset + target_offset;
+    if (from < to + size && to < from + size)
+      return makeStatus(stream->device().allocator, XCR_STATUS_INVALID_ARGUMENT,
+                        "source and target overlap: %" PRIu64 " bytes at byte %" PRIu64
+                        " and at byte %" PRIu64 " of the same memory",
+                        size, from, to)
+          .release();
+  }
   const Access accesses[] = {accessTo(*source, source_offset, size, false),
                              accessTo(*target, target_offset, size, true)};
   return stream->device()

@@ -123,9 +123,10 @@ Status xcr_call::checkBuffer(const char *kind, uint32_t ordinal, const fb::Argum
   const char *function = target->table->name()->c_str();
   if (buffer.device.get() != &instance.device())
     return makeStatus(allocator, XCR_STATUS_INVALID_ARGUMENT,
-                      "%s %u ('%s') of '%s': expected a buffer on the "
-                      "instance's device %s, got one on another device %s",
-                      kind, ordinal, name, function, instance.device().info.uri.c_str(),
+                      "%s %u ('%s') of '%s': expected a buffer of the instance's device object %p "
+                      "(%s), got one of another device object %p (%s)",
+                      kind, ordinal, name, function, static_cast<void *>(&instance.device()),
+                      instance.device().info.uri.c_str(), static_cast<void *>(buffer.device.get()),
                       buffer.device->info.uri.c_str());
   if (layout.dtype != toApi(argument.dtype()))
     return makeStatus(allocator, XCR_STATUS_INVALID_ARGUMENT,

@@ -19,6 +19,7 @@ static Status createCall(xcr_instance_t *instance, xcr_string_view_t name,
   if (options.flags & ~static_cast<uint32_t>(XCR_CALL_PROFILE))
     return makeStatus(instance->allocator, XCR_STATUS_INVALID_ARGUMENT,
                       "options.flags: 0x%x holds bits that are no flags", options.flags);
+  XCR_RETURN_IF_ERROR(requireText(name, "function"));
   const xcr_function *function = nullptr;
   XCR_RETURN_IF_ERROR(instance->module().findFunction(name, &function));
   return xcr_call::create(*instance, *function, options.flags,
@@ -146,6 +147,7 @@ static Status runOnce(xcr_call &call, uint32_t inputCount, xcr_buffer_t *const *
 static Status invoke(xcr_instance_t *instance, xcr_string_view_t name, uint32_t inputCount,
                      xcr_buffer_t *const *inputs, uint32_t outputCount, xcr_buffer_t **outputs) {
   XCR_RETURN_IF_ERROR(requireArgument(instance, "instance"));
+  XCR_RETURN_IF_ERROR(requireText(name, "function"));
   const xcr_function *function = nullptr;
   XCR_RETURN_IF_ERROR(instance->module().findFunction(name, &function));
   uint32_t inputsExpected = count(function->table->inputs());

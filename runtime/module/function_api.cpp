@@ -37,6 +37,8 @@ xcr_status_t xcr_module_find_function(const xcr_module_t *module, xcr_string_vie
   XCR_REQUIRE(out_function);
   *out_function = nullptr;
   XCR_REQUIRE(module);
+  if (Status status = requireText(name, "name"); status.failed())
+    return status.release();
   return module->findFunction(name, out_function).release();
 }
 

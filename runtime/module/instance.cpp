@@ -158,6 +158,10 @@ static Status createInstance(xcr_device_t *device, xcr_module_t *module,
   XCR_RETURN_IF_ERROR(readOptions(given, defaults, &options));
   if (options.source_count)
     XCR_RETURN_IF_ERROR(requireArgument(options.sources, "options.sources"));
+  for (size_t i = 0; i < options.source_count; ++i) {
+    XCR_RETURN_IF_ERROR(requireText(options.sources[i].scope, "options.sources.scope"));
+    XCR_RETURN_IF_ERROR(requireText(options.sources[i].path, "options.sources.path"));
+  }
   return xcr_instance::create(Ref<xcr_device>::share(device), Ref<xcr_module>::share(module),
                               {options.sources, options.source_count}, out);
 }
@@ -197,6 +201,8 @@ xcr_status_t xcr_instance_get_variable(xcr_instance_t *instance, xcr_string_view
   uint32_t ordinal = 0;
   Status status = requireArgument(instance, "instance");
   if (status.succeeded())
+    status = requireText(name, "name");
+  if (status.succeeded())
     status = instance->findVariable(name, &ordinal);
   if (status.succeeded())
     *out_buffer = instance->variable(ordinal).get();
@@ -207,6 +213,8 @@ xcr_status_t xcr_instance_set_variable(xcr_instance_t *instance, xcr_string_view
                                        xcr_buffer_t *buffer) {
   uint32_t ordinal = 0;
   Status status = requireArgument(instance, "instance");
+  if (status.succeeded())
+    status = requireText(name, "name");
   if (status.succeeded())
     status = instance->findVariable(name, &ordinal);
   if (status.succeeded())

@@ -36,7 +36,9 @@ xcr_status_t xcr_module_load_file(xcr_string_view_t path, const xcr_module_optio
   HostAllocator allocator;
   uint32_t flags;
   Ref<xcr_module> module;
-  Status status = readModuleOptions(options, &allocator, &flags);
+  Status status = requireText(path, "path");
+  if (status.succeeded())
+    status = readModuleOptions(options, &allocator, &flags);
   if (status.succeeded())
     status = xcr_module::loadFile(allocator, path, flags, &module);
   if (status.succeeded())

@@ -110,7 +110,9 @@ TEST(DeviceTest, BadUris) {
                {"", XCR_STATUS_NOT_FOUND, "no device ''"},
                {"cpu:", XCR_STATUS_INVALID_ARGUMENT, "after the colon"},
                {"cpu:0", XCR_STATUS_INVALID_ARGUMENT, "between 1 and 1024"},
-               {"cpu:x", XCR_STATUS_INVALID_ARGUMENT, "cpu:x"}};
+               {"cpu:x", XCR_STATUS_INVALID_ARGUMENT, "cpu:x"},
+               {"cpu?x", XCR_STATUS_INVALID_ARGUMENT, "device 'cpu?x': the CPU takes no options"},
+               {"a\nb\x1b[2J\x7f\xc2\x9bz", XCR_STATUS_NOT_FOUND, "no device 'a b?[2J???z'"}};
   for (const auto &bad : cases) {
     xcr_device_t *device = nullptr;
     XCR_EXPECT_FAILS(xcr_device_create(xcr_string(bad.uri), nullptr, &device), bad.code,
@@ -127,6 +129,10 @@ TEST(DeviceTest, OptionsWithoutASizeAreRefused) {
   xcr_device_options_t options = {};
   options.memory_limit = 1;
   xcr_device_t *device = nullptr;
+  XCR_EXPECT_FAILS(xcr_device_create(xcr_string("cpu"), &options, &device),
+                   XCR_STATUS_INVALID_ARGUMENT, "options.struct_size");
+  // Of a size that cuts a field in two.
+  options.struct_size = offsetof(xcr_device_options_t, memory_limit) + 1;
   XCR_EXPECT_FAILS(xcr_device_create(xcr_string("cpu"), &options, &device),
                    XCR_STATUS_INVALID_ARGUMENT, "options.struct_size");
   xcr_module_options_t refusing = {};
@@ -264,6 +270,28 @@ TEST(BufferTest, AccessOutsideIsRefused) {
 //===----------------------------------------------------------------------===//
 // Streams
 //===----------------------------------------------------------------------===//
+
+TEST(StreamApiTest, CopiesDoNotOverlap) {
+  Device device = makeDevice();
+  Stream stream = makeStream(device);
+  Buffer x = makeBuffer(device, iota(8));
+  XCR_EXPECT_FAILS(
+      xcr_stream_copy(stream.get(), x.get(), 0, x.get(), 8, 16), XCR_STATUS_INVALID_ARGUMENT,
+      "source and target overlap: 16 bytes at byte 0 and at byte 8 of the same memory");
+  XCR_EXPECT_OK(xcr_stream_copy(stream.get(), x.get(), 0, x.get(), 16, 16));
+  XCR_EXPECT_OK(xcr_stream_copy(stream.get(), x.get(), 4, x.get(), 4, 0));
+  XCR_EXPECT_OK(xcr_stream_synchronize(stream.get()));
+  EXPECT_EQ(read<float>(x.get()), (std::vector<float>{0, 1, 2, 3, 0, 1, 2, 3}));
+}
+
+TEST(StreamApiTest, BuffersOfOtherDeviceObjectsAreRefused) {
+  // Both are called "cpu".
+  Device device = makeDevice(), other = makeDevice();
+  Stream stream = makeStream(device);
+  Buffer x = makeBuffer(other, iota(8));
+  XCR_EXPECT_FAILS(xcr_stream_fill(stream.get(), x.get(), 0, 32, 0, 4), XCR_STATUS_INVALID_ARGUMENT,
+                   "target: the buffer is of device object 0x");
+}
 
 TEST(StreamApiTest, ACallbackMayDropTheLastReferenceToItsStream) {
   struct Shared {

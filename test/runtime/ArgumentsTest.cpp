@@ -18,6 +18,49 @@ TEST_F(ArgumentsTest, MissingFunctionListsTheOthers) {
                    XCR_STATUS_NOT_FOUND, "no function 'mian'; the module has: main");
 }
 
+TEST_F(ArgumentsTest, NamesWithoutBytesOrWithAZeroByteAreRefused) {
+  const xcr_string_view_t missing = {nullptr, 5}, cut = {"main\0x", 6};
+  auto expectRefused = [&](const char *name, const auto &use) {
+    std::string start = name;
+    XCR_EXPECT_FAILS(use(missing), XCR_STATUS_INVALID_ARGUMENT,
+                     (start + ": expected 5 bytes, got NULL").c_str());
+    XCR_EXPECT_FAILS(use(cut), XCR_STATUS_INVALID_ARGUMENT,
+                     (start + ": 'main' holds a zero byte").c_str());
+  };
+  expectRefused("uri", [](xcr_string_view_t text) {
+    xcr_device_t *made = nullptr;
+    return xcr_device_create(text, nullptr, &made);
+  });
+  expectRefused("path", [](xcr_string_view_t text) {
+    xcr_module_t *made = nullptr;
+    return xcr_module_load_file(text, nullptr, &made);
+  });
+  expectRefused("name", [&](xcr_string_view_t text) {
+    const xcr_function_t *found = nullptr;
+    return xcr_module_find_function(module.get(), text, &found);
+  });
+  expectRefused("function", [&](xcr_string_view_t text) {
+    xcr_call_t *made = nullptr;
+    return xcr_call_create(instance.get(), text, nullptr, &made);
+  });
+  expectRefused("function", [&](xcr_string_view_t text) {
+    return xcr_invoke(instance.get(), text, 0, nullptr, 0, nullptr);
+  });
+  expectRefused("name", [&](xcr_string_view_t text) {
+    xcr_buffer_t *found = nullptr;
+    return xcr_instance_get_variable(instance.get(), text, &found);
+  });
+  expectRefused("options.sources.scope", [&](xcr_string_view_t text) {
+    const xcr_parameter_source_t source = {text, xcr_string("weights.npy")};
+    xcr_instance_options_t options = XCR_INSTANCE_OPTIONS_INIT;
+    options.sources = &source;
+    options.source_count = 1;
+    xcr_instance_t *made = nullptr;
+    return xcr_instance_create(device.get(), module.get(), &options, &made);
+  });
+  EXPECT_EQ(xcr_dtype_from_name(missing), XCR_DTYPE_NONE);
+}
+
 TEST_F(ArgumentsTest, WrongCountNamesBoth) {
   Buffer x = makeBuffer(device, iota(4));
   xcr_buffer_t *input = x.get(), *output = nullptr;
@@ -174,7 +217,7 @@ TEST_F(ArgumentsTest, BufferOfAnotherDevice) {
   call = makeCall(instance);
   Device other = makeDevice();
   Buffer x = makeBuffer(other, iota(4));
-  XCR_EXPECT_FAILS(set(0, x), XCR_STATUS_INVALID_ARGUMENT, "another device");
+  XCR_EXPECT_FAILS(set(0, x), XCR_STATUS_INVALID_ARGUMENT, "got one of another device object 0x");
   Stream stream = makeStream(other);
   XCR_EXPECT_FAILS(xcr_call_launch(call.get(), stream.get()), XCR_STATUS_INVALID_ARGUMENT,
                    "stream");

@@ -33,6 +33,10 @@ static uint32_t parseThreads(xcr_string_view_t text) {
 static Status chooseThreads(xcr_string_view_t selector, const hal::DeviceOptions &options,
                             uint32_t *out) {
   const HostAllocator &allocator = options.allocator;
+  if (selector.size && selector.data[0] == '?')
+    return makeStatus(allocator, XCR_STATUS_INVALID_ARGUMENT,
+                      "device 'cpu%.*s': the CPU takes no options", printLength(selector),
+                      selector.data);
   if (selector.size) {
     *out = parseThreads(selector);
     return *out ? Status()

@@ -259,7 +259,7 @@ Status CudaStream::performRecord(Entry &entry, Ref<RefCounted> event) {
   XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(cudaDevice, cuEventRecord, target.handle(), stream));
   target.setMeaning(entry.capture.isCaptured() ? CudaEvent::Meaning::Captured
                                                : CudaEvent::Meaning::Work);
-  return Status();
+  return isForeign ? markTail(entry) : Status();
 }
 
 Status CudaStream::record(Ref<hal::Event> event) {

@@ -30,8 +30,8 @@
  * - Structures that cross the API begin with struct_size and have an
  *   XCR_*_INIT value; they grow only at their end. For structures that the
  *   library fills in, fields beyond the caller's struct_size are not written.
- * - Strings are pointer and length and need no terminator; lent strings happen
- *   to be UTF-8. Strides are counted in elements, every other size in bytes.
+ * - Strings are pointer and length, need no terminator and hold no zero byte;
+ *   lent strings happen to be UTF-8. Strides are counted in elements, every other size in bytes.
  * - No function throws, ends the process, or writes to stdout or stderr.
  * - Where a tool asks for NVTX ranges (by NVTX_INJECTION64_PATH, as Nsight
  *   Systems does), launches, preparations, synchronisations and instances show
@@ -638,7 +638,8 @@ XCR_API xcr_status_t xcr_stream_add_callback(xcr_stream_t *stream, xcr_host_call
                                              void *user_data);
 /* Stream-ordered copies and fills; buffers are retained until they are done,
  * host memory must stay valid until then. |pattern_size| is 1, 2, 4 or 8;
- * offset and size of a fill are multiples of it. */
+ * offset and size of a fill are multiples of it. INVALID_ARGUMENT: source and
+ * target of a copy overlap. */
 XCR_API xcr_status_t xcr_stream_copy(xcr_stream_t *stream, xcr_buffer_t *source,
                                      uint64_t source_offset, xcr_buffer_t *target,
                                      uint64_t target_offset, uint64_t size);
