@@ -629,3 +629,43 @@ module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
     return %y : tensor<128x1000xf32>
   }
 }
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#column = affine_map<(d0, d1) -> (d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+
+// What the columns' maxima are spread over is read by rows, and made by the maxima's producer by
+// columns: it is in the kernel of neither.
+// CHECK-LABEL: func.func @spread_along_other_dim(
+// CHECK:         plan.region -> (tensor<?x?xf32>)
+// CHECK:           math.exp
+// CHECK:         plan.region -> (tensor<?x?xf32>)
+// CHECK:           arith.maximumf
+// CHECK:           arith.subf
+func.func @spread_along_other_dim(%x: tensor<?x?xf32>, %n: index) -> tensor<?x?xf32> {
+  %low = arith.constant 0xFF800000 : f32
+  %all = tensor.empty(%n, %n) : tensor<?x?xf32>
+  %exp = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<?x?xf32>) outs(%all : tensor<?x?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %c = math.exp %a : f32
+    linalg.yield %c : f32
+  } -> tensor<?x?xf32>
+  %columns = tensor.empty(%n) : tensor<?xf32>
+  %init = linalg.fill ins(%low : f32) outs(%columns : tensor<?xf32>) -> tensor<?xf32>
+  %max = linalg.generic {indexing_maps = [#id, #column], iterator_types = ["reduction", "parallel"]}
+      ins(%exp : tensor<?x?xf32>) outs(%init : tensor<?xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.maximumf %a, %b : f32
+    linalg.yield %c : f32
+  } -> tensor<?xf32>
+  %y = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%exp, %max : tensor<?x?xf32>, tensor<?xf32>) outs(%all : tensor<?x?xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %c = arith.subf %a, %b : f32
+    linalg.yield %c : f32
+  } -> tensor<?x?xf32>
+  return %y : tensor<?x?xf32>
+}

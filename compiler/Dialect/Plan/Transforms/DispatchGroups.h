@@ -119,6 +119,8 @@ private:
   /// brings them together; null if not.
   DispatchGroup *getSplitGroup(const DispatchGroup &group) const;
   bool tryMergeGroups(DispatchGroup &into, DispatchGroup &other, mlir::Operation *user);
+  bool readsInSameRows(const DispatchGroup &into, DispatchGroup &other,
+                       llvm::ArrayRef<int> translation);
   std::optional<llvm::SmallVector<int>> matchRows(DispatchGroup &group, mlir::Operation *op);
   bool wouldMakeCycle(DispatchGroup &group, mlir::ValueRange operands,
                       DispatchGroup *alsoInside = nullptr);

@@ -318,6 +318,25 @@ void DispatchGrouping::mergeLastSteps() {
     }
 }
 
+/// Whether each op of `into` that uses a result of `other` reads it in the row where it is made,
+/// given the row of `into` for each row of `other`. One op may read the tensor along one dim and
+/// another op along another one.
+bool DispatchGrouping::readsInSameRows(const DispatchGroup &into, DispatchGroup &other,
+                                       ArrayRef<int> translation) {
+  return llvm::all_of(into.ops, [&](Operation *op) {
+    if (llvm::none_of(getUsedValues(op), [&](Value value) {
+          Operation *definition = value.getDefiningOp();
+          return definition && groupOf.lookup(definition) == &other;
+        }))
+      return true;
+    std::optional<SmallVector<int>> rows = matchRows(other, op);
+    return rows && llvm::all_of(llvm::zip_equal(into.rowOfLoop.lookup(op), *rows), [&](auto pair) {
+             auto [rowInInto, rowInOther] = pair;
+             return rowInInto == (rowInOther < 0 ? -1 : translation[rowInOther]);
+           });
+  });
+}
+
 /// `user`, already in `into`, also uses results of `other`: one kernel for all, where both have the
 /// same rows.
 bool DispatchGrouping::tryMergeGroups(DispatchGroup &into, DispatchGroup &other, Operation *user) {
@@ -341,7 +360,8 @@ bool DispatchGrouping::tryMergeGroups(DispatchGroup &into, DispatchGroup &other,
       ++matched;
     }
   }
-  if (matched != into.numRows || (other.numRows != into.numRows && !into.hasReduction))
+  if (matched != into.numRows || (other.numRows != into.numRows && !into.hasReduction) ||
+      !readsInSameRows(into, other, translation))
     return false;
   // As in tryJoin: what `other` reduces along a row that `into` lacks is kept inside the kernel.
   if (other.numRows != into.numRows && other.hasReduction &&
