@@ -7,6 +7,8 @@
 
 #include "compiler/Target/FormulaTable.h"
 
+#include "schemas/module_limits.h"
+
 using namespace mlir;
 
 namespace xc::target {
@@ -59,9 +61,30 @@ public:
     counts[expr] = result;
     return result;
   }
+  /// How many operands `expr` holds at a time.
+  unsigned depth(AffineExpr expr) {
+    auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+    if (!binary)
+      return 1;
+    if (unsigned known = depths.lookup(expr))
+      return known;
+    auto [first, second] = order(binary);
+    unsigned result = std::max(depth(first), depth(second) + 1);
+    depths[expr] = result;
+    return result;
+  }
   std::vector<fb::FormulaInstruction> takeCode() { return std::move(code); }
 
 private:
+  /// The operands in the order in which they are computed: the deeper one first where the op does
+  /// not mind, so that a formula holds no more operands than the logarithm of its length.
+  std::pair<AffineExpr, AffineExpr> order(AffineBinaryOpExpr binary) {
+    AffineExpr left = binary.getLHS(), right = binary.getRHS();
+    bool commutes =
+        binary.getKind() == AffineExprKind::Add || binary.getKind() == AffineExprKind::Mul;
+    return commutes && depth(right) > depth(left) ? std::pair(right, left) : std::pair(left, right);
+  }
+
   void emit(AffineExpr expr) {
     uint32_t begin = code.size();
     if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
@@ -73,9 +96,9 @@ private:
       else
         code.emplace_back(fb::FormulaOp::Formula, definition->second);
     } else {
-      auto binary = cast<AffineBinaryOpExpr>(expr);
-      emit(binary.getLHS());
-      emit(binary.getRHS());
+      auto [first, second] = order(cast<AffineBinaryOpExpr>(expr));
+      emit(first);
+      emit(second);
       code.emplace_back(getOp(expr.getKind()), 0);
     }
     ranges.try_emplace(expr, begin, static_cast<uint32_t>(code.size()) - begin);
@@ -85,6 +108,7 @@ private:
   std::vector<fb::FormulaInstruction> code;
   llvm::DenseMap<AffineExpr, fb::Range> ranges;
   llvm::DenseMap<AffineExpr, uint64_t> counts;
+  llvm::DenseMap<AffineExpr, unsigned> depths;
 };
 
 } // namespace
@@ -120,10 +144,20 @@ FormulaCode FormulaTable::emit() const {
   for (auto [expr, number] : order)
     writer.getRange(expr);
   FormulaCode result;
-  for (auto [expr, number] : numbers)
+  for (auto [expr, number] : numbers) {
     result.formulas.push_back(writer.getRange(expr));
+    result.depth = std::max(result.depth, writer.depth(expr));
+  }
   result.code = writer.takeCode();
   return result;
+}
+
+LogicalResult checkDepth(Operation *op, const FormulaCode &written) {
+  if (written.depth <= ModuleLimits::kFormulaDepth)
+    return success();
+  return op->emitError("expected formulas of sizes that hold at most ")
+         << ModuleLimits::kFormulaDepth << " operands at a time, got one that holds "
+         << written.depth;
 }
 
 fb::Value FormulaTable::getValue(AffineExpr expr) {

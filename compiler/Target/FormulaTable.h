@@ -24,7 +24,12 @@ namespace xc::target {
 struct FormulaCode {
   std::vector<fb::FormulaInstruction> code;
   std::vector<fb::Range> formulas;
+  /// How many operands the deepest formula holds at a time.
+  unsigned depth = 0;
 };
+
+/// Refuses formulas of `op` that are deeper than a module can have them.
+llvm::LogicalResult checkDepth(mlir::Operation *op, const FormulaCode &written);
 
 /// Collects the formulas of one plan, function or executable, equal ones once.
 class FormulaTable {

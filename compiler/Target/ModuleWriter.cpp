@@ -14,9 +14,11 @@
 #include "compiler/Target/ModuleWriter.h"
 
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
+#include "compiler/Target/CheckLimits.h"
 #include "compiler/Target/PlanWriter.h"
 #include "compiler/Target/TensorMaps.h"
 #include "schemas/module_header.h"
+#include "schemas/module_limits.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -145,14 +147,16 @@ private:
 
   LogicalResult collectData();
   LogicalResult collectKernels();
-  std::string buildTables(uint64_t blobBase);
-  flatbuffers::Offset<fb::Executable> buildExecutable(const Code &code, uint64_t blobBase);
+  FailureOr<std::string> buildTables(uint64_t blobBase);
+  FailureOr<flatbuffers::Offset<fb::Executable>> buildExecutable(const Code &code,
+                                                                 uint64_t blobBase);
   using OperandVector = flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<fb::Operand>>>;
   OperandVector buildOperands(ModuleOp kernel, FormulaTable &formulas);
   flatbuffers::Offset<fb::Export> buildExport(ModuleOp kernel, DictionaryAttr description,
                                               FormulaTable &costs);
   /// Of one function the plans for the targets.
-  flatbuffers::Offset<fb::Function> buildFunction(ArrayRef<plan::FunctionOp> targetPlans);
+  FailureOr<flatbuffers::Offset<fb::Function>>
+  buildFunction(ArrayRef<plan::FunctionOp> targetPlans);
   flatbuffers::Offset<fb::Argument> buildArgument(DictionaryAttr entry, FormulaTable &formulas);
   flatbuffers::Offset<fb::Symbol> buildSymbol(DictionaryAttr entry);
   flatbuffers::Offset<fb::Requirement> buildRequirement(DictionaryAttr entry,
@@ -324,8 +328,8 @@ ModuleWriter::buildExport(ModuleOp kernel, DictionaryAttr description, FormulaTa
   return result.Finish();
 }
 
-flatbuffers::Offset<fb::Executable> ModuleWriter::buildExecutable(const Code &code,
-                                                                  uint64_t blobBase) {
+FailureOr<flatbuffers::Offset<fb::Executable>> ModuleWriter::buildExecutable(const Code &code,
+                                                                             uint64_t blobBase) {
   FormulaTable costs;
   std::vector<flatbuffers::Offset<fb::Export>> exports;
   for (auto kernel : ModuleOp(targets[code.target]).getOps<ModuleOp>())
@@ -338,6 +342,8 @@ flatbuffers::Offset<fb::Executable> ModuleWriter::buildExecutable(const Code &co
       std::vector<std::string>(linked.cpuFeatures.begin(), linked.cpuFeatures.end()));
   auto exportVector = builder.CreateVector(exports);
   FormulaCode written = costs.emit();
+  if (failed(checkDepth(targets[code.target], written)))
+    return failure();
   auto costCode = builder.CreateVectorOfStructs(written.code);
   auto costFormulas = builder.CreateVectorOfStructs(written.formulas);
   fb::ExecutableBuilder result(builder);
@@ -412,7 +418,7 @@ flatbuffers::Offset<fb::Requirement> ModuleWriter::buildRequirement(DictionaryAt
                                location);
 }
 
-flatbuffers::Offset<fb::Function>
+FailureOr<flatbuffers::Offset<fb::Function>>
 ModuleWriter::buildFunction(ArrayRef<plan::FunctionOp> targetPlans) {
   std::vector<flatbuffers::Offset<fb::Argument>> inputs, outputs;
   std::vector<flatbuffers::Offset<fb::Symbol>> symbols;
@@ -434,7 +440,11 @@ ModuleWriter::buildFunction(ArrayRef<plan::FunctionOp> targetPlans) {
     plan::FunctionOp plan = targetPlan;
     plan.walk([&](plan::ChooseOp) { hasChoices = true; });
     hasSharedFormulas |= plan->hasAttr("definitions");
-    plans.push_back(writePlan(builder, plan, index, kernels[index], numbers[index]));
+    FailureOr<flatbuffers::Offset<fb::Plan>> written =
+        writePlan(builder, plan, index, kernels[index], numbers[index]);
+    if (failed(written))
+      return failure();
+    plans.push_back(*written);
   }
   auto doc = first->getAttrOfType<StringAttr>("doc");
   auto nameString = string(first.getSymName());
@@ -442,6 +452,8 @@ ModuleWriter::buildFunction(ArrayRef<plan::FunctionOp> targetPlans) {
   auto inputVector = builder.CreateVector(inputs), outputVector = builder.CreateVector(outputs);
   auto symbolVector = builder.CreateVector(symbols);
   FormulaCode written = formulas.emit();
+  if (failed(checkDepth(first, written)))
+    return failure();
   auto codeVector = builder.CreateVectorOfStructs(written.code);
   auto formulaVector = builder.CreateVectorOfStructs(written.formulas);
   auto planVector = builder.CreateVector(plans);
@@ -459,7 +471,7 @@ ModuleWriter::buildFunction(ArrayRef<plan::FunctionOp> targetPlans) {
   return result.Finish();
 }
 
-std::string ModuleWriter::buildTables(uint64_t blobBase) {
+FailureOr<std::string> ModuleWriter::buildTables(uint64_t blobBase) {
   builder.Clear();
   std::vector<flatbuffers::Offset<fb::Target>> targetTables;
   for (auto [index, target] : llvm::enumerate(targets)) {
@@ -468,16 +480,24 @@ std::string ModuleWriter::buildTables(uint64_t blobBase) {
                                             string(attr.getArch().getValue())));
   }
   std::vector<flatbuffers::Offset<fb::Executable>> executableTables;
-  for (const Code &entry : executables)
-    executableTables.push_back(buildExecutable(entry, blobBase));
+  for (const Code &entry : executables) {
+    FailureOr<flatbuffers::Offset<fb::Executable>> table = buildExecutable(entry, blobBase);
+    if (failed(table))
+      return failure();
+    executableTables.push_back(*table);
+  }
   std::vector<flatbuffers::Offset<fb::Function>> functions;
   std::vector<SymbolTable> symbols;
   for (ModuleOp target : targets)
     symbols.emplace_back(target);
-  for (auto function : ModuleOp(targets.front()).getOps<plan::FunctionOp>())
-    functions.push_back(buildFunction(llvm::map_to_vector(symbols, [&](const SymbolTable &table) {
+  for (auto function : ModuleOp(targets.front()).getOps<plan::FunctionOp>()) {
+    auto table = buildFunction(llvm::map_to_vector(symbols, [&](const SymbolTable &table) {
       return table.lookup<plan::FunctionOp>(function.getSymNameAttr());
-    })));
+    }));
+    if (failed(table))
+      return failure();
+    functions.push_back(*table);
+  }
   std::vector<flatbuffers::Offset<fb::Constant>> constantTables;
   for (auto &[attr, blob] : constants) {
     auto type = cast<ShapedType>(cast<ElementsAttr>(attr).getShapedType());
@@ -531,11 +551,19 @@ std::string ModuleWriter::buildTables(uint64_t blobBase) {
 }
 
 FailureOr<std::string> ModuleWriter::write() {
-  if (failed(collectData()) || failed(collectKernels()))
+  if (failed(checkLimits(targets)) || failed(collectData()) || failed(collectKernels()))
     return failure();
-  uint64_t tablesSize = buildTables(0).size();
-  uint64_t blobBase = llvm::alignTo(sizeof(ModuleHeader) + tablesSize, ModuleHeader::kAlignment);
-  std::string tables = buildTables(blobBase);
+  FailureOr<std::string> draft = buildTables(0);
+  if (failed(draft))
+    return failure();
+  if (draft->size() > ModuleLimits::kTablesSize)
+    return ModuleOp(targets.front()).emitError("expected at most ")
+           << ModuleLimits::kTablesSize << " bytes of tables, got " << draft->size();
+  uint64_t blobBase = llvm::alignTo(sizeof(ModuleHeader) + draft->size(), ModuleHeader::kAlignment);
+  FailureOr<std::string> built = buildTables(blobBase);
+  if (failed(built))
+    return failure();
+  const std::string &tables = *built;
 
   auto hash = [](const char *data, size_t size) {
     return llvm::xxh3_64bits(ArrayRef(reinterpret_cast<const uint8_t *>(data), size));

@@ -40,7 +40,7 @@ public:
       : builder(builder), function(function), kernels(kernels), numbers(numbers),
         formulas(function) {}
 
-  flatbuffers::Offset<fb::Plan> write(uint32_t target);
+  FailureOr<flatbuffers::Offset<fb::Plan>> write(uint32_t target);
 
 private:
   fb::Binding getBinding(plan::RangeAttr range);
@@ -182,7 +182,7 @@ void PlanWriter::addCommandOp(Operation &op) {
       });
 }
 
-flatbuffers::Offset<fb::Plan> PlanWriter::write(uint32_t target) {
+FailureOr<flatbuffers::Offset<fb::Plan>> PlanWriter::write(uint32_t target) {
   blocks.push_back(&function.getBody().front());
   std::vector<fb::Region> regions;
   for (size_t region = 0; region < blocks.size(); ++region) {
@@ -194,6 +194,8 @@ flatbuffers::Offset<fb::Plan> PlanWriter::write(uint32_t target) {
   fb::Value arena = formulas.getValue(function.getArena().getResult(0));
   auto regionVector = builder.CreateVectorOfStructs(regions);
   FormulaCode written = formulas.emit();
+  if (failed(checkDepth(function, written)))
+    return failure();
   auto code = builder.CreateVectorOfStructs(written.code);
   auto ranges = builder.CreateVectorOfStructs(written.formulas);
   auto commandVector = builder.CreateVectorOfStructs(commands);
@@ -236,10 +238,10 @@ flatbuffers::Offset<fb::Plan> PlanWriter::write(uint32_t target) {
   return plan.Finish();
 }
 
-flatbuffers::Offset<fb::Plan> writePlan(flatbuffers::FlatBufferBuilder &builder,
-                                        plan::FunctionOp function, uint32_t target,
-                                        const llvm::StringMap<KernelExports> &kernels,
-                                        const DataNumbers &numbers) {
+FailureOr<flatbuffers::Offset<fb::Plan>> writePlan(flatbuffers::FlatBufferBuilder &builder,
+                                                   plan::FunctionOp function, uint32_t target,
+                                                   const llvm::StringMap<KernelExports> &kernels,
+                                                   const DataNumbers &numbers) {
   return PlanWriter(builder, function, kernels, numbers).write(target);
 }
 

@@ -32,11 +32,10 @@ struct DataNumbers {
 /// empty string.
 std::string printLocation(mlir::Location loc);
 
-/// Writes one plan.function as a Plan table.
-flatbuffers::Offset<fb::Plan> writePlan(flatbuffers::FlatBufferBuilder &builder,
-                                        plan::FunctionOp function, uint32_t target,
-                                        const llvm::StringMap<KernelExports> &kernels,
-                                        const DataNumbers &numbers);
+/// Writes one plan.function as a Plan table. An error is a diagnostic.
+mlir::FailureOr<flatbuffers::Offset<fb::Plan>>
+writePlan(flatbuffers::FlatBufferBuilder &builder, plan::FunctionOp function, uint32_t target,
+          const llvm::StringMap<KernelExports> &kernels, const DataNumbers &numbers);
 
 } // namespace xc::target
 

@@ -7,6 +7,8 @@
 
 #include "runtime/base/formula.h"
 
+#include "schemas/module_limits.h"
+
 using namespace xc;
 using fb::FormulaOp;
 
@@ -97,7 +99,7 @@ static Outcome decode(int64_t result) {
 FormulaError xc::evaluateFormula(const fb::FormulaInstruction *code, size_t size,
                                  Span<const int64_t> symbols, Span<const int64_t> earlier,
                                  int64_t *result) {
-  Outcome stack[kMaxFormulaDepth];
+  Outcome stack[ModuleLimits::kFormulaDepth];
   size_t depth = 0;
   for (size_t i = 0; i < size; ++i) {
     const fb::FormulaInstruction &instruction = code[i];
@@ -137,7 +139,7 @@ const char *xc::verifyFormula(const fb::FormulaInstruction *code, size_t size, s
         return "names a symbol that does not exist";
       if (instruction.op() == FormulaOp::Formula && operand >= earlierCount)
         return "names a formula that does not stand before it";
-      if (++depth > kMaxFormulaDepth)
+      if (++depth > ModuleLimits::kFormulaDepth)
         return "needs too deep a stack";
       continue;
     }

@@ -13,9 +13,6 @@
 
 namespace xc {
 
-/// The deepest operand stack that a formula may need; the loader refuses more.
-constexpr size_t kMaxFormulaDepth = 32;
-
 enum class FormulaError { None, Overflow, DivisionByZero };
 
 /// Evaluates a formula that verifyFormula has accepted. \p earlier has the results of the formulas

@@ -14,12 +14,9 @@
 #include "runtime/module/command_order.h"
 
 #include "runtime/base/checked.h"
+#include "schemas/module_limits.h"
 
 using namespace xc;
-
-/// What waits for a choice waits for each command that ends its region: their products are bounded
-/// by the size of the plan.
-static constexpr uint64_t kEdgesPerPart = 32, kLeastEdges = 1 << 20;
 
 CommandOrder::CommandOrder(const HostAllocator &allocator)
     : commands(allocator), commandEdges(allocator), edgeList(allocator), ranges(allocator),
@@ -43,8 +40,9 @@ Status CommandOrder::build(const fb::Plan &table, Span<const uint8_t> choices) {
   waiting = 0;
   CheckedCount most(count(plan->commands()));
   most += count(plan->edges());
-  most *= kEdgesPerPart;
-  most += kLeastEdges;
+  // What waits for a choice waits for each command that ends its region.
+  most *= ModuleLimits::kEdgesPerPart;
+  most += ModuleLimits::kLeastEdges;
   mostEdges = most.get();
   uint32_t total = count(plan->commands()), regionCount = count(plan->regions());
   XCR_RETURN_IF_ERROR(reset(ends, total));

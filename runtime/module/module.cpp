@@ -8,6 +8,7 @@
 #include "runtime/module/module.h"
 
 #include "runtime/module/verifier.h"
+#include "schemas/module_limits.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -20,10 +21,9 @@ using namespace xc;
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
               "the header is read as it lies in the file");
 
-// Our own limits for the FlatBuffer verifier. The schema nests five deep; the
-// smallest table takes eight bytes.
-static constexpr uint32_t kMaxTableDepth = 16;
-static constexpr uint32_t kMinTableBytes = 8;
+static_assert(ModuleLimits::kTablesSize < FLATBUFFERS_MAX_BUFFER_SIZE,
+              "offsets in tables are signed 32-bit numbers");
+
 static constexpr uint64_t kTableAlignment = 64;
 
 const fb::Plan *xcr_function::planFor(uint32_t target) const {
@@ -75,7 +75,7 @@ Status xcr_module::verifyHeader(Span<const uint8_t> bytes, uint64_t fileSize) {
                       header.fileSize);
   if (header.tablesOffset < sizeof(ModuleHeader) || header.tablesOffset % kTableAlignment != 0 ||
       header.reserved != 0 || tablesSize < 2 * sizeof(uint32_t) ||
-      tablesSize >= FLATBUFFERS_MAX_BUFFER_SIZE ||
+      tablesSize > ModuleLimits::kTablesSize ||
       !rangeFits(header.tablesOffset, tablesSize, fileSize))
     return makeStatus(allocator, XCR_STATUS_CORRUPT,
                       "the module is damaged: its tables (%" PRIu64 " bytes at %" PRIu64
@@ -100,8 +100,9 @@ Status xcr_module::verifyTables() {
                       "wrong");
   uint32_t prefix;
   memcpy(&prefix, tableMemory, sizeof(prefix));
-  flatbuffers::Verifier verifier(tableMemory, size, kMaxTableDepth,
-                                 static_cast<flatbuffers::uoffset_t>(size / kMinTableBytes));
+  flatbuffers::Verifier verifier(
+      tableMemory, size, ModuleLimits::kTableDepth,
+      static_cast<flatbuffers::uoffset_t>(size / ModuleLimits::kMinTableBytes));
   if (prefix != size - sizeof(prefix) || !fb::VerifySizePrefixedModuleBuffer(verifier))
     return makeStatus(allocator, XCR_STATUS_CORRUPT,
                       "the module is damaged: its tables are no FlatBuffer of "

@@ -7,12 +7,9 @@
 
 #include "runtime/module/verifier.h"
 
-using namespace xc;
+#include "schemas/module_limits.h"
 
-// Limits that no device passes, so that sums of them cannot overflow.
-static constexpr uint32_t kMaxScratch = 1u << 28;
-static constexpr uint32_t kMaxBindings = 4096;
-static constexpr uint32_t kMaxTensorRank = 5;
+using namespace xc;
 
 Status Verifier::verifyExecutable(uint32_t ordinal) {
   const fb::Executable &code = *module.executables()->Get(ordinal);
@@ -58,12 +55,14 @@ Status Verifier::verifyExport(uint32_t executable, const fb::Export &entry) {
     return corrupt("kernel '%.*s' has a block or cluster that is not three "
                    "positive numbers",
                    printLength(name), name.data);
-  if (entry.scratch() > kMaxScratch || entry.binding_count() > kMaxBindings ||
-      entry.scalar_count() > kMaxBindings)
+  if (entry.scratch() > ModuleLimits::kScratchBytes ||
+      entry.binding_count() > ModuleLimits::kBindings ||
+      entry.scalar_count() > ModuleLimits::kScalars)
     return corrupt("kernel '%.*s' takes %u bytes of scratch, %u bindings and "
                    "%u scalars; at most %u, %u and %u are possible",
                    printLength(name), name.data, entry.scratch(), entry.binding_count(),
-                   entry.scalar_count(), kMaxScratch, kMaxBindings, kMaxBindings);
+                   entry.scalar_count(), ModuleLimits::kScratchBytes, ModuleLimits::kBindings,
+                   ModuleLimits::kScalars);
   XCR_RETURN_IF_ERROR(verifyParameters(entry));
   for (uint32_t i = 0; i < count(entry.tensor_maps()); ++i)
     XCR_RETURN_IF_ERROR(verifyTensorMap(entry, *entry.tensor_maps()->Get(i)));
@@ -145,8 +144,9 @@ Status Verifier::verifyTensorMap(const fb::Export &entry, const fb::TensorMap &m
     return corrupt("a tensor map of kernel '%s' is of binding %u, there are %u", name,
                    map.binding(), entry.binding_count());
   if (map.dtype() > fb::DType::MAX || map.dtype() == fb::DType::None || rank == 0 ||
-      rank > kMaxTensorRank || count(map.dims()) != rank || count(map.strides()) != rank - 1 ||
-      count(map.box()) != rank || count(map.element_strides()) != rank)
+      rank > ModuleLimits::kTensorMapRank || count(map.dims()) != rank ||
+      count(map.strides()) != rank - 1 || count(map.box()) != rank ||
+      count(map.element_strides()) != rank)
     return corrupt("a tensor map of kernel '%s' has element type %u and rank "
                    "%u with %u dims, %u strides, a box of %u and %u element "
                    "strides",

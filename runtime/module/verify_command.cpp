@@ -8,6 +8,8 @@
 
 #include "runtime/module/verifier.h"
 
+#include "schemas/module_limits.h"
+
 #include <cinttypes>
 
 using namespace xc;
@@ -148,7 +150,7 @@ Status Verifier::verifyTransfers(const fb::Plan &plan, const PlanContext &contex
   for (uint32_t i = 0; i < count(plan.fills()); ++i) {
     const fb::Fill &fill = *plan.fills()->Get(i);
     XCR_RETURN_IF_ERROR(verifyBinding(plan, context, fill.target(), false, true));
-    if (!isPowerOfTwo(fill.pattern_size()) || fill.pattern_size() > 8)
+    if (!isPowerOfTwo(fill.pattern_size()) || fill.pattern_size() > ModuleLimits::kPatternBytes)
       return corrupt("fill %u of '%.*s' has a pattern of %u bytes", i, printLength(owner),
                      owner.data, fill.pattern_size());
   }

@@ -7,12 +7,12 @@
 
 #include "runtime/module/verifier.h"
 
+#include "schemas/module_limits.h"
+
 #include <algorithm>
 #include <cinttypes>
 
 using namespace xc;
-
-static constexpr uint32_t kMaxAlignment = 1u << 16;
 
 Status Verifier::verifyFunction(uint32_t ordinal) {
   const fb::Function &function = *module.functions()->Get(ordinal);
@@ -70,9 +70,9 @@ Status Verifier::verifyArgument(const fb::Function &function, const char *kind, 
   if (argument->dtype() > fb::DType::MAX || argument->dtype() == fb::DType::None)
     return corrupt("%s %u of '%s' has element type %u", kind, ordinal, owner,
                    static_cast<unsigned>(argument->dtype()));
-  if (count(argument->dims()) > XCR_MAX_RANK)
-    return corrupt("%s %u of '%s' has %u dimensions, at most %d are possible", kind, ordinal, owner,
-                   count(argument->dims()), XCR_MAX_RANK);
+  if (count(argument->dims()) > ModuleLimits::kRank)
+    return corrupt("%s %u of '%s' has %u dimensions, at most %u are possible", kind, ordinal, owner,
+                   count(argument->dims()), ModuleLimits::kRank);
   if (!areAligned(argument->dims()))
     return corrupt("the dimensions of %s %u of '%s' are not aligned", kind, ordinal, owner);
   XCR_RETURN_IF_ERROR(visit(count(argument->dims()) + 1));
@@ -81,7 +81,7 @@ Status Verifier::verifyArgument(const fb::Function &function, const char *kind, 
       return corrupt("dim %u of %s %u of '%s' is negative or names a formula "
                      "that does not exist",
                      i, kind, ordinal, owner);
-  if (!isPowerOfTwo(argument->alignment()) || argument->alignment() > kMaxAlignment)
+  if (!isPowerOfTwo(argument->alignment()) || argument->alignment() > ModuleLimits::kAlignment)
     return corrupt("%s %u of '%s' has alignment %u", kind, ordinal, owner, argument->alignment());
   return Status();
 }

@@ -7,6 +7,9 @@
 
 #include "runtime/module/verifier.h"
 
+#include "schemas/module_header.h"
+#include "schemas/module_limits.h"
+
 #include <algorithm>
 #include <cinttypes>
 #include <cstdarg>
@@ -14,10 +17,7 @@
 
 using namespace xc;
 
-static constexpr uint64_t kBlobAlignment = 64;
-static constexpr uint32_t kMaxAlignment = 1u << 16;
-// Some checks look at every target for every plan.
-static constexpr uint32_t kMaxTargets = 256;
+static_assert(ModuleLimits::kRank == XCR_MAX_RANK, "shapes of modules are shapes of buffers");
 
 Status Verifier::corrupt(const char *format, ...) {
   char message[512];
@@ -28,14 +28,10 @@ Status Verifier::corrupt(const char *format, ...) {
   return makeStatus(allocator, XCR_STATUS_CORRUPT, "the module is damaged: %s", message);
 }
 
-/// Each part of a table takes 4 bytes or more, and compilers share few of them: formulas within
-/// others, the scalars of variants.
-static constexpr uint64_t kVisitsPerByte = 32, kLeastVisits = 1 << 20;
-
 uint64_t Verifier::visitsFor(uint64_t bytes) {
   CheckedCount most(bytes);
-  most *= kVisitsPerByte;
-  most += kLeastVisits;
+  most *= ModuleLimits::kVisitsPerByte;
+  most += ModuleLimits::kLeastVisits;
   return most.get();
 }
 
@@ -81,9 +77,10 @@ Status Verifier::verify() {
 }
 
 Status Verifier::verifyTargets() {
-  if (count(module.targets()) > kMaxTargets || count(module.init_plans()) > kMaxTargets)
+  if (count(module.targets()) > ModuleLimits::kTargets ||
+      count(module.init_plans()) > ModuleLimits::kTargets)
     return corrupt("%u targets and %u init plans, at most %u are possible", count(module.targets()),
-                   count(module.init_plans()), kMaxTargets);
+                   count(module.init_plans()), ModuleLimits::kTargets);
   for (uint32_t i = 0; i < count(module.targets()); ++i)
     if (text(module.targets()->Get(i)->kind()).size == 0)
       return corrupt("target %u has no kind", i);
@@ -93,9 +90,9 @@ Status Verifier::verifyTargets() {
 Status Verifier::verifyBlob(const char *kind, uint32_t ordinal, const fb::BlobRef *blob) {
   if (!blob)
     return corrupt("%s %u has no bytes", kind, ordinal);
-  if (blob->offset() % kBlobAlignment != 0)
+  if (blob->offset() % ModuleHeader::kAlignment != 0)
     return corrupt("the bytes of %s %u begin at %" PRIu64 ", which is no multiple of %" PRIu64,
-                   kind, ordinal, blob->offset(), kBlobAlignment);
+                   kind, ordinal, blob->offset(), ModuleHeader::kAlignment);
   if (blob->offset() < tablesEnd || !rangeFits(blob->offset(), blob->size(), fileSize))
     return corrupt("the bytes of %s %u (%" PRIu64 " at %" PRIu64
                    ") are not between the tables' end at %" PRIu64 " and the file's at %" PRIu64,
@@ -107,9 +104,9 @@ Status Verifier::verifyData(const char *kind, uint32_t ordinal, fb::DType dtype,
                             const flatbuffers::Vector<int64_t> *dims, uint64_t *byteLength) {
   if (dtype > fb::DType::MAX || dtype == fb::DType::None)
     return corrupt("%s %u has element type %u", kind, ordinal, static_cast<unsigned>(dtype));
-  if (count(dims) > XCR_MAX_RANK)
-    return corrupt("%s %u has %u dimensions, at most %d are possible", kind, ordinal, count(dims),
-                   XCR_MAX_RANK);
+  if (count(dims) > ModuleLimits::kRank)
+    return corrupt("%s %u has %u dimensions, at most %u are possible", kind, ordinal, count(dims),
+                   ModuleLimits::kRank);
   if (!areAligned(dims))
     return corrupt("the dimensions of %s %u are not aligned", kind, ordinal);
   uint64_t elements;
@@ -131,7 +128,7 @@ Status Verifier::verifyConstants() {
     if (constant.data()->size() != byteLength)
       return corrupt("constant %u has %" PRIu64 " bytes, its shape takes %" PRIu64, i,
                      constant.data()->size(), byteLength);
-    if (!isPowerOfTwo(constant.alignment()) || constant.alignment() > kMaxAlignment)
+    if (!isPowerOfTwo(constant.alignment()) || constant.alignment() > ModuleLimits::kAlignment)
       return corrupt("constant %u has alignment %u", i, constant.alignment());
   }
   return Status();
@@ -145,7 +142,7 @@ Status Verifier::verifyParameters() {
         verifyData("parameter", i, parameter.dtype(), parameter.dims(), &byteLength));
     if (text(parameter.scope()).size == 0)
       return corrupt("parameter %u has no scope", i);
-    if (!isPowerOfTwo(parameter.alignment()) || parameter.alignment() > kMaxAlignment)
+    if (!isPowerOfTwo(parameter.alignment()) || parameter.alignment() > ModuleLimits::kAlignment)
       return corrupt("parameter %u has alignment %u", i, parameter.alignment());
   }
   return Status();

@@ -7,6 +7,8 @@
 
 #include "runtime/module/verifier.h"
 
+#include "schemas/module_limits.h"
+
 using namespace xc;
 
 Status Verifier::verifyPlan(const fb::Plan &plan, const PlanContext &context) {
@@ -27,9 +29,6 @@ Status Verifier::verifyPlan(const fb::Plan &plan, const PlanContext &context) {
   XCR_RETURN_IF_ERROR(verifyTransfers(plan, context));
   return verifyRegions(plan, context);
 }
-
-/// What runs a plan calls itself for each region inside another.
-static constexpr uint8_t kMaxRegionDepth = 32;
 
 /// The ordinals' range of the regions in a command; null where it has none.
 static const fb::Range *nestedRegions(const fb::Plan &plan, const fb::Command &command) {
@@ -69,9 +68,9 @@ Status Verifier::verifyRegions(const fb::Plan &plan, const PlanContext &context)
           return corrupt("a region of '%.*s' belongs to two commands", printLength(owner),
                          owner.data);
         depth = static_cast<uint8_t>(depths[r] + 1);
-        if (depth > kMaxRegionDepth)
+        if (depth > ModuleLimits::kRegionDepth)
           return corrupt("regions of '%.*s' are nested more than %u deep", printLength(owner),
-                         owner.data, kMaxRegionDepth);
+                         owner.data, ModuleLimits::kRegionDepth);
       }
     }
   }

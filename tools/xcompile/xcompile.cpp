@@ -13,6 +13,7 @@
 #include "compiler/Pipeline/Registration.h"
 #include "compiler/Target/CUDA/Ptxas.h"
 #include "tools/xcompile/BytecodeTrial.h"
+#include "tools/xcompile/LoadTrial.h"
 #include "tools/xcompile/Options.h"
 #include "tools/xcompile/Report.h"
 
@@ -275,6 +276,9 @@ static int compileFile(xc::CommandLine &command, MLIRContext &context, TimingSco
   if (failed(bytes))
     return 1; // a diagnostic has said why
   bool isModuleFile = command.compile.compileTo == xc::Phase::Vmfb;
+  if (isModuleFile)
+    if (std::string problem = xc::tryLoading(*bytes); !problem.empty())
+      return fail("the runtime would refuse the module of '" + command.input + "': " + problem);
   if (command.compile.compileTo >= xc::Phase::Plan) {
     bool isJson = command.report == xc::ReportKind::Json;
     // JSON is alone where it goes.

@@ -1,0 +1,116 @@
+//===- CheckLimits.cpp - What a module cannot hold ------------------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Target/CheckLimits.h"
+
+#include "compiler/Dialect/Plan/IR/PlanOps.h"
+#include "compiler/Target/TensorMaps.h"
+#include "schemas/module_limits.h"
+
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Diagnostics.h"
+
+using namespace mlir;
+
+namespace xc::target {
+
+static InFlightDiagnostic refuse(Location loc, const Twine &what, uint64_t most, uint64_t got) {
+  return emitError(loc) << "expected at most " << most << " " << what << ", got " << got;
+}
+
+/// Ifs, loops and choices in `region`, which is itself `depth` of them deep.
+static LogicalResult checkDepth(Region &region, unsigned depth) {
+  for (Operation &op : region.getOps()) {
+    if (!isa<plan::ControlOp, plan::ChooseOp>(op))
+      continue;
+    // The outermost one that is too deep: those in it are only deeper.
+    if (depth + 1 > ModuleLimits::kRegionDepth)
+      return refuse(op.getLoc(), "ifs and loops within one another", ModuleLimits::kRegionDepth,
+                    depth + 1);
+    for (Region &inner : op.getRegions())
+      if (failed(checkDepth(inner, depth + 1)))
+        return failure();
+  }
+  return success();
+}
+
+static LogicalResult checkRank(Location loc, DictionaryAttr entry, const Twine &what) {
+  auto type = cast<ShapedType>(entry.getAs<TypeAttr>("type").getValue());
+  if (type.getRank() <= int64_t(ModuleLimits::kRank))
+    return success();
+  return refuse(loc, "dims of " + what, ModuleLimits::kRank, type.getRank());
+}
+
+static LogicalResult checkFunction(plan::FunctionOp function) {
+  if (function.getSymName().empty())
+    return function.emitError("expected a function with a name, got one without");
+  for (Attribute entry : function.getInputs())
+    if (failed(checkRank(function.getLoc(), cast<DictionaryAttr>(entry), "an input")))
+      return failure();
+  for (Attribute entry : function.getOutputs())
+    if (failed(checkRank(function.getLoc(), cast<DictionaryAttr>(entry), "an output")))
+      return failure();
+  return checkDepth(function.getBody(), 0);
+}
+
+static LogicalResult checkKernel(ModuleOp kernel) {
+  auto exports = kernel->getAttrOfType<ArrayAttr>("plan.exports");
+  auto counts = kernel->getAttrOfType<DictionaryAttr>("plan.counts");
+  if (!exports || !counts)
+    return success();
+  auto getCount = [&](StringRef key) {
+    auto value = counts.getAs<IntegerAttr>(key);
+    return value ? uint64_t(value.getInt()) : 0;
+  };
+  if (uint64_t bindings = getCount("bindings"); bindings > ModuleLimits::kBindings)
+    return refuse(kernel.getLoc(), "buffers of a kernel", ModuleLimits::kBindings, bindings);
+  for (Attribute entry : exports) {
+    auto description = cast<DictionaryAttr>(entry);
+    uint64_t scalars = getCount("scalars") + getTensorMapScalars(description).size();
+    if (scalars > ModuleLimits::kScalars)
+      return refuse(kernel.getLoc(), "numbers that a kernel takes", ModuleLimits::kScalars,
+                    scalars);
+    uint64_t scratch = cast<plan::LaunchAttr>(description.get("launch")).getScratch();
+    if (scratch > ModuleLimits::kScratchBytes)
+      return refuse(kernel.getLoc(), "bytes of scratch memory of a workgroup",
+                    ModuleLimits::kScratchBytes, scratch);
+  }
+  return success();
+}
+
+static LogicalResult checkData(ModuleOp target) {
+  for (Attribute constant : target->getAttrOfType<ArrayAttr>("plan.constants")) {
+    int64_t rank = cast<ElementsAttr>(constant).getShapedType().getRank();
+    if (rank > int64_t(ModuleLimits::kRank))
+      return refuse(target.getLoc(), "dims of a constant", ModuleLimits::kRank, rank);
+  }
+  for (Attribute parameter : target->getAttrOfType<ArrayAttr>("plan.parameters"))
+    if (failed(checkRank(target.getLoc(), cast<DictionaryAttr>(parameter), "a parameter")))
+      return failure();
+  for (Attribute variable : target->getAttrOfType<ArrayAttr>("plan.variables"))
+    if (failed(checkRank(target.getLoc(), cast<DictionaryAttr>(variable), "a variable")))
+      return failure();
+  return success();
+}
+
+LogicalResult checkLimits(ArrayRef<ModuleOp> targets) {
+  if (targets.size() > ModuleLimits::kTargets)
+    return refuse(targets.front()->getLoc(), "targets", ModuleLimits::kTargets, targets.size());
+  for (ModuleOp target : targets) {
+    if (failed(checkData(target)))
+      return failure();
+    for (auto kernel : target.getOps<ModuleOp>())
+      if (failed(checkKernel(kernel)))
+        return failure();
+    for (auto function : target.getOps<plan::FunctionOp>())
+      if (failed(checkFunction(function)))
+        return failure();
+  }
+  return success();
+}
+
+} // namespace xc::target
