@@ -1,4 +1,4 @@
-//===- file.cpp - Files, read or mapped ----------------------------------===//
+//===- file.cpp - Files and where bytes are read from ---------------------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -11,13 +11,16 @@
 #include <cinttypes>
 #include <cstring>
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 using namespace xc;
 
-File::File(File &&other) : fd(other.fd), byteSize(other.byteSize) { other.fd = -1; }
+File::File(File &&other)
+    : fd(other.fd), byteSize(other.byteSize), seconds(other.seconds),
+      nanoseconds(other.nanoseconds) {
+  other.fd = -1;
+}
 
 File &File::operator=(File &&other) {
   if (this != &other) {
@@ -56,6 +59,8 @@ Status File::open(const HostAllocator &allocator, xcr_string_view_t path, File *
     return makeStatus(allocator, XCR_STATUS_IO, "cannot read '%.*s': not a regular file",
                       printLength(path), path.data);
   file.byteSize = static_cast<uint64_t>(information.st_size);
+  file.seconds = information.st_mtim.tv_sec;
+  file.nanoseconds = information.st_mtim.tv_nsec;
   *out = std::move(file);
   return Status();
 }
@@ -70,41 +75,33 @@ Status File::read(const HostAllocator &allocator, uint64_t offset, void *data, s
       return makeStatus(allocator, XCR_STATUS_IO, "cannot read: %s", strerror(errno));
     if (got == 0)
       return makeStatus(allocator, XCR_STATUS_CORRUPT,
-                        "the file ends at byte %" PRIu64 ", %zu bytes early", offset, size);
+                        "the file ends at byte %" PRIu64 ", %zu bytes early%s", offset, size,
+                        offset < byteSize ? ": it was truncated after it had been opened" : "");
     target += got;
     offset += static_cast<uint64_t>(got);
     size -= static_cast<size_t>(got);
   }
-  return Status();
+  return checkUnchanged(allocator);
 }
 
-Mapping &Mapping::operator=(Mapping &&other) {
-  if (this != &other) {
-    this->~Mapping();
-    new (this) Mapping(std::move(other));
-  }
-  return *this;
-}
-
-Mapping::~Mapping() {
-  if (bytes)
-    munmap(const_cast<uint8_t *>(bytes), byteSize);
-}
-
-Status Mapping::map(const HostAllocator &allocator, const File &file, xcr_string_view_t path,
-                    Mapping *out) {
-  Mapping mapping;
-  // An empty file cannot be mapped and needs no mapping.
-  if (file.size() == 0) {
-    *out = std::move(mapping);
+Status File::checkUnchanged(const HostAllocator &allocator) const {
+  struct stat now;
+  if (fstat(fd, &now) != 0)
+    return makeStatus(allocator, XCR_STATUS_IO, "cannot ask about the file: %s", strerror(errno));
+  if (static_cast<uint64_t>(now.st_size) == byteSize && now.st_mtim.tv_sec == seconds &&
+      now.st_mtim.tv_nsec == nanoseconds)
     return Status();
-  }
-  void *address = mmap(nullptr, file.size(), PROT_READ, MAP_PRIVATE, file.descriptor(), 0);
-  if (address == MAP_FAILED)
-    return makeStatus(allocator, XCR_STATUS_IO, "cannot map '%.*s' (%" PRIu64 " bytes): %s",
-                      printLength(path), path.data, file.size(), strerror(errno));
-  mapping.bytes = static_cast<const uint8_t *>(address);
-  mapping.byteSize = file.size();
-  *out = std::move(mapping);
+  return makeStatus(allocator, XCR_STATUS_CORRUPT,
+                    "the file was written after it had been opened; replace a file in use by "
+                    "another one of its name instead");
+}
+
+Status ByteSource::read(const HostAllocator &allocator, uint64_t offset, void *data,
+                        size_t size) const {
+  if (size == 0)
+    return Status();
+  if (!memory.data)
+    return file.read(allocator, offset, data, size);
+  memcpy(data, memory.data + offset, size);
   return Status();
 }

@@ -1,4 +1,4 @@
-//===- file.h - Files, read or mapped ------------------------------------===//
+//===- file.h - Files and where bytes are read from -----------------------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -25,37 +25,46 @@ public:
   static Status open(const HostAllocator &allocator, xcr_string_view_t path, File *out);
 
   uint64_t size() const { return byteSize; }
-  /// Reads exactly \p size bytes; CORRUPT if the file ends before.
+  /// Reads exactly \p size bytes. CORRUPT if the file ends before, or has been written since it was
+  /// opened: what is read of a file is all of one time.
   Status read(const HostAllocator &allocator, uint64_t offset, void *data, size_t size) const;
-  int descriptor() const { return fd; }
+  bool isOpen() const { return fd >= 0; }
 
 private:
+  Status checkUnchanged(const HostAllocator &allocator) const;
+
   int fd = -1;
   uint64_t byteSize = 0;
+  int64_t seconds = 0, nanoseconds = 0; ///< when the file was last written
 };
 
-/// The whole of a file in memory, read-only. Move-only. A file that others
-/// truncate while it is mapped ends the process with SIGBUS when the missing
-/// part is touched, so only what is read once or trusted is mapped.
-class Mapping {
+/// Bytes that are read by their offset: of a file, or in memory that somebody else keeps. Files are
+/// not mapped: one that others truncate would end the process with SIGBUS, and one that they
+/// overwrite would change what has been checked. Move-only.
+class ByteSource {
 public:
-  Mapping() = default;
-  Mapping(Mapping &&other) : bytes(other.bytes), byteSize(other.byteSize) {
-    other.bytes = nullptr;
-    other.byteSize = 0;
-  }
-  Mapping &operator=(Mapping &&other);
-  ~Mapping();
+  ByteSource() = default;
+  explicit ByteSource(File file) : file(std::move(file)) {}
+  explicit ByteSource(Span<const uint8_t> memory) : memory(memory) {}
 
-  static Status map(const HostAllocator &allocator, const File &file, xcr_string_view_t path,
-                    Mapping *out);
-
-  const uint8_t *data() const { return bytes; }
-  uint64_t size() const { return byteSize; }
+  bool isEmpty() const { return !memory.data && !file.isOpen(); }
+  uint64_t size() const { return memory.data ? memory.size : file.size(); }
+  /// Null where the bytes have to be read.
+  const uint8_t *data() const { return memory.data; }
+  /// See File::read. The range lies in the source as it was opened.
+  Status read(const HostAllocator &allocator, uint64_t offset, void *data, size_t size) const;
 
 private:
-  const uint8_t *bytes = nullptr;
-  uint64_t byteSize = 0;
+  File file;
+  Span<const uint8_t> memory = {nullptr, 0};
+};
+
+/// A part of a source, which must outlive it.
+struct ByteRange {
+  const ByteSource *source = nullptr;
+  uint64_t begin = 0, size = 0;
+  /// Null where the bytes have to be read.
+  const uint8_t *data() const { return source->data() ? source->data() + begin : nullptr; }
 };
 
 } // namespace xc

@@ -7,6 +7,7 @@
 
 #include "runtime/module/module.h"
 
+#include "runtime/module/chunk_reader.h"
 #include "runtime/module/verifier.h"
 #include "schemas/module_limits.h"
 
@@ -165,27 +166,84 @@ Status xcr_module::listFunctions() {
 // Blobs
 //===----------------------------------------------------------------------===//
 
-Status xcr_module::blob(const fb::BlobRef &reference, const char *what, uint32_t ordinal,
-                        Span<const uint8_t> *out) const {
-  if (!fileBytes.data)
+Status xcr_module::blobRange(const fb::BlobRef &reference, const char *what, uint32_t ordinal,
+                             ByteRange *out) const {
+  if (source.isEmpty())
     return makeStatus(allocator, XCR_STATUS_FAILED_PRECONDITION,
                       "the module was loaded with XCR_MODULE_METADATA_ONLY, so "
                       "the bytes of %s %u are not there",
                       what, ordinal);
-  Span<const uint8_t> bytes = {fileBytes.data + reference.offset(), reference.size()};
-  if (XXH3_64bits(bytes.data, bytes.size) != reference.checksum())
-    return makeStatus(allocator, XCR_STATUS_CORRUPT,
-                      "the module is damaged: the checksum of %s %u is wrong", what, ordinal);
-  *out = bytes;
+  *out = {&source, reference.offset(), reference.size()};
+  return Status();
+}
+
+Status xcr_module::checkDigest(const fb::BlobRef &reference, const char *what, uint32_t ordinal,
+                               uint64_t digest) const {
+  if (digest == reference.checksum())
+    return Status();
+  return makeStatus(allocator, XCR_STATUS_CORRUPT,
+                    "the module is damaged: the checksum of %s %u is wrong", what, ordinal);
+}
+
+Status xcr_module::constantBytes(uint32_t ordinal, ByteRange *out) const {
+  return blobRange(*root->constants()->Get(ordinal)->data(), "constant", ordinal, out);
+}
+
+Status xcr_module::checkConstant(uint32_t ordinal, uint64_t digest) const {
+  return checkDigest(*root->constants()->Get(ordinal)->data(), "constant", ordinal, digest);
+}
+
+Status xcr_module::readImage(uint32_t ordinal, Vector<uint8_t> *out) const {
+  const fb::BlobRef &reference = *root->executables()->Get(ordinal)->image();
+  XCR_RETURN_IF_ERROR(out->resize(reference.size()));
+  XCR_RETURN_IF_ERROR(source.read(allocator, reference.offset(), out->data(), out->size()));
+  return checkDigest(reference, "executable", ordinal, XXH3_64bits(out->data(), out->size()));
+}
+
+Status xcr_module::image(uint32_t ordinal, Span<const uint8_t> *out) const {
+  const fb::BlobRef &reference = *root->executables()->Get(ordinal)->image();
+  ByteRange range;
+  XCR_RETURN_IF_ERROR(blobRange(reference, "executable", ordinal, &range));
+  if (range.data()) {
+    *out = {range.data(), range.size};
+    return checkDigest(reference, "executable", ordinal, XXH3_64bits(out->data, out->size));
+  }
+  Lock lock(imageMutex);
+  while (images.size() < count(root->executables()))
+    XCR_RETURN_IF_ERROR(images.push(Vector<uint8_t>(allocator)));
+  Vector<uint8_t> &known = images[ordinal];
+  if (known.empty()) {
+    Vector<uint8_t> bytes(allocator);
+    XCR_RETURN_IF_ERROR(readImage(ordinal, &bytes));
+    known = std::move(bytes);
+  }
+  *out = {known.data(), known.size()};
   return Status();
 }
 
 Status xcr_module::verifyBlobs() {
   Span<const uint8_t> bytes;
   for (uint32_t i = 0; i < count(root->executables()); ++i)
-    XCR_RETURN_IF_ERROR(blob(*root->executables()->Get(i)->image(), "executable", i, &bytes));
-  for (uint32_t i = 0; i < count(root->constants()); ++i)
-    XCR_RETURN_IF_ERROR(blob(*root->constants()->Get(i)->data(), "constant", i, &bytes));
+    XCR_RETURN_IF_ERROR(image(i, &bytes));
+  for (uint32_t i = 0; i < count(root->constants()); ++i) {
+    ByteRange range;
+    XCR_RETURN_IF_ERROR(constantBytes(i, &range));
+    ChunkReader reader(allocator, range);
+    do
+      XCR_RETURN_IF_ERROR(reader.next(&bytes));
+    while (bytes.size);
+    XCR_RETURN_IF_ERROR(checkConstant(i, reader.digest()));
+  }
+  return Status();
+}
+
+Status xcr_module::checkZero(uint64_t begin, uint64_t end, bool *isZero) const {
+  ChunkReader reader(allocator, {&source, begin, end - begin});
+  Span<const uint8_t> bytes;
+  do {
+    XCR_RETURN_IF_ERROR(reader.next(&bytes));
+    *isZero &= std::all_of(bytes.begin(), bytes.end(), [](uint8_t byte) { return byte == 0; });
+  } while (bytes.size);
   return Status();
 }
 
@@ -198,19 +256,14 @@ Status xcr_module::verifyPadding() {
     XCR_RETURN_IF_ERROR(blobs.push(root->constants()->Get(i)->data()));
   std::sort(blobs.begin(), blobs.end(),
             [](const fb::BlobRef *a, const fb::BlobRef *b) { return a->offset() < b->offset(); });
-  auto isZero = [&](uint64_t begin, uint64_t end) {
-    for (uint64_t i = begin; i < end; ++i)
-      if (fileBytes[i])
-        return false;
-    return true;
-  };
-  bool isClean = isZero(sizeof(ModuleHeader), header.tablesOffset);
+  bool isClean = true;
+  XCR_RETURN_IF_ERROR(checkZero(sizeof(ModuleHeader), header.tablesOffset, &isClean));
   uint64_t end = header.tablesOffset + header.tablesSize;
   for (const fb::BlobRef *next : blobs) {
-    isClean &= isZero(end, std::max(end, next->offset()));
+    XCR_RETURN_IF_ERROR(checkZero(end, std::max(end, next->offset()), &isClean));
     end = std::max(end, next->offset() + next->size());
   }
-  isClean &= isZero(end, header.fileSize);
+  XCR_RETURN_IF_ERROR(checkZero(end, header.fileSize, &isClean));
   return isClean ? Status()
                  : makeStatus(allocator, XCR_STATUS_CORRUPT,
                               "the module is damaged: bytes between its parts "
@@ -240,8 +293,7 @@ Status xcr_module::loadFile(const HostAllocator &allocator, xcr_string_view_t pa
     XCR_RETURN_IF_ERROR(module->verifyTables());
     if (flags & XCR_MODULE_METADATA_ONLY)
       return Status();
-    XCR_RETURN_IF_ERROR(Mapping::map(allocator, file, path, &module->mapping));
-    module->fileBytes = {module->mapping.data(), module->mapping.size()};
+    module->source = ByteSource(std::move(file));
     XCR_RETURN_IF_ERROR(module->verifyPadding());
     return flags & XCR_MODULE_VERIFY_BLOBS ? module->verifyBlobs() : Status();
   };
@@ -260,7 +312,7 @@ Status xcr_module::loadMemory(const HostAllocator &allocator, Span<const uint8_t
   memcpy(module->tableMemory, bytes.data + module->header.tablesOffset, module->header.tablesSize);
   XCR_RETURN_IF_ERROR(module->verifyTables());
   if (!(flags & XCR_MODULE_METADATA_ONLY)) {
-    module->fileBytes = bytes;
+    module->source = ByteSource(bytes);
     XCR_RETURN_IF_ERROR(module->verifyPadding());
     if (flags & XCR_MODULE_VERIFY_BLOBS)
       XCR_RETURN_IF_ERROR(module->verifyBlobs());

@@ -30,8 +30,8 @@ struct xcr_function {
   const xc::fb::Plan *planFor(uint32_t target) const;
 };
 
-/// See xcr.h. The tables are a copy on the heap and verified; blobs are in the
-/// mapped file or the caller's memory. Immutable but for the list of programs.
+/// See xcr.h. The tables are a copy on the heap and verified; blobs are read from the file, or lie
+/// in the caller's memory. Immutable but for the list of programs and the images that were read.
 struct xcr_module final : xc::RefCounted {
   static xc::Status loadFile(const xc::HostAllocator &allocator, xcr_string_view_t path,
                              uint32_t flags, xc::Ref<xcr_module> *out);
@@ -40,9 +40,11 @@ struct xcr_module final : xc::RefCounted {
 
   const xc::fb::Module &tables() const { return *root; }
   xc::Span<const uint8_t> tableBytes() const { return {tableMemory, header.tablesSize}; }
-  /// The bytes of a blob, their checksum checked. \p what is for the message.
-  xc::Status blob(const xc::fb::BlobRef &reference, const char *what, uint32_t ordinal,
-                  xc::Span<const uint8_t> *out) const;
+  /// The bytes of constant \p ordinal, whose checksum whoever reads them checks.
+  xc::Status constantBytes(uint32_t ordinal, xc::ByteRange *out) const;
+  xc::Status checkConstant(uint32_t ordinal, uint64_t digest) const;
+  /// The code of executable \p ordinal, its checksum checked. It stays as long as the module.
+  xc::Status image(uint32_t ordinal, xc::Span<const uint8_t> *out) const;
   xc::Status findFunction(xcr_string_view_t name, const xcr_function **out) const;
   /// The ordinal, or -1.
   int64_t findVariable(xcr_string_view_t name) const;
@@ -62,7 +64,8 @@ struct xcr_module final : xc::RefCounted {
 private:
   friend class xc::HostAllocator;
   explicit xcr_module(const xc::HostAllocator &allocator)
-      : allocator(allocator), path(allocator), functions(allocator), dims(allocator) {}
+      : allocator(allocator), path(allocator), functions(allocator), images(allocator),
+        dims(allocator) {}
   ~xcr_module() override;
   void destroy() override { allocator.destroy(this); }
 
@@ -70,14 +73,23 @@ private:
   xc::Status verifyTables();
   xc::Status verifyBlobs();
   xc::Status verifyPadding();
+  xc::Status blobRange(const xc::fb::BlobRef &reference, const char *what, uint32_t ordinal,
+                       xc::ByteRange *out) const;
+  xc::Status checkDigest(const xc::fb::BlobRef &reference, const char *what, uint32_t ordinal,
+                         uint64_t digest) const;
+  xc::Status readImage(uint32_t ordinal, xc::Vector<uint8_t> *out) const;
+  /// \p isZero becomes false if a byte of [\p begin, \p end) is not zero.
+  xc::Status checkZero(uint64_t begin, uint64_t end, bool *isZero) const;
   xc::Status checkNativeCode() const;
   xc::Status listFunctions();
 
   uint8_t *tableMemory = nullptr;
   const xc::fb::Module *root = nullptr;
-  xc::Mapping mapping;
   /// The whole file; empty where only the metadata was asked for.
-  xc::Span<const uint8_t> fileBytes;
+  xc::ByteSource source;
+  mutable xc::Mutex imageMutex; ///< guards `images`
+  /// Of a file: the code that has been asked for, by executable.
+  mutable xc::Vector<xc::Vector<uint8_t>> images;
   xc::Vector<xcr_dim_t> dims;
 };
 

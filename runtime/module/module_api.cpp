@@ -250,8 +250,7 @@ xcr_status_t xcr_module_get_image(const xcr_module_t *module, uint32_t executabl
   Status status = checkOrdinal(module, "executable", executable, count(tables.executables()));
   Span<const uint8_t> bytes;
   if (status.succeeded())
-    status = module->blob(*tables.executables()->Get(executable)->image(), "executable", executable,
-                          &bytes);
+    status = module->image(executable, &bytes);
   if (status.succeeded())
     *out_image = {reinterpret_cast<const char *>(bytes.data), bytes.size};
   return status.release();

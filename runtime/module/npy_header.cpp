@@ -16,6 +16,8 @@
 
 #include "runtime/base/dtype.h"
 
+#include <algorithm>
+
 using namespace xc;
 
 static constexpr char kMagic[] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
@@ -142,8 +144,19 @@ static bool readDictionary(Reader reader, ParameterEntry *entry, xcr_string_view
   return hasType && hasOrder && hasShape && reader.isAtEnd();
 }
 
+/// Bytes of the header's length, which stands behind magic and version.
+static uint32_t lengthBytes(Span<const uint8_t> prefix) { return prefix[6] == 1 ? 2 : 4; }
+
+uint64_t xc::npyHeaderSize(Span<const uint8_t> prefix) {
+  if (prefix.size < kNpyPrefix)
+    return prefix.size;
+  uint32_t length = 0;
+  memcpy(&length, prefix.data + 8, lengthBytes(prefix));
+  return 8 + lengthBytes(prefix) + std::min(length, kMaxHeader);
+}
+
 Status xc::parseNpyHeader(const HostAllocator &allocator, Span<const uint8_t> bytes,
-                          ParameterEntry *out) {
+                          uint64_t fileSize, ParameterEntry *out) {
   auto corrupt = [&](const char *what) {
     return makeStatus(allocator, XCR_STATUS_CORRUPT, "damaged .npy file: %s", what);
   };
@@ -153,12 +166,11 @@ Status xc::parseNpyHeader(const HostAllocator &allocator, Span<const uint8_t> by
   if (major < 1 || major > 3)
     return makeStatus(allocator, XCR_STATUS_UNSUPPORTED,
                       "a .npy file of version %u; 1 to 3 are known", major);
-  uint32_t lengthBytes = major == 1 ? 2 : 4;
-  uint64_t begin = 8 + lengthBytes;
+  uint64_t begin = 8 + lengthBytes(bytes);
   uint32_t length = 0;
   if (bytes.size < begin)
     return corrupt("it ends within its header");
-  memcpy(&length, bytes.data + 8, lengthBytes);
+  memcpy(&length, bytes.data + 8, lengthBytes(bytes));
   if (length > kMaxHeader || length > bytes.size - begin)
     return corrupt("it ends within its header");
   const char *text = reinterpret_cast<const char *>(bytes.data + begin);
@@ -177,7 +189,7 @@ Status xc::parseNpyHeader(const HostAllocator &allocator, Span<const uint8_t> by
     return makeStatus(allocator, XCR_STATUS_UNSUPPORTED,
                       "a .npy file in Fortran order; save it in C order");
   entry.begin = begin + length;
-  entry.size = bytes.size - entry.begin;
+  entry.size = fileSize - entry.begin;
   *out = entry;
   return Status();
 }

@@ -21,29 +21,46 @@ using namespace xc;
 Status ParameterFile::open(const HostAllocator &allocator, xcr_string_view_t path,
                            ParameterFile *out) {
   File file;
-  Mapping mapping;
   XCR_RETURN_IF_ERROR(File::open(allocator, path, &file));
-  XCR_RETURN_IF_ERROR(Mapping::map(allocator, file, path, &mapping));
   ParameterFile result(allocator);
-  XCR_RETURN_IF_ERROR(addContext(parse(allocator, {mapping.data(), mapping.size()}, &result),
-                                 allocator, "%.*s: ", printLength(path), path.data));
+  XCR_RETURN_IF_ERROR(addContext(parse(allocator, ByteSource(std::move(file)), &result), allocator,
+                                 "%.*s: ", printLength(path), path.data));
   XCR_RETURN_IF_ERROR(result.path.assign(path));
-  result.mapping = std::move(mapping);
   *out = std::move(result);
   return Status();
 }
 
 Status ParameterFile::parse(const HostAllocator &allocator, Span<const uint8_t> bytes,
                             ParameterFile *out) {
+  return parse(allocator, ByteSource(bytes), out);
+}
+
+/// Reads as much as the first bytes say that the header has, or all of a file that has less.
+Status ParameterFile::readHeader() {
+  uint8_t first[kNpyPrefix] = {};
+  static_assert(kNpyPrefix >= kSafetensorsPrefix, "the first bytes of either");
+  size_t firstSize = std::min<uint64_t>(source.size(), sizeof(first));
+  XCR_RETURN_IF_ERROR(source.read(allocator, 0, first, firstSize));
+  Span<const uint8_t> prefix = {first, firstSize};
+  uint64_t size = isNpy(prefix) ? npyHeaderSize(prefix) : safetensorsHeaderSize(prefix);
+  XCR_RETURN_IF_ERROR(header.resize(std::min(source.size(), size)));
+  return source.read(allocator, 0, header.data(), header.size());
+}
+
+Status ParameterFile::parseHeader() {
+  Span<const uint8_t> bytes = {header.data(), header.size()};
+  if (!isNpy(bytes))
+    return parseSafetensorsHeader(allocator, bytes, &entries, &names);
+  ParameterEntry entry;
+  XCR_RETURN_IF_ERROR(parseNpyHeader(allocator, bytes, source.size(), &entry));
+  return entries.push(entry);
+}
+
+Status ParameterFile::parse(const HostAllocator &allocator, ByteSource source, ParameterFile *out) {
   ParameterFile result(allocator);
-  result.bytes = bytes;
-  if (isNpy(bytes)) {
-    ParameterEntry entry;
-    XCR_RETURN_IF_ERROR(parseNpyHeader(allocator, bytes, &entry));
-    XCR_RETURN_IF_ERROR(result.entries.push(entry));
-  } else {
-    XCR_RETURN_IF_ERROR(parseSafetensorsHeader(allocator, bytes, &result.entries, &result.names));
-  }
+  result.source = std::move(source);
+  XCR_RETURN_IF_ERROR(result.readHeader());
+  XCR_RETURN_IF_ERROR(result.parseHeader());
   for (const ParameterEntry &entry : result.entries)
     XCR_RETURN_IF_ERROR(result.checkEntry(entry));
   // Sorted, so that a file of many arrays is searched quickly.
@@ -64,12 +81,17 @@ Status ParameterFile::checkEntry(const ParameterEntry &entry) const {
     return makeStatus(allocator, XCR_STATUS_CORRUPT,
                       "array '%.*s' has a size that overflows 64 bits", printLength(entry.key),
                       entry.key.data);
-  if (needed != entry.size || !rangeFits(entry.begin, entry.size, bytes.size))
+  if (needed != entry.size)
     return makeStatus(allocator, XCR_STATUS_CORRUPT,
                       "array '%.*s' takes %" PRIu64 " bytes by its shape, the file has %" PRIu64
-                      " at byte %" PRIu64 " of %zu",
-                      printLength(entry.key), entry.key.data, needed, entry.size, entry.begin,
-                      bytes.size);
+                      " for it",
+                      printLength(entry.key), entry.key.data, needed, entry.size);
+  if (!rangeFits(entry.begin, entry.size, source.size()))
+    return makeStatus(allocator, XCR_STATUS_CORRUPT,
+                      "the file is truncated: array '%.*s' takes %" PRIu64 " bytes at byte %" PRIu64
+                      ", the file ends at byte %" PRIu64,
+                      printLength(entry.key), entry.key.data, entry.size, entry.begin,
+                      source.size());
   return Status();
 }
 
@@ -81,7 +103,7 @@ static void printShape(Span<const int64_t> shape, char *text, size_t size) {
 }
 
 Status ParameterFile::find(xcr_string_view_t key, fb::DType dtype, Span<const int64_t> shape,
-                           Span<const uint8_t> *out) const {
+                           ByteRange *out) const {
   const ParameterEntry *found =
       std::lower_bound(entries.begin(), entries.end(), key,
                        [](const ParameterEntry &entry, xcr_string_view_t wanted) {
@@ -105,6 +127,6 @@ Status ParameterFile::find(xcr_string_view_t key, fb::DType dtype, Span<const in
                       key.data, expected, xcr_dtype_name(toApi(dtype)).data, got,
                       xcr_dtype_name(toApi(found->dtype)).data);
   }
-  *out = {bytes.data + found->begin, found->size};
+  *out = {&source, found->begin, found->size};
   return Status();
 }

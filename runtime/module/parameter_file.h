@@ -22,12 +22,13 @@ struct ParameterEntry {
   uint64_t begin = 0, size = 0; ///< bytes of the file
 };
 
-/// A .npy or .safetensors file, mapped. Its header is checked against the size
-/// of the file before anything is believed.
+/// A .npy or .safetensors file, of which the header alone is in memory. The header is checked
+/// against the size of the file before anything is believed.
 class ParameterFile {
 public:
   explicit ParameterFile(const HostAllocator &allocator)
-      : allocator(allocator), path(allocator), entries(allocator), names(allocator) {}
+      : allocator(allocator), path(allocator), header(allocator), entries(allocator),
+        names(allocator) {}
 
   /// NOT_FOUND, IO, or CORRUPT for a file that is neither or lies.
   static Status open(const HostAllocator &allocator, xcr_string_view_t path, ParameterFile *out);
@@ -35,21 +36,24 @@ public:
   static Status parse(const HostAllocator &allocator, Span<const uint8_t> bytes,
                       ParameterFile *out);
 
-  bool isOpen() const { return bytes.data != nullptr; }
-  /// The bytes of array \p key, which must have this type and shape.
+  bool isOpen() const { return !source.isEmpty(); }
+  /// The path that it was opened with.
+  const char *name() const { return path.c_str(); }
+  /// The bytes of array \p key, which must have this type and shape. They are of this object.
   Status find(xcr_string_view_t key, fb::DType dtype, Span<const int64_t> shape,
-              Span<const uint8_t> *out) const;
+              ByteRange *out) const;
   const Vector<ParameterEntry> &arrays() const { return entries; }
 
 private:
-  Status parseNpy();
-  Status parseSafetensors();
+  static Status parse(const HostAllocator &allocator, ByteSource source, ParameterFile *out);
+  Status readHeader();
+  Status parseHeader();
   Status checkEntry(const ParameterEntry &entry) const;
 
   HostAllocator allocator;
   String path;
-  Mapping mapping;
-  Span<const uint8_t> bytes;
+  ByteSource source;
+  Vector<uint8_t> header; ///< names lie in it
   Vector<ParameterEntry> entries;
   Vector<String> names; ///< keys that are not verbatim in the file
 };

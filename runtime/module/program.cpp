@@ -7,6 +7,7 @@
 
 #include "runtime/module/program.h"
 
+#include "runtime/module/chunk_reader.h"
 #include "runtime/module/plan_resolver.h"
 #include "runtime/module/shapes.h"
 #include "runtime/module/verifier.h"
@@ -302,7 +303,7 @@ Status Program::loadAlternative(uint32_t begin, uint32_t end) {
       return refused.failed() ? std::move(refused) : std::move(none);
     const fb::Executable &code = *tables.executables()->Get(chosen);
     Span<const uint8_t> image;
-    XCR_RETURN_IF_ERROR(moduleRef->blob(*code.image(), "executable", chosen, &image));
+    XCR_RETURN_IF_ERROR(moduleRef->image(chosen, &image));
     Ref<hal::Executable> loaded;
     Status status = deviceRef->loadExecutable(code, image, &loaded);
     if (status.succeeded()) {
@@ -318,72 +319,114 @@ Status Program::loadAlternative(uint32_t begin, uint32_t end) {
   }
 }
 
-/// Uses the bytes where they lie if the device can and they are aligned.
-Status Program::upload(Span<const uint8_t> bytes, uint32_t alignment, Ref<hal::Memory> *out) {
+/// Memory of \p size bytes for constant data.
+Status Program::allocateData(uint64_t size, uint32_t alignment, Ref<hal::Memory> *out) {
+  XCR_RETURN_IF_ERROR(deviceRef->allocate(size, out));
+  if ((*out)->address() % alignment == 0)
+    return Status();
+  return makeStatus(allocator, XCR_STATUS_UNSUPPORTED,
+                    "device %s cannot align constant data to %u bytes", deviceRef->info.uri.c_str(),
+                    alignment);
+}
+
+/// Copies \p range, and says in \p digest what it held.
+Status Program::copyTo(hal::Memory &memory, const ByteRange &range, uint64_t *digest) {
+  ChunkReader reader(allocator, range);
+  Span<const uint8_t> chunk;
+  do {
+    XCR_RETURN_IF_ERROR(reader.next(&chunk));
+    if (chunk.size)
+      XCR_RETURN_IF_ERROR(deviceRef->write(memory, reader.offset(), chunk.data, chunk.size));
+  } while (chunk.size);
+  *digest = reader.digest();
+  return Status();
+}
+
+/// Uses bytes in memory where they lie if the device can and they are aligned; the caller has said
+/// that they stay. What is in a file is copied, since others may write the file.
+Status Program::upload(const ByteRange &range, uint32_t alignment, Ref<hal::Memory> *out,
+                       uint64_t *digest) {
   // What kernels may rely on whatever the file says; see Device::allocate.
   constexpr uint32_t kMinAlignment = 64;
   if (alignment < kMinAlignment)
     alignment = kMinAlignment;
-  if (deviceRef->canImportHostMemory() && bytes.size &&
-      reinterpret_cast<uintptr_t>(bytes.data) % alignment == 0)
-    return deviceRef->import(const_cast<uint8_t *>(bytes.data), bytes.size, out);
-  XCR_RETURN_IF_ERROR(deviceRef->allocate(bytes.size, out));
-  if ((*out)->address() % alignment != 0)
-    return makeStatus(allocator, XCR_STATUS_UNSUPPORTED,
-                      "device %s cannot align constant data to %u bytes",
-                      deviceRef->info.uri.c_str(), alignment);
-  return deviceRef->write(**out, 0, bytes.data, bytes.size);
+  const uint8_t *data = range.data();
+  if (data && deviceRef->canImportHostMemory() && range.size &&
+      reinterpret_cast<uintptr_t>(data) % alignment == 0) {
+    ChunkReader reader(allocator, range);
+    Span<const uint8_t> chunk;
+    XCR_RETURN_IF_ERROR(reader.next(&chunk));
+    *digest = reader.digest();
+    return deviceRef->import(const_cast<uint8_t *>(data), range.size, out);
+  }
+  XCR_RETURN_IF_ERROR(allocateData(range.size, alignment, out));
+  return copyTo(**out, range, digest);
 }
 
 Status Program::loadConstant(uint32_t ordinal, Ref<hal::Memory> *out) {
-  const fb::Constant &constant = *moduleRef->tables().constants()->Get(ordinal);
-  Span<const uint8_t> bytes;
-  XCR_RETURN_IF_ERROR(moduleRef->blob(*constant.data(), "constant", ordinal, &bytes));
-  return upload(bytes, constant.alignment(), out);
+  uint64_t digest;
+  ByteRange bytes;
+  XCR_RETURN_IF_ERROR(moduleRef->constantBytes(ordinal, &bytes));
+  XCR_RETURN_IF_ERROR(
+      upload(bytes, moduleRef->tables().constants()->Get(ordinal)->alignment(), out, &digest));
+  return moduleRef->checkConstant(ordinal, digest);
 }
 
-Status Program::parameterBytes(uint32_t ordinal, Span<const uint8_t> *out) {
-  const fb::ExternalParameter &parameter = *moduleRef->tables().parameters()->Get(ordinal);
+/// The file of the scope of parameter \p ordinal, opened if it was not.
+Status Program::parameterFile(uint32_t ordinal, const ParameterFile **out) {
   if (files.empty())
     for (size_t i = 0; i < sources.size(); ++i)
       XCR_RETURN_IF_ERROR(files.push(ParameterFile(allocator)));
+  xcr_string_view_t scope = text(moduleRef->tables().parameters()->Get(ordinal)->scope());
   size_t source = 0;
-  while (!equal(sources[source].scope.view(), text(parameter.scope())))
+  while (!equal(sources[source].scope.view(), scope))
     ++source;
-  if (!files[source].isOpen()) {
-    xcr_string_view_t scope = sources[source].scope.view();
-    Status status = ParameterFile::open(allocator, sources[source].path.view(), &files[source]);
-    if (status.failed())
-      return addContext(std::move(status), allocator,
-                        "external parameters of scope '%.*s': ", printLength(scope), scope.data);
-  }
+  *out = &files[source];
+  if (files[source].isOpen())
+    return Status();
+  return addContext(ParameterFile::open(allocator, sources[source].path.view(), &files[source]),
+                    allocator, "external parameters of scope '%.*s': ", printLength(scope),
+                    scope.data);
+}
+
+/// Calls \p use with the bytes of parameter \p ordinal; what goes wrong names the file.
+template <typename F> Status Program::withParameter(uint32_t ordinal, F &&use) {
+  const fb::ExternalParameter &parameter = *moduleRef->tables().parameters()->Get(ordinal);
+  const ParameterFile *file = nullptr;
+  XCR_RETURN_IF_ERROR(parameterFile(ordinal, &file));
   Span<const int64_t> shape = {count(parameter.dims()) ? parameter.dims()->data() : nullptr,
                                count(parameter.dims())};
-  return files[source].find(text(parameter.key()), parameter.dtype(), shape, out);
+  ByteRange bytes;
+  xcr_string_view_t key = text(parameter.key());
+  XCR_RETURN_IF_ERROR(file->find(key, parameter.dtype(), shape, &bytes));
+  return addContext(use(bytes), allocator, "%s: array '%.*s': ", file->name(), printLength(key),
+                    key.data);
 }
 
 Status Program::loadParameter(uint32_t ordinal, Ref<hal::Memory> *out) {
-  Span<const uint8_t> bytes;
-  XCR_RETURN_IF_ERROR(parameterBytes(ordinal, &bytes));
-  return upload(bytes, moduleRef->tables().parameters()->Get(ordinal)->alignment(), out);
+  uint32_t alignment = moduleRef->tables().parameters()->Get(ordinal)->alignment();
+  return withParameter(ordinal, [&](const ByteRange &bytes) {
+    uint64_t digest;
+    return upload(bytes, alignment, out, &digest);
+  });
 }
 
 Status Program::initialiseVariable(uint32_t ordinal, hal::Memory &memory) {
   const fb::Variable &variable = *moduleRef->tables().variables()->Get(ordinal);
-  Span<const uint8_t> bytes;
+  uint64_t digest;
   if (variable.initial_constant() >= 0) {
     uint32_t constant = static_cast<uint32_t>(variable.initial_constant());
-    XCR_RETURN_IF_ERROR(moduleRef->blob(*moduleRef->tables().constants()->Get(constant)->data(),
-                                        "constant", constant, &bytes));
-  } else if (variable.initial_parameter() >= 0) {
-    // Opening the file changes the program, which instances share.
-    Lock lock(fileMutex);
-    XCR_RETURN_IF_ERROR(
-        parameterBytes(static_cast<uint32_t>(variable.initial_parameter()), &bytes));
-  } else {
-    return fillZero(memory);
+    ByteRange bytes;
+    XCR_RETURN_IF_ERROR(moduleRef->constantBytes(constant, &bytes));
+    XCR_RETURN_IF_ERROR(copyTo(memory, bytes, &digest));
+    return moduleRef->checkConstant(constant, digest);
   }
-  return deviceRef->write(memory, 0, bytes.data, bytes.size);
+  if (variable.initial_parameter() < 0)
+    return fillZero(memory);
+  // Opening the file changes the program, which instances share.
+  Lock lock(fileMutex);
+  return withParameter(static_cast<uint32_t>(variable.initial_parameter()),
+                       [&](const ByteRange &bytes) { return copyTo(memory, bytes, &digest); });
 }
 
 Status Program::fillZero(hal::Memory &memory) {

@@ -58,8 +58,12 @@ private:
   Status loadAlternative(uint32_t begin, uint32_t end);
   Status loadConstant(uint32_t ordinal, Ref<hal::Memory> *out);
   Status loadParameter(uint32_t ordinal, Ref<hal::Memory> *out);
-  Status parameterBytes(uint32_t ordinal, Span<const uint8_t> *out);
-  Status upload(Span<const uint8_t> bytes, uint32_t alignment, Ref<hal::Memory> *out);
+  Status parameterFile(uint32_t ordinal, const ParameterFile **out);
+  template <typename F> Status withParameter(uint32_t ordinal, F &&use);
+  Status allocateData(uint64_t size, uint32_t alignment, Ref<hal::Memory> *out);
+  Status copyTo(hal::Memory &memory, const ByteRange &range, uint64_t *digest);
+  Status upload(const ByteRange &range, uint32_t alignment, Ref<hal::Memory> *out,
+                uint64_t *digest);
   Status runInitPlan(const fb::InitPlan &init);
   Status fillZero(hal::Memory &memory);
 

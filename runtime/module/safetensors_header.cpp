@@ -18,6 +18,8 @@
 
 #include "runtime/base/checked.h"
 
+#include <algorithm>
+
 using namespace xc;
 
 // The limit of the format's own reader.
@@ -259,6 +261,14 @@ static bool skipMetadata(Reader &reader, Status *status) {
       return false;
   } while (reader.take(','));
   return reader.take('}');
+}
+
+uint64_t xc::safetensorsHeaderSize(Span<const uint8_t> prefix) {
+  uint64_t length;
+  if (prefix.size < kSafetensorsPrefix)
+    return prefix.size;
+  memcpy(&length, prefix.data, sizeof(length));
+  return sizeof(length) + std::min<uint64_t>(length, kMaxHeader);
 }
 
 Status xc::parseSafetensorsHeader(const HostAllocator &allocator, Span<const uint8_t> bytes,

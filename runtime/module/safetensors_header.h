@@ -14,6 +14,12 @@ namespace xc {
 
 /// Reads the header. Keys point into the file, or into \p names where they are
 /// written with escapes.
+/// Bytes that say how long the header is.
+inline constexpr size_t kSafetensorsPrefix = 8;
+
+/// Bytes of the header by the first ones of the file; the file may have fewer.
+uint64_t safetensorsHeaderSize(Span<const uint8_t> prefix);
+
 Status parseSafetensorsHeader(const HostAllocator &allocator, Span<const uint8_t> bytes,
                               Vector<ParameterEntry> *entries, Vector<String> *names);
 

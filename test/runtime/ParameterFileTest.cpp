@@ -10,6 +10,8 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 using namespace xc;
@@ -54,10 +56,10 @@ TEST(NpyTest, ReadsWhatNumPyWrites) {
     ParameterFile file((HostAllocator()));
     XCR_ASSERT_OK(parse(bytes, &file));
     int64_t shape[] = {2, 3};
-    Span<const uint8_t> data;
+    ByteRange data;
     XCR_EXPECT_OK(file.find(xcr_string("any"), fb::DType::F32, {shape, 2}, &data).release());
     ASSERT_EQ(data.size, 24u);
-    EXPECT_EQ(data[23], 23);
+    EXPECT_EQ(data.data()[23], 23);
     XCR_EXPECT_FAILS(file.find(xcr_string(""), fb::DType::F64, {shape, 2}, &data).release(),
                      XCR_STATUS_INVALID_ARGUMENT, "expected 2x3xf64, got 2x3xf32");
   }
@@ -111,13 +113,13 @@ TEST(SafetensorsTest, ReadsArraysByKey) {
   XCR_ASSERT_OK(parse(bytes, &file));
   EXPECT_EQ(file.arrays().size(), 2u);
   int64_t square[] = {2, 2}, three[] = {3};
-  Span<const uint8_t> data;
+  ByteRange data;
   XCR_EXPECT_OK(file.find(xcr_string("w"), fb::DType::F32, {square, 2}, &data).release());
   EXPECT_EQ(data.size, 16u);
-  EXPECT_EQ(data[0], 0);
+  EXPECT_EQ(data.data()[0], 0);
   XCR_EXPECT_OK(file.find(xcr_string("bA\""), fb::DType::U8, {three, 1}, &data).release());
   ASSERT_EQ(data.size, 3u);
-  EXPECT_EQ(data[0], 16);
+  EXPECT_EQ(data.data()[0], 16);
   XCR_EXPECT_FAILS(file.find(xcr_string("x"), fb::DType::U8, {three, 1}, &data).release(),
                    XCR_STATUS_NOT_FOUND, "no array 'x' among its 2");
 }
@@ -242,4 +244,125 @@ TEST(ParameterTest, FileBesideTheModuleOrWhereTheCallerSays) {
                    "external parameters of scope 'weights.safetensors': cannot open '");
   unlink((folder + "/model.vmfb").c_str());
   rmdir(folderName);
+}
+
+//===----------------------------------------------------------------------===//
+// Files that others write
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// A folder with main(x) = x + w and the file that w is in.
+class ChangedFileTest : public ::testing::Test {
+protected:
+  void SetUp() override {
+    char name[] = "/tmp/xcr-test-XXXXXX";
+    ASSERT_NE(mkdtemp(name), nullptr);
+    folder = name;
+    weights = folder + "/w.npy";
+    path = folder + "/model.vmfb";
+    writeWeights(10);
+    ModuleSpec spec = parameterModule("w.npy");
+    // One more function adds a constant, of which there is more than one page.
+    spec.constants = {
+        {fb::DType::F32, {1 << 16}, bytesOf(std::vector<float>(1 << 16, 3.0f)), /*alignment=*/64}};
+    spec.functions.push_back(constantFunction());
+    bytes = spec.finish();
+    writeFile(path, bytes);
+  }
+  void TearDown() override {
+    unlink(weights.c_str());
+    unlink(path.c_str());
+    rmdir(folder.c_str());
+  }
+
+  static FunctionSpec constantFunction() {
+    FunctionSpec function;
+    function.name = "constant";
+    function.inputs = {{"x", fb::DType::F32, {literal(4)}}};
+    function.outputs = {{"y", fb::DType::F32, {literal(4)}}};
+    PlanSpec plan;
+    VariantSpec variant;
+    variant.exportOrdinal = kAdd;
+    variant.scalars = {literal(4)};
+    plan.dispatch({variant}, {reads(fb::Space::Input, 0, literal(16)),
+                              reads(fb::Space::Constant, 0, literal(16)),
+                              writes(fb::Space::Output, 0, literal(16))});
+    function.plans = {plan};
+    return function;
+  }
+  void writeWeights(float value) {
+    std::vector<uint8_t> file =
+        npy("{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }\n", 0);
+    std::vector<uint8_t> data = bytesOf(std::vector<float>(4, value));
+    file.insert(file.end(), data.begin(), data.end());
+    writeFile(weights, file);
+  }
+  Module load() {
+    xcr_module_t *loaded = nullptr;
+    XCR_EXPECT_OK(xcr_module_load_file(xcr_string(path.c_str()), nullptr, &loaded));
+    return Module(loaded);
+  }
+  std::vector<float> call(const Instance &instance, const char *function) {
+    Buffer x = makeBuffer(device, {1, 2, 3, 4});
+    xcr_buffer_t *input = x.get(), *output = nullptr;
+    XCR_EXPECT_OK(xcr_invoke(instance.get(), xcr_string(function), 1, &input, 1, &output));
+    Buffer y(output);
+    return read<float>(y.get());
+  }
+
+  std::string folder, weights, path;
+  std::vector<uint8_t> bytes;
+  Device device = makeDevice();
+};
+
+} // namespace
+
+TEST_F(ChangedFileTest, InstancesKeepWhatTheyHaveRead) {
+  Module module = load();
+  Instance instance = makeInstance(device, module);
+  writeWeights(50);
+  std::vector<uint8_t> zeros(bytes.size());
+  writeFile(path, zeros);
+  EXPECT_EQ(call(instance, "main"), (std::vector<float>{11, 12, 13, 14}));
+  EXPECT_EQ(call(instance, "constant"), (std::vector<float>{4, 5, 6, 7}));
+  ASSERT_EQ(truncate(weights.c_str(), 0), 0);
+  ASSERT_EQ(truncate(path.c_str(), 0), 0);
+  EXPECT_EQ(call(instance, "main"), (std::vector<float>{11, 12, 13, 14}));
+  EXPECT_EQ(call(instance, "constant"), (std::vector<float>{4, 5, 6, 7}));
+}
+
+TEST_F(ChangedFileTest, AModuleTruncatedAfterLoadingIsRefused) {
+  Module module = load();
+  ASSERT_EQ(truncate(path.c_str(), 4096), 0);
+  xcr_instance_t *instance = nullptr;
+  XCR_EXPECT_FAILS(xcr_instance_create(device.get(), module.get(), nullptr, &instance),
+                   XCR_STATUS_CORRUPT, "truncated after it had been opened");
+}
+
+TEST_F(ChangedFileTest, AModuleOverwrittenAfterLoadingIsRefused) {
+  Module module = load();
+  // As others write it: not within the same tick of the file system's clock.
+  writeFile(path, std::vector<uint8_t>(bytes.size()));
+  timespec times[2] = {{1, 0}, {1, 0}};
+  ASSERT_EQ(utimensat(AT_FDCWD, path.c_str(), times, 0), 0);
+  xcr_instance_t *instance = nullptr;
+  XCR_EXPECT_FAILS(xcr_instance_create(device.get(), module.get(), nullptr, &instance),
+                   XCR_STATUS_CORRUPT, "written after it had been opened");
+}
+
+TEST_F(ChangedFileTest, AReplacedModuleGoesOnWithTheOldFile) {
+  Module module = load();
+  ASSERT_EQ(unlink(path.c_str()), 0);
+  writeFile(path, std::vector<uint8_t>(16));
+  Instance instance = makeInstance(device, module);
+  EXPECT_EQ(call(instance, "constant"), (std::vector<float>{4, 5, 6, 7}));
+}
+
+TEST_F(ChangedFileTest, TheHeaderOfAShortFileSaysWhereItEnds) {
+  ASSERT_EQ(truncate(weights.c_str(), 70), 0);
+  Module module = load();
+  xcr_instance_t *instance = nullptr;
+  XCR_EXPECT_FAILS(xcr_instance_create(device.get(), module.get(), nullptr, &instance),
+                   XCR_STATUS_CORRUPT, "takes 16 bytes by its shape, the file has");
 }

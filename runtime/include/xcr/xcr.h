@@ -391,7 +391,14 @@ typedef struct xcr_data_info {
 /* Loads and verifies a module. |options| may be NULL. Thread-safe. NOT_FOUND
  * or IO: the file cannot be read; CORRUPT: it is truncated, damaged or
  * inconsistent; INCOMPATIBLE: not a module, or of another format version;
- * PERMISSION_DENIED: it holds what a flag refuses. */
+ * PERMISSION_DENIED: it holds what a flag refuses.
+ *
+ * The file stays open: its tables are read here, code and constants when the
+ * first instance on a device is created. Nothing is mapped, so an instance
+ * keeps what it has read whatever becomes of the file. A file that is written
+ * or truncated between loading and reading makes that read fail with CORRUPT;
+ * one that is deleted, or replaced by another of its name, is read on. Files of
+ * parameters are treated alike. */
 XCR_API xcr_status_t xcr_module_load_file(xcr_string_view_t path,
                                           const xcr_module_options_t *options,
                                           xcr_module_t **out_module);

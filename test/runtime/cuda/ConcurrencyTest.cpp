@@ -141,7 +141,7 @@ protected:
     if (Status status = device->checkCode(table, &score); status.failed())
       GTEST_SKIP() << status.message().data;
     Span<const uint8_t> image;
-    ASSERT_TRUE(ok(earlyModule->blob(*table.image(), "executable", 0, &image)));
+    ASSERT_TRUE(ok(earlyModule->image(0, &image)));
     ASSERT_TRUE(ok(device->loadExecutable(table, image, &early)));
   }
   /// Whether kernels are nodes behind programmatic edges, which drivers have from CUDA 12.3 on.

@@ -107,7 +107,7 @@ void HalTest::SetUp() {
                                         0, &module)));
   const fb::Executable &table = *module->tables().executables()->Get(0);
   Span<const uint8_t> image;
-  ASSERT_TRUE(ok(module->blob(*table.image(), "executable", 0, &image)));
+  ASSERT_TRUE(ok(module->image(0, &image)));
   ASSERT_TRUE(ok(device->loadExecutable(table, image, &code)));
 }
 

@@ -1,0 +1,42 @@
+//===- chunk_reader.h - Reading a range piece by piece ---------*- C++ -*-===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_RUNTIME_MODULE_CHUNK_READER_H
+#define XC_RUNTIME_MODULE_CHUNK_READER_H
+
+#include "runtime/base/file.h"
+
+namespace xc {
+
+/// Reads a range in chunks of some megabytes, so that weights of gigabytes are never in memory
+/// twice, and hashes what it reads. What lies in memory is one chunk.
+class ChunkReader {
+public:
+  ChunkReader(const HostAllocator &allocator, const ByteRange &range);
+  ~ChunkReader();
+  ChunkReader(const ChunkReader &) = delete;
+  ChunkReader &operator=(const ChunkReader &) = delete;
+
+  /// The next chunk, which stays until the next call; empty behind the last one.
+  Status next(Span<const uint8_t> *chunk);
+  /// Bytes before the chunk that next() gave last.
+  uint64_t offset() const { return chunkBegin; }
+  /// XXH3 of all chunks so far.
+  uint64_t digest() const;
+
+private:
+  struct Hash;
+  const HostAllocator &allocator;
+  const ByteRange range;
+  uint64_t chunkBegin = 0, position = 0;
+  Vector<uint8_t> buffer{allocator};
+  Hash *hash = nullptr;
+};
+
+} // namespace xc
+
+#endif // XC_RUNTIME_MODULE_CHUNK_READER_H
