@@ -322,6 +322,7 @@ bool Parser::finish() {
     llvm::SmallString<128> path(result.input);
     llvm::sys::path::replace_extension(path, "vmfb");
     result.output = path.str().str();
+    result.isOutputImplied = true;
   }
   return addTargets(targets, cpu, result, error);
 }

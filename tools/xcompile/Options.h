@@ -19,6 +19,8 @@ enum class ReportKind { None, Text, Json };
 struct CommandLine {
   std::string input;
   std::string output;
+  /// Nobody has said where the result goes: its name comes from the input's.
+  bool isOutputImplied = false;
   std::string tuning; // a file of configurations, or empty
   CompileOptions compile;
   ReportKind report = ReportKind::None;

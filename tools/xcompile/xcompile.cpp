@@ -12,6 +12,7 @@
 #include "compiler/Pipeline/Pipeline.h"
 #include "compiler/Pipeline/Registration.h"
 #include "compiler/Target/CUDA/Ptxas.h"
+#include "schemas/module_header.h"
 #include "tools/xcompile/BytecodeTrial.h"
 #include "tools/xcompile/LoadTrial.h"
 #include "tools/xcompile/Options.h"
@@ -81,6 +82,36 @@ static int writeOutput(llvm::StringRef path, llvm::StringRef bytes) {
   if (error)
     return fail("cannot write '" + path + "': " + llvm::toString(std::move(error)));
   return 0;
+}
+
+/// Whether `path` holds anything but a module that was compiled before.
+static bool holdsOtherFile(llvm::StringRef path) {
+  llvm::sys::fs::file_status status;
+  if (llvm::sys::fs::status(path, status) || !llvm::sys::fs::exists(status))
+    return false;
+  auto buffer = llvm::MemoryBuffer::getFileSlice(path, sizeof(xc::ModuleHeader::kMagic), 0);
+  return !buffer || !(*buffer)->getBuffer().starts_with(llvm::StringRef(
+                        xc::ModuleHeader::kMagic, sizeof(xc::ModuleHeader::kMagic)));
+}
+
+/// Finds out before the work whether its result can be written.
+static int checkOutput(const xc::CommandLine &command) {
+  llvm::StringRef path = command.output;
+  if (path == "-")
+    return 0;
+  if (command.isOutputImplied && holdsOtherFile(path))
+    return fail("'" + path + "' is there and no module; expected -o FILE to replace it");
+  llvm::sys::fs::file_status status;
+  std::error_code code = llvm::sys::fs::status(path, status);
+  if (!code && llvm::sys::fs::is_directory(status))
+    code = std::make_error_code(std::errc::is_a_directory);
+  else if (!code && llvm::sys::fs::is_other(status))
+    code = llvm::sys::fs::access(path, llvm::sys::fs::AccessMode::Write);
+  else if (auto file = llvm::sys::fs::TempFile::create(path + ".tmp%%%%%%%%"))
+    code = llvm::errorToErrorCode(file->discard());
+  else
+    code = llvm::errorToErrorCode(file.takeError());
+  return code ? fail("cannot write '" + path + "': " + code.message()) : 0;
 }
 
 /// Whether what is written to |path| and to standard output ends up in one file or pipe.
@@ -234,6 +265,8 @@ static int compileFile(xc::CommandLine &command, MLIRContext &context, TimingSco
   if (llvm::sys::fs::is_regular_file(command.input) &&
       !llvm::sys::fs::equivalent(command.input, command.output, isSame) && isSame)
     return fail("expected an output that is not the input, got '" + command.output + "' for both");
+  if (int code = checkOutput(command))
+    return code;
   std::string message;
   std::unique_ptr<llvm::MemoryBuffer> buffer = openInputFile(command.input, &message);
   if (!buffer)
@@ -288,7 +321,12 @@ static int compileFile(xc::CommandLine &command, MLIRContext &context, TimingSco
       xc::printReport(*module, isJson,
                       isStandardOutput(command.output) ? llvm::errs() : llvm::outs());
   }
-  return writeOutput(command.output, isModuleFile ? *bytes : print(*module, command.emitBytecode));
+  if (int code =
+          writeOutput(command.output, isModuleFile ? *bytes : print(*module, command.emitBytecode)))
+    return code;
+  if (command.isOutputImplied)
+    llvm::errs() << "wrote " << command.output << "\n";
+  return 0;
 }
 
 int main(int argc, char **argv) {
