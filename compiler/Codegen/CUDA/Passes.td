@@ -242,6 +242,44 @@ def EmitMatmulWGMMA : EmitPass<"xc-cuda-emit-matmul-wgmma"> {
     "xc::tile::TileDialect"];
 }
 
+def EmitAttention : EmitPass<"xc-cuda-emit-attention"> {
+  let summary = "Emit the warpgroups of kernels configured as #cuda.attention, and threads of #cuda.attention_rows";
+  let description = [{
+    One warpgroup fetches queries, keys and values by boxes; each other one has 64 queries of a tile and goes over the blocks of
+    keys that they see: ops of the tile dialect. Example:
+    ```mlir
+    tile.roles counts [1, 2] registers [24, 240] {
+    ^bb0(%loader: index):
+      ... tile.load %keys[%head, %first, %zero] to %slot signal %ring[%stage] ...
+    }, {
+    ^bb0(%warpgroup: index):
+      ... %s, %ready = tile.dot %q[%row], %k k 128 ...
+    }
+    ```
+  }];
+  let dependentDialects = [
+    "mlir::arith::ArithDialect", "mlir::gpu::GPUDialect", "mlir::math::MathDialect", "mlir::memref::MemRefDialect",
+    "mlir::scf::SCFDialect", "mlir::vector::VectorDialect", "mlir::NVVM::NVVMDialect", "xc::plan::PlanDialect",
+    "xc::cuda::CUDADialect", "xc::tile::TileDialect"];
+}
+
+def ExpandAttention : Pass<"xc-expand-attention", "mlir::ModuleOp"> {
+  let summary = "Take attention apart where the target has no kernel for it";
+  let description = [{
+    Works on a target's module in linalg form. A `kernel.attention` that no strategy of the target takes, of its types and sizes, becomes
+    `array.attention` again, is decomposed, and lowered to linalg, as it would have been in phase `array`. Example:
+    ```mlir
+    %o = kernel.attention %q, %k, %v into %e scale = 1.0 : ...   // input, for a CPU
+    %s = linalg.contract ... linalg.generic ... linalg.contract  // output
+    ```
+  }];
+  let options = [Option<"wgmma", "wgmma", "bool", /*default=*/"true", "Whether kernels on wgmma may be used">];
+  let dependentDialects = [
+    "mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::func::FuncDialect", "mlir::linalg::LinalgDialect",
+    "mlir::math::MathDialect", "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect", "mlir::tensor::TensorDialect",
+    "xc::array::ArrayDialect", "xc::kernel::KernelDialect", "xc::plan::PlanDialect"];
+}
+
 def PlaceWaits : Pass<"xc-cuda-place-waits", "mlir::func::FuncOp"> {
   let summary = "Wait for products as late as their readers let";
   let description = [{

@@ -44,6 +44,7 @@ void buildCodegenPipeline(OpPassManager &kernelPM, const CodegenOptions &options
   kernelPM.addNestedPass<func::FuncOp>(createEmitMatmulFMA());
   kernelPM.addNestedPass<func::FuncOp>(createEmitMatmulMMA());
   kernelPM.addNestedPass<func::FuncOp>(createEmitMatmulWGMMA());
+  kernelPM.addNestedPass<func::FuncOp>(createEmitAttention());
   kernelPM.addNestedPass<func::FuncOp>(createEmitScatter());
   kernelPM.addNestedPass<func::FuncOp>(createEmitScan());
   kernelPM.addNestedPass<func::FuncOp>(createEmitSort());
