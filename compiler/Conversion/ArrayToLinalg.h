@@ -175,6 +175,8 @@ void populateLinePatterns(const mlir::TypeConverter &converter, mlir::RewritePat
 void populateRandomPatterns(const mlir::TypeConverter &converter,
                             mlir::RewritePatternSet &patterns);
 void populateStatePatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
+void populateAttentionPatterns(const mlir::TypeConverter &converter,
+                               mlir::RewritePatternSet &patterns);
 void populateCustomPatterns(const mlir::TypeConverter &converter,
                             mlir::RewritePatternSet &patterns);
 

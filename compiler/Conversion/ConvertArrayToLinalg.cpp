@@ -262,6 +262,7 @@ private:
     populateLinePatterns(converter, patterns);
     populateRandomPatterns(converter, patterns);
     populateStatePatterns(converter, patterns);
+    populateAttentionPatterns(converter, patterns);
     populateCustomPatterns(converter, patterns);
     populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns, converter);
     populateReturnOpTypeConversionPattern(patterns, converter);

@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ArrayToLinalg.h"
+#include "compiler/Dialect/Array/IR/Demands.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -180,6 +181,8 @@ struct Decompose : OpInterfaceConversionPattern<array::ArrayDecomposableOpInterf
 
   LogicalResult matchAndRewrite(array::ArrayDecomposableOpInterface op, ArrayRef<Value>,
                                 ConversionPatternRewriter &rewriter) const override {
+    if (op->hasAttr(array::kWholeAttr))
+      return rewriter.notifyMatchFailure(op, "is to stay whole");
     FailureOr<SmallVector<Value>> results = op.decompose(rewriter);
     if (failed(results))
       return rewriter.notifyMatchFailure(op, "has no decomposition");

@@ -8,6 +8,7 @@
 #include "compiler/Pipeline/Pipeline.h"
 
 #include "compiler/Codegen/CPU/Passes.h"
+#include "compiler/Codegen/CUDA/Common/Targets.h"
 #include "compiler/Codegen/CUDA/Passes.h"
 #include "compiler/Codegen/Custom/Passes.h"
 #include "compiler/Conversion/Passes.h"
@@ -73,8 +74,18 @@ static void addInputPasses(OpPassManager &pm, const CompileOptions &options,
   pm.addPass(createSymbolDCEPass());
 }
 
+/// Whether a target may have kernels for attention as a whole.
+static bool mayKeepAttention(const CompileOptions &options) {
+  return options.wgmma && llvm::any_of(options.targets, [](StringRef name) {
+           auto [kind, arch] = name.split(':');
+           const cuda::Target *target = kind == "cuda" ? cuda::findTarget(arch) : nullptr;
+           return target && target->hasWGMMA;
+         });
+}
+
 /// Shapes first, since gradients, folding and decomposition look at them.
-static void addArrayPasses(OpPassManager &pm, ArrayRef<Gradient> gradients) {
+static void addArrayPasses(OpPassManager &pm, const CompileOptions &options,
+                           ArrayRef<Gradient> gradients) {
   pm.addNestedPass<func::FuncOp>(array::createFixDims());
   pm.addPass(array::createInferShapes());
   pm.addPass(createStateDemands());
@@ -85,6 +96,8 @@ static void addArrayPasses(OpPassManager &pm, ArrayRef<Gradient> gradients) {
   // While composites are whole, and before choices and loops on constants are simplified.
   pm.addPass(createFoldConstants());
   addCleanup(pm);
+  if (mayKeepAttention(options))
+    pm.addPass(array::createKeepAttention());
   pm.addPass(array::createDecompose());
   addCleanup(pm);
   // After the decomposition, so that only simple ops need to know what an extent means for them.
@@ -228,7 +241,7 @@ LogicalResult Compiler::runPhase(Phase phase) {
   case Phase::Input:
     return runPasses(module, name, [&](PassManager &pm) { addInputPasses(pm, options, called); });
   case Phase::Array:
-    return runPasses(module, name, [&](PassManager &pm) { addArrayPasses(pm, added); });
+    return runPasses(module, name, [&](PassManager &pm) { addArrayPasses(pm, options, added); });
   case Phase::Linalg:
     return runPasses(module, name, [](PassManager &pm) { addLinalgPasses(pm); });
   case Phase::Layout:
@@ -237,6 +250,8 @@ LogicalResult Compiler::runPhase(Phase phase) {
       cloneOptions.targets = options.targets;
       pm.addPass(plan::createCloneForTargets(cloneOptions));
       pm.nest<ModuleOp>().addPass(custom::createResolveReferences());
+      if (mayKeepAttention(options))
+        pm.nest<ModuleOp>().addPass(cuda::createExpandAttention({options.wgmma}));
       OpPassManager &funcPM = pm.nest<ModuleOp>().nest<func::FuncOp>();
       funcPM.addPass(plan::createChooseLayouts());
       addCleanup(funcPM);

@@ -242,10 +242,79 @@ def EmitMatmulWGMMA : EmitPass<"xc-cuda-emit-matmul-wgmma"> {
     "xc::tile::TileDialect"];
 }
 
+def EmitAttention : EmitPass<"xc-cuda-emit-attention"> {
+  let summary = "Emit the warpgroups of kernels configured as #cuda.attention, and threads of #cuda.attention_rows";
+  let description = [{
+    One warpgroup fetches queries, keys and values by boxes; each other one has 64 queries of a tile and goes over the blocks of
+    keys that they see: ops of the tile dialect. Example:
+    ```mlir
+    tile.roles counts [1, 2] registers [24, 240] {
+    ^bb0(%loader: index):
+      ... tile.load %keys[%head, %first, %zero] to %slot signal %ring[%stage] ...
+    }, {
+    ^bb0(%warpgroup: index):
+      ... %s, %ready = tile.dot %q[%row], %k k 128 ...
+    }
+    ```
+  }];
+  let dependentDialects = [
+    "mlir::arith::ArithDialect", "mlir::gpu::GPUDialect", "mlir::math::MathDialect", "mlir::memref::MemRefDialect",
+    "mlir::scf::SCFDialect", "mlir::vector::VectorDialect", "mlir::NVVM::NVVMDialect", "xc::plan::PlanDialect",
+    "xc::cuda::CUDADialect", "xc::tile::TileDialect"];
+}
+
+def ExpandAttention : Pass<"xc-expand-attention", "mlir::ModuleOp"> {
+  let summary = "Take attention apart where the target has no kernel for it";
+  let description = [{
+    Works on a target's module in linalg form. A `kernel.attention` that no strategy of the target takes, of its types and sizes, becomes
+    `array.attention` again, is decomposed, and lowered to linalg, as it would have been in phase `array`. Example:
+    ```mlir
+    %o = kernel.attention %q, %k, %v into %e scale = 1.0 : ...   // input, for a CPU
+    %s = linalg.contract ... linalg.generic ... linalg.contract  // output
+    ```
+  }];
+  let options = [Option<"wgmma", "wgmma", "bool", /*default=*/"true", "Whether kernels on wgmma may be used">];
+  let dependentDialects = [
+    "mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::func::FuncDialect", "mlir::linalg::LinalgDialect",
+    "mlir::math::MathDialect", "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect", "mlir::tensor::TensorDialect",
+    "xc::array::ArrayDialect", "xc::kernel::KernelDialect", "xc::plan::PlanDialect"];
+}
+
+def PlaceWaits : Pass<"xc-cuda-place-waits", "mlir::func::FuncOp"> {
+  let summary = "Wait for products as late as their readers let";
+  let description = [{
+    Moves each `tile.await` down to the first reader of its product, adds those that releases of stages need, and says of each how
+    many products that were started later may be under way, and which operands in registers stay as they are up to there. Refuses
+    products that their own block does not wait for. Example:
+    ```mlir
+    %s, %ready = tile.dot %q[%row], %k k 128 : ...        // input
+    %o, %done = tile.dot %p, %v accumulate %sums : ...
+    %scores = tile.await %s, %ready : ...
+    %scores = tile.await %s, %ready pending 1 : ...       // output: in place of the last line
+    ```
+  }];
+}
+
+def LowerRegisters : Pass<"xc-cuda-lower-registers", "mlir::func::FuncOp"> {
+  let summary = "Turn tiles in registers into the registers of a thread";
+  let description = [{
+    Each value of type `!tile.reg` or `!tile.rows` becomes as many scalars as a thread holds of it, through loops and branches; bodies are
+    copied for each element. Products become `tile.issue`, waits `tile.retire`. Must run after `-xc-cuda-place-waits`. Example:
+    ```mlir
+    %m = tile.splat %x : f32 -> !tile.rows<f32>                                                     // input
+    %n = tile.map (%m : !tile.rows<f32>) { ^bb0(%e: f32): ... } : !tile.rows<f32>
+    %n0 = ...                                                                                       // output: the body, twice
+    %n1 = ...
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::gpu::GPUDialect", "mlir::scf::SCFDialect",
+                           "mlir::vector::VectorDialect"];
+}
+
 def LowerSchedule : Pass<"xc-cuda-lower-schedule", "mlir::func::FuncOp"> {
   let summary = "Turn roles of warpgroups and persistent loops into branches and loops";
   let description = [{
-    `tile.warp_specialize` becomes one `scf.if` on the warpgroup's number, with `setmaxnreg` first in each branch;
+    `tile.warp_specialize` and `tile.roles` become `scf.if`s on the warpgroup's number, with `setmaxnreg` first in each branch;
     `tile.persistent` becomes an `scf.for` over tile numbers. Example:
     ```mlir
     tile.persistent (%m, %n, %one) raster 8 { ^bb0(%row: index, %column: index, %batch: index): ... }   // input

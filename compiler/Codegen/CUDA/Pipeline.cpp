@@ -44,6 +44,7 @@ void buildCodegenPipeline(OpPassManager &kernelPM, const CodegenOptions &options
   kernelPM.addNestedPass<func::FuncOp>(createEmitMatmulFMA());
   kernelPM.addNestedPass<func::FuncOp>(createEmitMatmulMMA());
   kernelPM.addNestedPass<func::FuncOp>(createEmitMatmulWGMMA());
+  kernelPM.addNestedPass<func::FuncOp>(createEmitAttention());
   kernelPM.addNestedPass<func::FuncOp>(createEmitScatter());
   kernelPM.addNestedPass<func::FuncOp>(createEmitScan());
   kernelPM.addNestedPass<func::FuncOp>(createEmitSort());
@@ -58,6 +59,11 @@ void buildCodegenPipeline(OpPassManager &kernelPM, const CodegenOptions &options
   // Tiles get their places in shared memory, and roles of warpgroups become branches.
   kernelPM.addNestedPass<func::FuncOp>(createPlanSharedMemory());
   kernelPM.addNestedPass<func::FuncOp>(createLowerSchedule());
+
+  // Waits go where they are needed, and tiles in registers become a thread's registers, while
+  // bodies are still scalar code.
+  kernelPM.addNestedPass<func::FuncOp>(createPlaceWaits());
+  kernelPM.addNestedPass<func::FuncOp>(createLowerRegisters());
 
   // Index arithmetic on sizes may still be affine. Equal values merge before loads move, so that
   // each is loaded once; loads move before math is expanded, while there is little to move over.

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/SelectStrategy.h"
+#include "compiler/Codegen/CUDA/Attention/AttentionProblem.h"
 #include "compiler/Codegen/CUDA/Common/Accesses.h"
 #include "compiler/Codegen/CUDA/Common/Guards.h"
 #include "compiler/Codegen/CUDA/Common/Occupancy.h"
@@ -709,6 +710,8 @@ LogicalResult SelectStrategy::configure(func::FuncOp function) {
     recordChoice(function, {given, "as configured"}, narrow ? 32 : 64);
     return success();
   }
+  if (kernel::AttentionOp op = matchAttention(*kernel))
+    return configureAttention(op, *kernel, narrow, tables.given);
   FailureOr<Choice> found = choose(*kernel);
   if (failed(found) || failed(addSortVariants(*kernel)))
     return failure();

@@ -252,3 +252,43 @@ func.func @fma_split_stages() attributes {lowering_config = #cuda.matmul_fma<til
 
 // expected-error@+1 {{expected held vectors not to be negative, got -1}}
 func.func @held() attributes {lowering_config = #cuda.column_reduction<threads = 32, rows = 8, vector = 4, held = -1>} { return }
+
+// -----
+
+// expected-error@+1 {{expected 2 or 3 warpgroups, got 4}}
+func.func @attention_warpgroups() attributes {lowering_config = #cuda.attention<warpgroups = 4, keys = 128, stages = 2, query_stages = 1, raster = 1, ping_pong = 1>} { return }
+
+// -----
+
+// expected-error@+1 {{expected 16 to 256 keys in a block, a multiple of 16, got 24}}
+func.func @attention_keys() attributes {lowering_config = #cuda.attention<warpgroups = 2, keys = 24, stages = 2, query_stages = 1, raster = 1, ping_pong = 1>} { return }
+
+// -----
+
+// expected-error@+1 {{expected 2 to 128 stages, got 1}}
+func.func @attention_stages() attributes {lowering_config = #cuda.attention<warpgroups = 2, keys = 128, stages = 1, query_stages = 1, raster = 1, ping_pong = 1>} { return }
+
+// -----
+
+// expected-error@+1 {{expected 1 or 2 stages of queries, got 3}}
+func.func @attention_query_stages() attributes {lowering_config = #cuda.attention<warpgroups = 2, keys = 128, stages = 2, query_stages = 3, raster = 1, ping_pong = 1>} { return }
+
+// -----
+
+// expected-error@+1 {{expected 1 to 1048576 heads in a group, got 0}}
+func.func @attention_raster() attributes {lowering_config = #cuda.attention<warpgroups = 2, keys = 128, stages = 2, query_stages = 1, raster = 0, ping_pong = 1>} { return }
+
+// -----
+
+// expected-error@+1 {{expected 0 or 1 for 'ping_pong', got 2}}
+func.func @attention_ping_pong() attributes {lowering_config = #cuda.attention<warpgroups = 2, keys = 128, stages = 2, query_stages = 1, raster = 1, ping_pong = 2>} { return }
+
+// -----
+
+// expected-error@+1 {{expected clusters of 1, 2 or 4 blocks, got 3}}
+func.func @attention_cluster() attributes {lowering_config = #cuda.attention<warpgroups = 2, keys = 128, stages = 2, query_stages = 1, raster = 1, ping_pong = 1, cluster = 3>} { return }
+
+// -----
+
+// expected-error@+1 {{expected a multiple of 8 keys for each block of a cluster, got 48 for 4}}
+func.func @attention_cluster_keys() attributes {lowering_config = #cuda.attention<warpgroups = 2, keys = 48, stages = 2, query_stages = 1, raster = 1, ping_pong = 1, cluster = 4>} { return }

@@ -341,3 +341,59 @@ func.func @update_unsigned(%u: memref<4xf32>, %i: memref<i32>, %d: memref<8xf32>
   kernel.update %u at [%i] into %d unsigned_starts = [1] : memref<4xf32> at memref<i32> into memref<8xf32>
   return
 }
+
+// -----
+
+func.func @attention_heads(%q: tensor<3x4x16xf16>, %k: tensor<2x5x16xf16>, %e: tensor<3x4x16xf16>) -> tensor<3x4x16xf16> {
+  // expected-error @below {{expected queries, keys and values that belong together, got 'tensor<3x4x16xf16>', 'tensor<2x5x16xf16>' and 'tensor<2x5x16xf16>'}}
+  %r = kernel.attention %q, %k, %k into %e scale = 1.0 : tensor<3x4x16xf16>, tensor<2x5x16xf16>, tensor<2x5x16xf16> into tensor<3x4x16xf16> -> tensor<3x4x16xf16>
+  return %r : tensor<3x4x16xf16>
+}
+
+// -----
+
+func.func @attention_rank(%q: tensor<4x16xf16>, %e: tensor<4x16xf16>) -> tensor<4x16xf16> {
+  // expected-error @below {{expected query, key and value of one rank of at least 3, got 'tensor<4x16xf16>', 'tensor<4x16xf16>' and 'tensor<4x16xf16>'}}
+  %r = kernel.attention %q, %q, %q into %e scale = 1.0 : tensor<4x16xf16>, tensor<4x16xf16>, tensor<4x16xf16> into tensor<4x16xf16> -> tensor<4x16xf16>
+  return %r : tensor<4x16xf16>
+}
+
+// -----
+
+func.func @attention_type(%q: tensor<2x4x16xf32>, %e: tensor<2x4x16xf32>) -> tensor<2x4x16xf32> {
+  // expected-error @below {{expected one 16-bit float type, got 'tensor<2x4x16xf32>', 'tensor<2x4x16xf32>' and 'tensor<2x4x16xf32>'}}
+  %r = kernel.attention %q, %q, %q into %e scale = 1.0 : tensor<2x4x16xf32>, tensor<2x4x16xf32>, tensor<2x4x16xf32> into tensor<2x4x16xf32> -> tensor<2x4x16xf32>
+  return %r : tensor<2x4x16xf32>
+}
+
+// -----
+
+func.func @attention_dests(%q: memref<2x4x16xf16>, %e: memref<2x4x16xf16>, %l: memref<2x4xf32>) {
+  // expected-error @below {{expected one or two destinations, got 3}}
+  kernel.attention %q, %q, %q into %e, %l, %l scale = 1.0 : memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4x16xf16> into memref<2x4x16xf16>, memref<2x4xf32>, memref<2x4xf32>
+  return
+}
+
+// -----
+
+func.func @attention_logsumexp(%q: memref<2x4x16xf16>, %e: memref<2x4x16xf16>, %l: memref<2x4xf16>) {
+  // expected-error @below {{expected the result's shape and type, or f32 for each query, got 'memref<2x4xf16>'}}
+  kernel.attention %q, %q, %q into %e, %l scale = 1.0 : memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4x16xf16> into memref<2x4x16xf16>, memref<2x4xf16>
+  return
+}
+
+// -----
+
+func.func @attention_mask(%q: memref<2x4x16xf16>, %e: memref<2x4x16xf16>, %m: memref<4x4xi32>) {
+  // expected-error @below {{expected a mask of floats or bytes that broadcasts to the scores, got 'memref<4x4xi32>'}}
+  kernel.attention %q, %q, %q mask(%m : memref<4x4xi32>) into %e scale = 1.0 : memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4x16xf16> into memref<2x4x16xf16>
+  return
+}
+
+// -----
+
+func.func @attention_window(%q: memref<2x4x16xf16>, %e: memref<2x4x16xf16>) {
+  // expected-error @below {{expected 'causal' beside an offset or a window}}
+  kernel.attention %q, %q, %q window = 4 into %e scale = 1.0 : memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4x16xf16> into memref<2x4x16xf16>
+  return
+}

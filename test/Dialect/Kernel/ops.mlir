@@ -114,3 +114,13 @@ func.func @scatter_in_place(%indices: memref<3x1xi64>, %updates: memref<3x5xf16>
     : memref<3x1xi64>, memref<3x5xf16> into memref<4x5xf16>
   return
 }
+
+// CHECK-LABEL: func.func @attention
+// CHECK:         kernel.attention %{{.*}}, %{{.*}}, %{{.*}} mask(%{{.*}} : tensor<1x1x?x?xi8>) causal window = 9 offset(%{{.*}} : tensor<i32>) sinks(%{{.*}} : tensor<8xf32>) into %{{.*}}, %{{.*}} scale = 1.250000e-01
+func.func @attention(%q: tensor<?x8x?x64xf16>, %k: tensor<?x2x?x64xf16>, %m: tensor<1x1x?x?xi8>, %o: tensor<i32>, %s: tensor<8xf32>,
+                     %e: tensor<?x8x?x64xf16>, %f: tensor<?x8x?xf32>) -> (tensor<?x8x?x64xf16>, tensor<?x8x?xf32>) {
+  %r, %l = kernel.attention %q, %k, %k mask(%m : tensor<1x1x?x?xi8>) causal window = 9 offset(%o : tensor<i32>) sinks(%s : tensor<8xf32>)
+    into %e, %f scale = 0.125 : tensor<?x8x?x64xf16>, tensor<?x2x?x64xf16>, tensor<?x2x?x64xf16> into tensor<?x8x?x64xf16>, tensor<?x8x?xf32>
+    -> tensor<?x8x?x64xf16>, tensor<?x8x?xf32>
+  return %r, %l : tensor<?x8x?x64xf16>, tensor<?x8x?xf32>
+}

@@ -20,7 +20,7 @@ def attend(q, k, v, scale, mask=None, causal=False, offset=None, window=None, si
         scores = np.where((distance >= 0) & (distance < (window or np.inf)), scores, -np.inf)
     if sinks is not None:
         column = np.broadcast_to(sinks[:, None, None], scores.shape[:-1] + (1,))
-        scores, v = np.concatenate([scores, column], -1), np.concatenate([v, np.zeros_like(v[..., :1, :])], -2)
+        scores, v = np.concatenate([scores, column], -1), np.concatenate([v, np.zeros_like(v, shape=v.shape[:-2] + (1, v.shape[-1]))], -2)
     maximum = scores.max(-1, keepdims=True, initial=-np.inf)
     weights = np.exp(scores - np.where(np.isinf(maximum), 0, maximum))
     sums = weights.sum(-1, keepdims=True)

@@ -78,10 +78,11 @@ Operation *PointEmitter::findUnsupported(const KernelInfo &kernel, std::string &
               });
               return isWritten ? "" : "expected the result of kernel.update to be an output";
             })
-            .Case<kernel::CountDigitsOp, kernel::MergeOp, kernel::ScanOp, kernel::SortDigitOp,
-                  kernel::SortOp>([&](Operation *line) {
-              return isOutput(kernel, line) ? ""
-                                            : "expected the results of a line op to be outputs";
+            .Case<kernel::AttentionOp, kernel::CountDigitsOp, kernel::MergeOp, kernel::ScanOp,
+                  kernel::SortDigitOp, kernel::SortOp>([&](Operation *line) {
+              return isOutput(kernel, line)
+                         ? ""
+                         : "expected the results of an op with a kernel of its own to be outputs";
             })
             .Default([](Operation *) { return "an op that CUDA code generation does not know"; });
     if (!reason.empty())

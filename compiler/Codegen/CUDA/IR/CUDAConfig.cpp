@@ -374,4 +374,31 @@ LogicalResult MatmulWGMMAAttr::verify(EmitError emitError, int64_t tileM, int64_
   return success();
 }
 
+LogicalResult AttentionAttr::verify(EmitError emitError, int64_t warpgroups, int64_t keys,
+                                    int64_t stages, int64_t queryStages, int64_t raster,
+                                    int64_t pingPong, int64_t cluster) {
+  if (warpgroups < 2 || warpgroups > 3)
+    return emitError() << "expected 2 or 3 warpgroups, got " << warpgroups;
+  if (keys < 16 || keys > 256 || keys % 16 != 0)
+    return emitError() << "expected 16 to 256 keys in a block, a multiple of 16, got " << keys;
+  if (stages < 2 || stages > kMostStages)
+    return emitError() << "expected 2 to " << kMostStages << " stages, got " << stages;
+  if (queryStages < 1 || queryStages > 2)
+    return emitError() << "expected 1 or 2 stages of queries, got " << queryStages;
+  if (raster < 1 || raster > kMostRaster)
+    return emitError() << "expected 1 to " << kMostRaster << " heads in a group, got " << raster;
+  if (pingPong != 0 && pingPong != 1)
+    return emitError() << "expected 0 or 1 for 'ping_pong', got " << pingPong;
+  if (cluster != 1 && cluster != 2 && cluster != 4)
+    return emitError() << "expected clusters of 1, 2 or 4 blocks, got " << cluster;
+  if (keys % (8 * cluster) != 0)
+    return emitError() << "expected a multiple of 8 keys for each block of a cluster, got " << keys
+                       << " for " << cluster;
+  return success();
+}
+
+LogicalResult AttentionRowsAttr::verify(EmitError emitError, int64_t threads) {
+  return verifyThreads(emitError, threads);
+}
+
 } // namespace xc::cuda

@@ -268,4 +268,26 @@ def CUDA_MatmulWGMMAAttr : CUDA_Config<"MatmulWGMMA", "matmul_wgmma", "matmul-wg
                         DefaultValuedParameter<"int64_t", "1">:$cluster_n);
 }
 
+def CUDA_AttentionAttr : CUDA_Config<"Attention", "attention", "attention", 1> {
+  let summary = "Attention in one kernel on wgmma, scores in registers";
+  let description = [{
+    Blocks stay and go over tiles of 64 queries for each of `warpgroups` warpgroups; each tile over blocks of `keys` keys, of which `stages`
+    are in flight, in groups of `raster` heads. Queries of `query_stages` tiles are. With `ping_pong`, warpgroups start their products in
+    turn, so that softmax of one runs beside products of another. The `cluster` blocks of a cluster have tiles of one head that follow one
+    another, and fetch keys and values for each other. Example:
+    `#cuda.attention<warpgroups = 2, keys = 128, stages = 2, query_stages = 1, raster = 1, ping_pong = 1>`.
+  }];
+  let parameters = (ins "int64_t":$warpgroups, "int64_t":$keys, "int64_t":$stages, "int64_t":$query_stages, "int64_t":$raster,
+                        "int64_t":$ping_pong, DefaultValuedParameter<"int64_t", "1">:$cluster);
+}
+
+def CUDA_AttentionRowsAttr : CUDA_Config<"AttentionRows", "attention_rows", "attention-rows", 1> {
+  let summary = "One thread computes one element of attention's result";
+  let description = [{
+    Takes all sizes: for those that the fused kernel's guards keep out, such as no keys at all. Example:
+    `#cuda.attention_rows<threads = 128>`.
+  }];
+  let parameters = (ins "int64_t":$threads);
+}
+
 #endif // XC_CUDA_CONFIG_TD

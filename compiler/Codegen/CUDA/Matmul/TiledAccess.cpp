@@ -185,9 +185,7 @@ std::optional<TiledAccess> matchTiledOutput(const Contraction &contraction,
                           reason);
 }
 
-/// What `op` copies as it is, to other places; `coords`, of a result's element, become those of the
-/// element that is copied. Null if it computes anything.
-static Value getCopied(Operation *op, SmallVector<AffineExpr> &coords) {
+Value getCopied(Operation *op, SmallVector<AffineExpr> &coords) {
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
     std::optional<SmallVector<AffineExpr>> source = getSourceCoords(slice, coords);
     if (!source)

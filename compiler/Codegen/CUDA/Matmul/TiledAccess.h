@@ -30,6 +30,10 @@ struct TiledAccess {
   mlir::AffineExpr offset;     // of the first element in the binding, in elements
 };
 
+/// What `op` copies as it is, to other places; `coords`, of a result's element, become those of the
+/// element that is copied. Null if it computes anything.
+mlir::Value getCopied(mlir::Operation *op, llvm::SmallVector<mlir::AffineExpr> &coords);
+
 /// The access of `binding`, whose dims are `extents`, at `coords`: multiples of loops of the
 /// product plus constants; the loops' sizes are `sizes`. Nothing if boxes of it cannot be copied,
 /// with a reason.

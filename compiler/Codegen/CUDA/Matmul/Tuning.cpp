@@ -25,11 +25,12 @@ static constexpr llvm::StringLiteral kShippedTuning =
 
 /// What is wrong with the form of `key`; empty if nothing is.
 static std::string checkKey(ArrayRef<StringRef> key) {
-  bool isPlain = key.size() == 5,
+  bool isPlain = key.size() == 5, isAttention = isPlain && key[1] == "attention",
        isFused = key.size() == 7 && key[5] == "fused" && llvm::all_of(key[6], llvm::isDigit);
-  if (!(isPlain || isFused) || key[1] != "matmul")
+  if (!isAttention && (!(isPlain || isFused) || key[1] != "matmul"))
     return "expected a key such as 'sm_90a matmul bf16*bf16>bf16 1x4096x4096x4096 nn', with "
-           "'fused N' behind it or not, got '" +
+           "'fused N' behind it or not, or 'sm_90a attention bf16 8x16x4096x4096x128x128 causal', "
+           "got '" +
            llvm::join(key, " ") + "'";
   if (!findTarget(key[0]))
     return "expected a target out of " + listTargets() + ", got '" + key[0].str() + "'";
@@ -39,6 +40,11 @@ static std::string checkKey(ArrayRef<StringRef> key) {
 /// What keeps products of `key` from `config`; empty if nothing does.
 static std::string checkFit(ArrayRef<StringRef> key, Attribute config) {
   const Target &target = *findTarget(key[0]);
+  if (key[1] == "attention") {
+    if (!isa<AttentionAttr>(config))
+      return "this is no configuration of attention";
+    return target.hasWGMMA ? "" : "wgmma needs sm_90a";
+  }
   StringRef factors = key[2].split('>').first;
   bool isHalf = factors == "bf16*bf16" || factors == "f16*f16", isTF32 = factors == "tf32*tf32",
        isSigned = factors == "i8*i8",

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// `tile.warp_specialize` becomes one scf.if on the warpgroup's number: setmaxnreg takes effect only
-// where roles are the branches of a single if/else. `tile.persistent` becomes a loop over tile
-// numbers, from the block's own in steps of the grid, with the arithmetic that turns a number into
-// a tile's place.
+// `tile.warp_specialize` and `tile.roles` become scf.ifs on the warpgroup's number: setmaxnreg
+// takes effect only where roles are the branches of a single if/else. `tile.persistent` becomes a
+// loop over tile numbers, from the block's own in steps of the grid, with the arithmetic that turns
+// a number into a tile's place.
 //
 //===----------------------------------------------------------------------===//
 
@@ -59,6 +59,52 @@ static void lowerRoles(tile::WarpSpecializeOp op) {
   setRegisters(1, NVVM::SetMaxRegisterAction::increase);
   Value consumer = arith::SubIOp::create(rewriter, loc, warpgroup, constant(1));
   inlineBody(rewriter, op.getConsumer(), branch.elseBlock(), consumer);
+  rewriter.eraseOp(op);
+}
+
+/// Roles in order: the first warpgroups have the first, those that no branch has taken the last.
+static void lowerRoleList(tile::RolesOp op) {
+  IRRewriter rewriter(op);
+  Location loc = op.getLoc();
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(rewriter, loc, value);
+  };
+  int64_t threads = 0, starting = 0;
+  for (auto [count, registers] : llvm::zip_equal(op.getCounts(), op.getRegisters())) {
+    threads += count;
+    starting += count * registers;
+  }
+  starting /= threads;
+  Value thread = gpu::ThreadIdOp::create(rewriter, loc, gpu::Dimension::x);
+  Value warpgroup =
+      arith::DivUIOp::create(rewriter, loc, thread, constant(tile::kWarpgroupThreads));
+  int64_t first = 0;
+  for (auto [number, region] : llvm::enumerate(op.getRoles())) {
+    int64_t count = op.getCounts()[number], registers = op.getRegisters()[number];
+    bool isLast = number + 1 == op.getRoles().size();
+    Block *block = rewriter.getInsertionBlock();
+    Block::iterator end = rewriter.getInsertionPoint();
+    if (!isLast) {
+      Value isOwn = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ult, warpgroup,
+                                          constant(first + count));
+      auto branch = scf::IfOp::create(rewriter, loc, isOwn, /*withElseRegion=*/true);
+      rewriter.setInsertionPoint(branch.elseBlock()->getTerminator());
+      block = branch.thenBlock();
+      end = block->getTerminator()->getIterator();
+    }
+    OpBuilder::InsertPoint next = rewriter.saveInsertionPoint();
+    rewriter.setInsertionPoint(block, end);
+    NVVM::SetMaxRegisterOp::create(rewriter, loc, registers,
+                                   registers < starting ? NVVM::SetMaxRegisterAction::decrease
+                                                        : NVVM::SetMaxRegisterAction::increase);
+    Value own = first ? arith::SubIOp::create(rewriter, loc, warpgroup, constant(first)).getResult()
+                      : warpgroup;
+    Block &body = region.front();
+    rewriter.eraseOp(body.getTerminator());
+    rewriter.inlineBlockBefore(&body, block, end, own);
+    rewriter.restoreInsertionPoint(next);
+    first += count;
+  }
   rewriter.eraseOp(op);
 }
 
@@ -130,6 +176,7 @@ struct LowerSchedule final : impl::LowerScheduleBase<LowerSchedule> {
     // Inner ops first: a persistent loop lies in a role.
     getOperation().walk([](tile::PersistentOp op) { lowerPersistent(op); });
     getOperation().walk([](tile::WarpSpecializeOp op) { lowerRoles(op); });
+    getOperation().walk([](tile::RolesOp op) { lowerRoleList(op); });
   }
 };
 

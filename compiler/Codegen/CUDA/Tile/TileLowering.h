@@ -108,6 +108,10 @@ template <typename Op> struct TilePattern : mlir::ConvertOpToLLVMPattern<Op> {
 void populateFragmentPatterns(const mlir::LLVMTypeConverter &converter,
                               mlir::RewritePatternSet &patterns);
 
+/// The patterns of Tile/RegistersToNVVM.cpp.
+void populateRegisterPatterns(const mlir::LLVMTypeConverter &converter,
+                              mlir::RewritePatternSet &patterns);
+
 } // namespace xc::cuda::tile_lowering
 
 #endif // XC_CODEGEN_CUDA_TILE_TILELOWERING_H

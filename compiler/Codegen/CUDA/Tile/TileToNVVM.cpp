@@ -15,6 +15,7 @@
 #include "compiler/Codegen/CUDA/Tile/TileToNVVM.h"
 
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
+#include "compiler/Codegen/CUDA/Tile/Products.h"
 #include "compiler/Codegen/CUDA/Tile/TileLowering.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -202,21 +203,6 @@ struct LowerSyncBlocks final : TilePattern<tile::SyncBlocksOp> {
 // Copies
 //===----------------------------------------------------------------------===//
 
-/// "$2, $3": operands `first` to `first + count - 1`.
-std::string listOperands(size_t first, size_t count) {
-  std::string text;
-  for (size_t i = 0; i < count; ++i)
-    text += (i ? ", $" : "$") + std::to_string(first + i);
-  return text;
-}
-
-std::string repeat(StringRef constraint, size_t count) {
-  std::string text;
-  for (size_t i = 0; i < count; ++i)
-    text += (i ? "," : "") + constraint.str();
-  return text;
-}
-
 /// Coordinates as the instructions want them, innermost dim first, the innermost moved by `offset`.
 SmallVector<Value> reverseCoords(Builder &b, ValueRange coords, int64_t offset) {
   SmallVector<Value> words;
@@ -401,8 +387,6 @@ struct LowerWriteFragment final : TilePattern<tile::WriteFragmentOp> {
 // Products
 //===----------------------------------------------------------------------===//
 
-size_t countRegisters(tile::AccumulatorType type) { return type.getColumns() / 2; }
-
 struct LowerUndefined final : TilePattern<tile::UndefinedOp> {
   using TilePattern::TilePattern;
 
@@ -412,85 +396,6 @@ struct LowerUndefined final : TilePattern<tile::UndefinedOp> {
     return success();
   }
 };
-
-/// How wgmma's descriptors see an operand (PTX ISA, "Matrix descriptor format"): fields in units of
-/// 16 bytes.
-struct Descriptor {
-  Descriptor(tile::SharedType tile, bool transposed, bool repeats = false)
-      : tile(tile), transposed(transposed), repeats(repeats) {}
-
-  /// All but the address.
-  int64_t getConstantBits() const {
-    int64_t line = tile.getLineBytes();
-    int64_t swizzle = line == 128 ? 1 : line == 64 ? 2 : 3;
-    // Eight lines on, or the same ones again where there are no others; for a transposed operand
-    // the leading offset leads to the next panel.
-    int64_t stride = repeats ? 0 : 8 * line / 16,
-            leading = transposed ? tile.getPanelBytes() / 16 : 1;
-    return static_cast<int64_t>(static_cast<uint64_t>(swizzle) << 62) | stride << 32 |
-           leading << 16;
-  }
-  /// Bytes from the tile's start to step `step` of 32 bytes (16 lines, if transposed) along k.
-  int64_t getStep(int64_t step) const {
-    if (transposed)
-      return step * 16 * tile.getLineBytes();
-    int64_t perPanel = tile.getLineBytes() / 32;
-    return step / perPanel * tile.getPanelBytes() + step % perPanel * 32;
-  }
-
-  tile::SharedType tile;
-  bool transposed, repeats;
-};
-
-Value makeDescriptor(Builder &b, Value address, const Descriptor &descriptor) {
-  Value field = b.both(b.div(address, 16), 0x3fff);
-  Value wide = LLVM::ZExtOp::create(b.rewriter, b.loc, b.i64, field);
-  return LLVM::OrOp::create(b.rewriter, b.loc, wide,
-                            b.constant(b.i64, descriptor.getConstantBits()));
-}
-
-StringRef getTypeName(Type type) {
-  if (type.isF16())
-    return "f16";
-  if (type.isBF16())
-    return "bf16";
-  return type.isF32() ? "tf32" : "s8";
-}
-
-/// One wgmma, of factors of `elementType`: `a` is a descriptor or four registers. `order` is what
-/// 16-bit types add about their lines.
-Value multiply(Builder &b, Type elementType, tile::AccumulatorType type, Value sums, ValueRange a,
-               Value descriptorB, Value flag, StringRef order) {
-  size_t count = countRegisters(type);
-  bool isFloat = type.getElementType().isF32(), inRegisters = a.size() > 1;
-  StringRef name = getTypeName(elementType);
-  SmallVector<Value> operands;
-  for (size_t i = 0; i < count; ++i)
-    operands.push_back(LLVM::ExtractValueOp::create(b.rewriter, b.loc, sums, i));
-  llvm::append_range(operands, a);
-  llvm::append_values(operands, descriptorB, flag);
-  // Signs of the operands are for floats.
-  std::string first = listOperands(2 * count, a.size());
-  if (inRegisters)
-    first = "{" + first + "}";
-  size_t next = 2 * count + a.size();
-  std::string text = llvm::formatv(
-      "{{ .reg .pred p; setp.ne.b32 p, ${0}, 0; wgmma.mma_async.sync.aligned.m64n{1}k{2}.{3}.{4}."
-      "{4} {{{5}}, {6}, ${7}, p{8}{9}; }",
-      next + 1, type.getColumns(), 256 / elementType.getIntOrFloatBitWidth(),
-      isFloat ? "f32" : "s32", name, listOperands(0, count), first, next, isFloat ? ", 1, 1" : "",
-      order);
-  std::string constraints = repeat(isFloat ? "=f" : "=r", count);
-  for (size_t i = 0; i < count; ++i)
-    constraints += "," + std::to_string(i);
-  constraints += "," + repeat(inRegisters ? "r" : "l", a.size());
-  return b.assembly(text, constraints + ",l,r,~{memory}", operands, sums.getType()).getResult(0);
-}
-
-/// A descriptor some bytes on.
-Value advance(Builder &b, Value descriptor, int64_t bytes) {
-  return bytes ? b.add(descriptor, b.constant(b.i64, bytes / 16)) : descriptor;
-}
 
 struct LowerMma final : TilePattern<tile::MmaOp> {
   using TilePattern::TilePattern;
@@ -520,9 +425,9 @@ struct LowerMma final : TilePattern<tile::MmaOp> {
       order = llvm::formatv(", {0}, {1}", op.getTransposedA() ? 1 : 0, op.getTransposedB() ? 1 : 0);
     for (int64_t step = 0; step < steps; ++step)
       sums = multiply(b, elementType, op.getAccumulator().getType(), sums,
-                      advance(b, descriptorA, a.getStep(step)),
-                      advance(b, descriptorB, right.getStep(step)), step == 0 ? flag : b.word(1),
-                      order);
+                      advanceDescriptor(b, descriptorA, a.getStep(step)),
+                      advanceDescriptor(b, descriptorB, right.getStep(step)),
+                      step == 0 ? flag : b.word(1), order);
     NVVM::WgmmaGroupSyncAlignedOp::create(rewriter, op.getLoc());
     rewriter.replaceOp(op, sums);
     return success();
@@ -542,14 +447,16 @@ struct LowerMmaFragments final : TilePattern<tile::MmaFragmentsOp> {
     Value sums = adaptor.getAccumulator();
     Value flag = LLVM::ZExtOp::create(rewriter, op.getLoc(), b.i32, adaptor.getAccumulate());
     int64_t first = op.getK() * type.getElementBytes() / 32;
+    // Of 16-bit types wgmma wants to know how the lines of B run.
+    StringRef order = type.getElementBytes() == 2 ? ", 0" : "";
     for (int64_t step = 0; step < type.getWords() / 4; ++step) {
       SmallVector<Value> words;
       for (int64_t word = 0; word < 4; ++word)
         words.push_back(
             LLVM::ExtractValueOp::create(rewriter, op.getLoc(), adaptor.getA(), step * 4 + word));
       sums = multiply(b, type.getElementType(), op.getAccumulator().getType(), sums, words,
-                      advance(b, descriptor, right.getStep(first + step)),
-                      step == 0 ? flag : b.word(1), /*order=*/"");
+                      advanceDescriptor(b, descriptor, right.getStep(first + step)),
+                      step == 0 ? flag : b.word(1), order);
     }
     NVVM::WgmmaGroupSyncAlignedOp::create(rewriter, op.getLoc());
     rewriter.replaceOp(op, sums);
@@ -786,6 +693,7 @@ void populateTileToNVVMPatterns(const LLVMTypeConverter &converter, RewritePatte
                LowerReduceBlocks, LowerArriveBlocks, LowerWaitBlocks, LowerStoreIn, LowerPrefetch>(
       converter);
   populateFragmentPatterns(converter, patterns);
+  populateRegisterPatterns(converter, patterns);
 }
 
 } // namespace xc::cuda

@@ -243,6 +243,8 @@ LogicalResult ArrayDialect::verifyOperationAttribute(Operation *op, NamedAttribu
     return success();
   if (isa<ConvOp>(op) && attribute.getName() == kFirstPlacesAttr)
     return success();
+  if (isa<AttentionOp>(op) && attribute.getName() == kWholeAttr)
+    return success();
   if ((isa<AttentionOp>(op) && attribute.getName() == maxScoresAttr) ||
       (isa<SortOp>(op) && attribute.getName() == kLeastSizeAttr)) {
     auto number = dyn_cast<IntegerAttr>(attribute.getValue());

@@ -20,6 +20,9 @@
 
 namespace xc::array {
 
+/// On a composite that a target may have a kernel for: decomposition leaves it.
+inline constexpr llvm::StringLiteral kWholeAttr = "array.whole";
+
 /// Of an `array.sort`: how many elements its lines must have at least.
 inline constexpr llvm::StringLiteral kLeastSizeAttr = "array.least_size";
 

@@ -43,7 +43,7 @@ struct Decompose : impl::DecomposeBase<Decompose> {
     IRRewriter rewriter(&getContext(), &collector);
     while (!collector.worklist.empty()) {
       ArrayDecomposableOpInterface op = collector.worklist.pop_back_val();
-      if (kept.contains(op->getName().stripDialect()))
+      if (kept.contains(op->getName().stripDialect()) || op->hasAttr(kWholeAttr))
         continue;
       rewriter.setInsertionPoint(op);
       Location loc = op.getLoc();

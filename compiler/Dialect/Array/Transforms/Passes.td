@@ -66,7 +66,7 @@ def Decompose : Pass<"xc-array-decompose"> {
   let description = [{
     Asks each op that implements `ArrayDecomposableOpInterface` for its
     decomposition, and again for composites in what comes out. Ops named in `keep`
-    stay as they are, as do ops that refuse.
+    stay as they are, as do ops that refuse and those that `array.whole` marks.
 
     Example:
     ```mlir
@@ -77,6 +77,21 @@ def Decompose : Pass<"xc-array-decompose"> {
   let options = [ListOption<"keep", "keep", "std::string",
                             "Composite ops to leave, without the dialect's name: softmax,gelu">];
   let dependentDialects = ["::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect"];
+}
+
+def KeepAttention : Pass<"xc-array-keep-attention", "::mlir::ModuleOp"> {
+  let summary = "Leave attention whole that a target may have a kernel for";
+  let description = [{
+    Marks each `array.attention` of 16-bit floats, vectors of known sizes and not few queries, in a module without device-bounded dims, as
+    `array.whole`: `-xc-array-decompose` then leaves it, and it becomes a kernel op. Whether a target takes it is decided where
+    targets are known. Example:
+    ```mlir
+    %y = array.attention %q, %k, %v scale = 0.125 : ...                 // input
+    %y = array.attention %q, %k, %v scale = 0.125 {array.whole} : ...   // output
+    ```
+  }];
+  let options = [Option<"leastQueries", "least-queries", "int64_t", /*default=*/"16",
+                        "Attention of fewer queries is taken apart: reading keys is all that it does">];
 }
 
 def ResolveExtents : Pass<"xc-array-resolve-extents", "::mlir::func::FuncOp"> {

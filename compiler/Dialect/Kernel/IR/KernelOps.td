@@ -191,6 +191,51 @@ def Kernel_UpdateOp : Op<Kernel_Dialect, "update", [
   }];
 }
 
+def Kernel_AttentionOp : Op<Kernel_Dialect, "attention", [
+    AttrSizedOperandSegments, DestinationStyleOpInterface, DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>,
+    DeclareOpInterfaceMethods<BufferizableOpInterface, ["bufferizesToMemoryRead", "bufferizesToMemoryWrite",
+                                                        "getAliasingValues", "bufferize"]>,
+    DeclareOpInterfaceMethods<LoopNestOpInterface>]> {
+  let summary = "Scaled dot-product attention";
+  let description = [{
+    What `array.attention` says, of storage types: `query [..., H, Q, D]`, `key [..., G, K, D]`, `value [..., G, K, E]` of one 16-bit float
+    type. A `mask` broadcasts to `[..., H, Q, K]`: bytes (0 hides a key) or floats that are added to the scaled scores; a dim that is
+    dynamic may turn out to be 1. The destinations are the result `[..., H, Q, E]` and, if there is a second one, the logarithm of the
+    sum of exponentials, `[..., H, Q]` of f32. Scores, softmax and sums are f32; weights are rounded to the type of the values.
+
+    It is in modules whose target has a kernel for it; `-xc-expand-attention` takes it apart for others. Example:
+    ```mlir
+    %o, %l = kernel.attention %q, %k, %v mask(%m : tensor<1x1x?x?xi8>) causal into %e, %f scale = 0.125
+       : tensor<?x8x?x64xf16>, tensor<?x2x?x64xf16>, tensor<?x2x?x64xf16> into tensor<?x8x?x64xf16>, tensor<?x8x?xf32>
+      -> tensor<?x8x?x64xf16>, tensor<?x8x?xf32>
+    ```
+  }];
+  let arguments = (ins AnyShaped:$query, AnyShaped:$key, AnyShaped:$value, Optional<AnyShaped>:$mask,
+                       Optional<AnyShaped>:$offset, Optional<AnyShaped>:$sinks, Variadic<AnyShaped>:$dests,
+                       UnitAttr:$causal, OptionalAttr<I64Attr>:$window, F64Attr:$scale);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    $query `,` $key `,` $value (`mask` `(` $mask^ `:` type($mask) `)`)? (`causal` $causal^)? (`window` `=` $window^)?
+    (`offset` `(` $offset^ `:` type($offset) `)`)? (`sinks` `(` $sinks^ `:` type($sinks) `)`)? `into` $dests `scale` `=` $scale
+    attr-dict `:` type($query) `,` type($key) `,` type($value) `into` type($dests) (`->` type($results)^)?
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getDestsMutable(); }
+    ::mlir::ShapedType getQueryType() { return ::llvm::cast<::mlir::ShapedType>(getQuery().getType()); }
+    ::mlir::ShapedType getKeyType() { return ::llvm::cast<::mlir::ShapedType>(getKey().getType()); }
+    ::mlir::ShapedType getValueType() { return ::llvm::cast<::mlir::ShapedType>(getValue().getType()); }
+    /// Dims before the heads.
+    int64_t getBatchRank() { return getQueryType().getRank() - 3; }
+    /// Query heads that share one head of keys and values.
+    int64_t getGroupSize() {
+      return getQueryType().getDimSize(getBatchRank()) / getKeyType().getDimSize(getBatchRank());
+    }
+    bool hasLogsumexp() { return getDests().size() == 2; }
+  }];
+}
+
 /// An op on lines along one dim. Its iteration space is the other dims, `getLineDims()` of every operand.
 class Kernel_LineOp<string mnemonic, list<Trait> traits = []> : Kernel_Op<mnemonic, traits> {
   code lineDims = [{

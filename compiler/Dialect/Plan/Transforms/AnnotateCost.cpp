@@ -212,6 +212,17 @@ AffineExpr AnnotateCost::countFlops(linalg::LinalgOp op, KernelSizes &sizes) {
   return flops;
 }
 
+/// Those of both products, of all queries and keys.
+static AffineExpr countAttentionFlops(kernel::AttentionOp op, KernelSizes &sizes) {
+  int64_t rank = op.getQueryType().getRank();
+  AffineExpr flops = getAffineConstantExpr(2, op.getContext());
+  auto scale = [&](AffineExpr size) { flops = size ? flops * size : flops; };
+  for (int64_t dim = 0; dim < rank - 1; ++dim)
+    scale(sizes.getDim(op.getQuery(), dim));
+  scale(sizes.getDim(op.getKey(), rank - 2));
+  return flops * (op.getQueryType().getDimSize(rank - 1) + op.getValueType().getDimSize(rank - 1));
+}
+
 /// Element type and dims of each binding; -1 where a dim is no formula of the scalars.
 ArrayAttr AnnotateCost::describeOperands(ModuleOp kernel, unsigned numBindings, unsigned numScalars,
                                          KernelSizes &sizes) {
@@ -284,6 +295,7 @@ void AnnotateCost::annotate(ModuleOp kernel) {
     // op itself last.
     op->walk([&](Operation *inner) { locations.collect(inner->getLoc()); });
   });
+  kernel.walk([&](kernel::AttentionOp op) { flops = flops + countAttentionFlops(op, sizes); });
   if (locations.getFound().empty())
     locations.collect(kernel.getLoc());
   kernel->setAttr("plan.bytes",

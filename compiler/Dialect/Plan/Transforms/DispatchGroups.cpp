@@ -152,6 +152,41 @@ SmallVector<DispatchGroup *> DispatchGrouping::getGroups() const {
   return result;
 }
 
+/// The group that makes `tensor`, or what it is a reshape of.
+DispatchGroup *DispatchGrouping::findProducer(Value tensor) const {
+  Operation *producer = tensor.getDefiningOp();
+  while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(producer))
+    producer = producer->getOperand(0).getDefiningOp();
+  return producer ? groupOf.lookup(producer) : nullptr;
+}
+
+/// True for an op that permutes dims but the innermost one, and computes nothing.
+static bool movesRows(Operation *op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  if (!generic || generic.getNumDpsInputs() != 1 || generic.getNumDpsInits() != 1 ||
+      generic.getNumReductionLoops() != 0)
+    return false;
+  AffineMap from = generic.getIndexingMapsArray()[0], to = generic.getIndexingMapsArray()[1];
+  Value yielded = generic.getBlock()->getTerminator()->getOperand(0);
+  return to.isIdentity() && from.isPermutation() && from.getNumResults() > 0 &&
+         from.getResults().back() == to.getResults().back() &&
+         yielded == generic.getBlock()->getArgument(0);
+}
+
+/// A mask is computed where scores are, once for each of them, unless that takes longer than to
+/// read it; operands that are moved are read from where they were.
+void DispatchGrouping::absorbOperands(DispatchGroup &group, kernel::AttentionOp op) {
+  constexpr unsigned mostOps = 24;
+  if (op.getMask())
+    if (DispatchGroup *producer = findProducer(op.getMask());
+        producer && getCost(producer->ops) <= mostOps)
+      absorbProducers(group, op.getMask());
+  for (Value operand : {op.getQuery(), op.getKey(), op.getValue()})
+    if (Operation *producer = operand.getDefiningOp(); producer && movesRows(producer))
+      if (DispatchGroup *other = groupOf.lookup(producer); other && other->ops.size() == 1)
+        absorbProducers(group, operand);
+}
+
 DispatchGroup *DispatchGrouping::createGroup(Operation *op) {
   groups.push_back(std::make_unique<DispatchGroup>());
   DispatchGroup &group = *groups.back();
@@ -190,6 +225,8 @@ void DispatchGrouping::add(Operation *op) {
     if (auto update = dyn_cast<kernel::UpdateOp>(op); update && fuse)
       for (Value operand : op->getOperands().drop_back())
         absorbProducers(*group, operand);
+    if (auto attention = dyn_cast<kernel::AttentionOp>(op); attention && fuse)
+      absorbOperands(*group, attention);
     return;
   }
   llvm::SetVector<DispatchGroup *> producers;

@@ -16,6 +16,7 @@
 #ifndef XC_DIALECT_PLAN_TRANSFORMS_DISPATCHGROUPS_H
 #define XC_DIALECT_PLAN_TRANSFORMS_DISPATCHGROUPS_H
 
+#include "compiler/Dialect/Kernel/IR/KernelOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/DenseMap.h"
@@ -110,8 +111,10 @@ private:
   /// Moves groups of such reductions alone into `group` that read an input of `op`, one of its ops.
   void absorbSiblings(DispatchGroup &group, mlir::Operation *op);
   bool tryPrologue(DispatchGroup &group, mlir::Operation *contraction);
-  /// Computes what `tensor`, an operand of an update, is made of element by element where it is
-  /// written, if nothing else needs it.
+  DispatchGroup *findProducer(mlir::Value tensor) const;
+  void absorbOperands(DispatchGroup &group, kernel::AttentionOp op);
+  /// Computes what `tensor`, an operand of an update or a mask of attention, is made of element by
+  /// element where it is used, if nothing else needs it.
   void absorbProducers(DispatchGroup &group, mlir::Value tensor);
   /// Makes one kernel of the last steps of reductions that were split alike.
   void mergeLastSteps();

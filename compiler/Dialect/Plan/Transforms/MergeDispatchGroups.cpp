@@ -205,7 +205,8 @@ static bool readsMemoryOf(Operation *op, Value tensor) {
 }
 
 void DispatchGrouping::absorbProducers(DispatchGroup &group, Value tensor) {
-  auto update = cast<kernel::UpdateOp>(group.ops.back());
+  Operation *root = group.ops.back();
+  auto update = dyn_cast<kernel::UpdateOp>(root);
   SmallVector<Operation *> reshapes;
   Operation *producer = tensor.getDefiningOp();
   for (; isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(producer) &&
@@ -218,11 +219,11 @@ void DispatchGrouping::absorbProducers(DispatchGroup &group, Value tensor) {
       getCost(other->ops) + getCost(group.ops) > kMaxGroupCost ||
       countBindings(group, other->ops) > kMaxBindings)
     return;
-  Operation *reader = reshapes.empty() ? update.getOperation() : reshapes.back();
+  Operation *reader = reshapes.empty() ? root : reshapes.back();
   SmallVector<Value> operands;
   for (Operation *op : other->ops) {
     // Threads would write boxes that others have yet to read.
-    if (!isElementwise(op) || readsMemoryOf(op, update.getDest()) ||
+    if (!isElementwise(op) || (update && readsMemoryOf(op, update.getDest())) ||
         !llvm::all_of(op->getUsers(), [&](Operation *user) {
           return user == reader || llvm::is_contained(other->ops, user);
         }))
@@ -230,7 +231,7 @@ void DispatchGrouping::absorbProducers(DispatchGroup &group, Value tensor) {
     llvm::append_range(operands, getUsedValues(op));
   }
   // The way by which the tensor itself gets here is inside.
-  llvm::copy_if(getUsedValues(update), std::back_inserter(operands),
+  llvm::copy_if(getUsedValues(root), std::back_inserter(operands),
                 [&](Value value) { return value != tensor; });
   if (wouldMakeCycle(group, operands, other))
     return;

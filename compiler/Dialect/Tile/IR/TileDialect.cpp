@@ -15,6 +15,7 @@
 using namespace mlir;
 
 #include "compiler/Dialect/Tile/IR/TileOpsDialect.cpp.inc"
+#include "compiler/Dialect/Tile/IR/TileOpsEnums.cpp.inc"
 #define GET_TYPEDEF_CLASSES
 #include "compiler/Dialect/Tile/IR/TileOpsTypes.cpp.inc"
 
@@ -147,6 +148,45 @@ void AccumulatorType::print(AsmPrinter &printer) const {
   printMatrix(printer, {kWarpgroupRows, getColumns()}, getElementType());
 }
 
+Type RegisterType::parse(AsmParser &parser) {
+  SmallVector<int64_t> shape;
+  Type elementType;
+  StringRef layout;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess() || parseDims(parser, shape, elementType) || parser.parseComma() ||
+      parser.parseKeyword(&layout) || parser.parseGreater())
+    return Type();
+  std::optional<Layout> known = symbolizeLayout(layout);
+  if (!known || shape.size() != 2 || shape[0] != kWarpgroupRows) {
+    parser.emitError(loc, "expected ")
+        << kWarpgroupRows << " rows and the layout 'accumulator' or 'operand', got [" << shape
+        << "] and '" << layout << "'";
+    return Type();
+  }
+  return getChecked([&] { return parser.emitError(loc); }, parser.getContext(), shape[1],
+                    elementType, *known);
+}
+
+void RegisterType::print(AsmPrinter &printer) const {
+  printer << "<";
+  printDims(printer, {kWarpgroupRows, getColumns()}, getElementType());
+  printer << ", " << stringifyLayout(getLayout()) << ">";
+}
+
+Type RowsType::parse(AsmParser &parser) {
+  Type elementType;
+  if (parser.parseLess() || parser.parseType(elementType))
+    return Type();
+  bool partial = succeeded(parser.parseOptionalComma());
+  if ((partial && parser.parseKeyword("partial")) || parser.parseGreater())
+    return Type();
+  return get(parser.getContext(), elementType, partial);
+}
+
+void RowsType::print(AsmPrinter &printer) const {
+  printer << "<" << getElementType() << (getPartial() ? ", partial>" : ">");
+}
+
 //===----------------------------------------------------------------------===//
 // Verifiers
 //===----------------------------------------------------------------------===//
@@ -203,6 +243,18 @@ LogicalResult AccumulatorType::verify(llvm::function_ref<InFlightDiagnostic()> e
     return emitError() << "expected 8 to 256 columns, a multiple of 8, got " << columns;
   if (!elementType.isF32() && !elementType.isInteger(32))
     return emitError() << "expected sums of type f32 or i32, got " << elementType;
+  return success();
+}
+
+LogicalResult RegisterType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
+                                   int64_t columns, Type elementType, Layout layout) {
+  if (columns < 8 || columns > 256 || columns % 8 != 0)
+    return emitError() << "expected 8 to 256 columns, a multiple of 8, got " << columns;
+  if (layout == Layout::Operand && (!elementType.isIntOrFloat() ||
+                                    elementType.getIntOrFloatBitWidth() != 16 || columns % 16 != 0))
+    return emitError()
+           << "expected an operand of 16-bit elements and a multiple of 16 columns, got " << columns
+           << " of " << elementType;
   return success();
 }
 

@@ -9,7 +9,10 @@
 #define XC_DIALECT_TILE_IR_TILEDIALECT_TD
 
 include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
 include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Tile_Dialect : Dialect {
   let name = "tile";
@@ -30,6 +33,12 @@ def Tile_Dialect : Dialect {
   }];
   let useDefaultTypePrinterParser = 1;
 }
+
+class Tile_Op<string mnemonic, list<Trait> traits = []> : Op<Tile_Dialect, mnemonic, traits>;
+
+/// Ops that touch shared memory, barriers or the asynchronous proxy keep their order among each other.
+class Tile_EffectOp<string mnemonic, list<Trait> traits = []>
+    : Tile_Op<mnemonic, traits # [MemoryEffects<[MemRead, MemWrite]>]>;
 
 class Tile_Type<string name, string typeMnemonic> : TypeDef<Tile_Dialect, name> {
   let mnemonic = typeMnemonic;
@@ -113,6 +122,51 @@ def Tile_FragmentsType : Tile_Type<"Fragments", "fragments"> {
     int64_t getElementBytes() const { return getElementType().getIntOrFloatBitWidth() / 8; }
     /// Words that a thread holds.
     int64_t getWords() const { return getColumns() * getElementBytes() / 8; }
+  }];
+}
+
+def Tile_Layout : I32EnumAttr<"Layout", "where the elements of a register tile are", [
+    I32EnumAttrCase<"Accumulator", 0, "accumulator">, I32EnumAttrCase<"Operand", 1, "operand">]> {
+  let cppNamespace = "::xc::tile";
+}
+
+def Tile_RegisterType : Tile_Type<"Register", "reg"> {
+  let summary = "A tile that the 128 threads of a warpgroup hold in registers";
+  let description = [{
+    64 rows. The layout says which thread holds which elements, so that ops on tiles need not:
+
+    - `accumulator`: as `!tile.accumulator`, of any element type. Thread t (warp w = t / 32, lane l = t % 32) has, for each 8
+      columns c, rows 16 * w + l / 4 and 8 below it, columns c + 2 * (l % 4) and the next.
+    - `operand`: the first operand of a product, 16-bit elements (PTX ISA, "wgmma", A fragments): the same elements, two neighbours
+      in a word.
+
+    Example: `!tile.reg<64x128xf32, accumulator>`.
+  }];
+  let parameters = (ins "int64_t":$columns, "::mlir::Type":$elementType, "::xc::tile::Layout":$layout);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    bool isOperand() const { return getLayout() == ::xc::tile::Layout::Operand; }
+    /// Elements that a thread holds.
+    int64_t getElements() const { return getColumns() / 2; }
+  }];
+}
+
+def Tile_RowsType : Tile_Type<"Rows", "rows"> {
+  let summary = "One number for each row of a register tile";
+  let description = [{
+    The four threads that share a row of an accumulator hold it. With `partial` each of them holds a part, which
+    `tile.combine_rows` combines: sums over many tiles are combined once, at the end. Examples: `!tile.rows<f32>`,
+    `!tile.rows<f32, partial>`.
+  }];
+  let parameters = (ins "::mlir::Type":$elementType, "bool":$partial);
+  let hasCustomAssemblyFormat = 1;
+}
+
+def Tile_TokenType : Tile_Type<"Token", "token"> {
+  let summary = "That an asynchronous op is done";
+  let description = [{
+    Who reads what the op makes, or gives away what it reads, takes its token. Example: `!tile.token`.
   }];
 }
 

@@ -19,6 +19,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include "compiler/Dialect/Tile/IR/TileOpsDialect.h.inc"
+#include "compiler/Dialect/Tile/IR/TileOpsEnums.h.inc"
 #define GET_TYPEDEF_CLASSES
 #include "compiler/Dialect/Tile/IR/TileOpsTypes.h.inc"
 #define GET_OP_CLASSES

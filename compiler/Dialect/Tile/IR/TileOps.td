@@ -9,14 +9,6 @@
 #define XC_DIALECT_TILE_IR_TILEOPS_TD
 
 include "compiler/Dialect/Tile/IR/TileDialect.td"
-include "mlir/Interfaces/InferTypeOpInterface.td"
-include "mlir/Interfaces/SideEffectInterfaces.td"
-
-class Tile_Op<string mnemonic, list<Trait> traits = []> : Op<Tile_Dialect, mnemonic, traits>;
-
-/// Ops that touch shared memory, barriers or the asynchronous proxy keep their order among each other.
-class Tile_EffectOp<string mnemonic, list<Trait> traits = []>
-    : Tile_Op<mnemonic, traits # [MemoryEffects<[MemRead, MemWrite]>]>;
 
 //===----------------------------------------------------------------------===//
 // Places
@@ -143,13 +135,18 @@ def Tile_PublishOp : Tile_EffectOp<"publish"> {
 def Tile_ReleaseOp : Tile_EffectOp<"release"> {
   let summary = "Arrive at a stage's empty barrier";
   let description = [{
-    The executing thread stands for a group of consumers that have all read the stage. Example:
+    The executing thread stands for a group of consumers that have all read the stage; with a token, that the product which reads
+    it is done. Example:
     ```mlir
     tile.release %ring[%stage] : !tile.ring<4, !tile.shared<128x64xbf16>>
+    tile.release %ring[%stage] after %done : !tile.ring<4, !tile.shared<128x64xbf16>>
     ```
   }];
-  let arguments = (ins Tile_RingType:$ring, Index:$stage);
-  let assemblyFormat = "$ring `[` $stage `]` attr-dict `:` type($ring)";
+  let arguments = (ins Tile_RingType:$ring, Index:$stage, Optional<Tile_TokenType>:$token);
+  let assemblyFormat = "$ring `[` $stage `]` (`after` $token^)? attr-dict `:` type($ring)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$ring, "::mlir::Value":$stage), [{
+    build($_builder, $_state, ring, stage, ::mlir::Value());
+  }]>];
 }
 
 def Tile_ReleaseInOp : Tile_EffectOp<"release_in"> {
@@ -161,8 +158,11 @@ def Tile_ReleaseInOp : Tile_EffectOp<"release_in"> {
     tile.release_in %ring[%stage] block %rank : !tile.ring<4, !tile.shared<128x64xbf16>>
     ```
   }];
-  let arguments = (ins Tile_RingType:$ring, Index:$stage, Index:$block);
-  let assemblyFormat = "$ring `[` $stage `]` `block` $block attr-dict `:` type($ring)";
+  let arguments = (ins Tile_RingType:$ring, Index:$stage, Index:$block, Optional<Tile_TokenType>:$token);
+  let assemblyFormat = "$ring `[` $stage `]` `block` $block (`after` $token^)? attr-dict `:` type($ring)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$ring, "::mlir::Value":$stage, "::mlir::Value":$block), [{
+    build($_builder, $_state, ring, stage, block, ::mlir::Value());
+  }]>];
 }
 
 def Tile_SyncBlocksOp : Tile_EffectOp<"sync_blocks"> {
@@ -585,5 +585,7 @@ def Tile_PersistentOp : Tile_Op<"persistent", [SingleBlock, RecursiveMemoryEffec
   }];
   let hasVerifier = 1;
 }
+
+include "compiler/Dialect/Tile/IR/TileRegisterOps.td"
 
 #endif // XC_DIALECT_TILE_IR_TILEOPS_TD

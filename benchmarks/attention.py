@@ -1,0 +1,255 @@
+#!/usr/bin/env python3
+"""Attention beside torch's (cuDNN's and the others' kernels), in one run on a GPU.
+
+    attention.py build --build=build/dev --out=DIR [--candidates] [--filter=REGEX] [WORKLOAD...]   compiles modules; needs no GPU
+    attention.py run --out=DIR [--lib=libxcr.so] [--filter=REGEX] [--iterations=N]                 checks and times them; needs torch
+
+`build` compiles each workload as the compiler would by itself, with --candidates in other configurations beside it too, one module each, and
+writes DIR/modules.json. `run` compares each result with torch's in f32 (of the first heads, where there are many; outputs start as NaN), then
+times modules and torch the same way: many calls in one CUDA graph over inputs that are rotated; the median of several replays. It prints a
+line for each and writes DIR/results.json. Workloads are the table's below, or those named: TYPE_bB_hH_sQUERIES_dD, then any of
+_gHEADS (of keys), _kKEYS, _causal, _bias (f32, for each query and key).
+"""
+import argparse
+import concurrent.futures
+import json
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+
+WORKLOADS = ["bf16_b8_h16_s4096_d128", "bf16_b8_h16_s4096_d128_causal", "bf16_b16_h12_s512_d64", "bf16_b4_h32_s8192_d128_causal",
+             "bf16_b2_h16_s4096_d64_causal", "bf16_b2_h16_s4096_d64", "bf16_b32_h12_s512_d64", "bf16_b4_h16_s2048_d256",
+             "bf16_b4_h16_s2048_d256_causal", "bf16_b4_h32_g8_s4096_d128_causal", "bf16_b4_h16_s1000_d128", "bf16_b4_h16_s4097_d128_causal",
+             "bf16_b4_h16_s2048_d80", "bf16_b4_h16_s2048_d96", "bf16_b8_h16_s1024_d64_bias", "f16_b8_h16_s4096_d128"]
+CHECKED_HEADS = 4  # whose result is compared
+
+
+def parse(name):
+    found = re.fullmatch(r"(bf16|f16)_b(\d+)_h(\d+)(?:_g(\d+))?_s(\d+)(?:_k(\d+))?_d(\d+)(_causal)?(_bias)?", name)
+    if not found:
+        sys.exit(f"attention.py: {name} is no workload")
+    dtype, batch, heads, shared, queries, keys, width, causal, bias = found.groups()
+    numbers = dict(b=int(batch), h=int(heads), g=int(shared or heads), s=int(queries), k=int(keys or queries), d=int(width))
+    return dict(name=name, dtype=dtype, causal=bool(causal), bias=bool(bias), **numbers)
+
+
+def flops(work):
+    pairs = work["s"] * work["k"]
+    if work["causal"]:
+        pairs = sum(max(0, min(work["k"], row + 1 + work["k"] - work["s"])) for row in range(work["s"]))
+    return 4 * work["b"] * work["h"] * pairs * work["d"]
+
+
+def mlir(work):
+    def tensor(*shape, dtype=work["dtype"]):
+        return f"tensor<{''.join(f'{size}x' for size in shape)}{dtype}>"
+    q, k = tensor(work["b"], work["h"], work["s"], work["d"]), tensor(work["b"], work["g"], work["k"], work["d"])
+    arguments, clauses = [f"%q: {q}", f"%k: {k}", f"%v: {k}"], ""
+    if work["bias"]:
+        bias = tensor(work["s"], work["k"], dtype="f32")
+        arguments.append(f"%m: {bias}")
+        clauses += f"mask(%m : {bias}) "
+    clauses += "causal " if work["causal"] else ""
+    return (f"func.func @main({', '.join(arguments)}) -> {q} {{\n"
+            f"  %r = array.attention %q, %k, %v {clauses}scale = {work['d'] ** -0.5:.9e} : ({q}, {k}, {k}) -> {q}\n  return %r : {q}\n}}\n")
+
+
+def candidates(work):
+    """Warpgroups, keys, stages, stages of queries, heads in a group, ping-pong, cluster."""
+    wide, group = work["d"], 16 if work["causal"] else 1
+    if wide > 128:
+        return [(2, 80, 2, 1, group, 0), (2, 80, 2, 1, group, 1), (2, 64, 2, 1, group, 1), *([] if work["causal"] else [(2, 80, 2, 1, group, 0, 2)])]
+    found = [(2, keys, 2, 2 if keys == 128 else 1, group, turn) for keys in (112, 128, 144, 160, 176) for turn in (0, 1)]
+    if wide <= 64:
+        found += [(2, keys, 3, 2, group, turn) for keys in (128, 192, 224) for turn in (0, 1)]
+        found += [(3, keys, stages, 2, group, turn) for keys in (96, 128) for stages in (2, 3) for turn in (0, 1)]
+    if work["causal"]:
+        found += [(2, 128, 2, 2, other, 1) for other in (1, 4, 64)]
+    else:
+        found += [(2, keys, 2, 1, 1, turn, 2) for keys in (128, 176) for turn in (0, 1)]
+    return found
+
+
+def config_text(values):
+    names = ("warpgroups", "keys", "stages", "query_stages", "raster", "ping_pong", "cluster")
+    return f"#cuda.attention<{', '.join(f'{name} = {value}' for name, value in zip(names, values))}>"
+
+
+def compile_one(args, work, number, key=None, values=None):
+    base = pathlib.Path(args.out) / f"{work['name']}.{number}"
+    pathlib.Path(f"{base}.mlir").write_text(mlir(work))
+    command = [f"{args.build}/bin/xcompile", f"{base}.mlir", "-o", f"{base}.vmfb", "--target=cuda:sm_90a", "-j", "1", "--report=json"]
+    if values:
+        pathlib.Path(f"{base}.tuning").write_text(f"{key} = {config_text(values)}\n")
+        command.append(f"--tuning={base}.tuning")
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        print(f"{work['name']} {values}: {done.stderr.strip()[-300:]}", file=sys.stderr)
+        return None
+    kernels = json.loads(done.stdout)[0]["kernels"]
+    return dict(work=work, module=f"{base.name}.vmfb", kernels=len(kernels), config=kernels[0]["variants"][0]["config"],
+                reason=kernels[0]["variants"][0]["reason"], registers=kernels[0]["variants"][0]["registers"], spills=kernels[0]["variants"][0]["spills"])
+
+
+def build(args):
+    pathlib.Path(args.out).mkdir(parents=True, exist_ok=True)
+    works = [parse(name) for name in args.workloads or WORKLOADS if re.search(args.filter, name)]
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        modules = [module for module in pool.map(lambda work: compile_one(args, work, 0), works) if module]
+        if args.candidates:
+            jobs = [(module["work"], 1 + number, re.search(r"key: (.*)", module["reason"]).group(1), values)
+                    for module in modules for number, values in enumerate(candidates(module["work"]))
+                    if config_text(values) != module["config"]]
+            modules += [module for module in pool.map(lambda job: compile_one(args, *job), jobs) if module]
+    (pathlib.Path(args.out) / "modules.json").write_text(json.dumps(modules, indent=1))
+    print(f"{len(modules)} modules")
+
+
+# ---- On the GPU -----------------------------------------------------------------------------------------------------------------
+
+def time_graph(torch, launch, sets, iterations):
+    """Median microseconds of one launch; many in one graph, over all sets in turn."""
+    stream = torch.cuda.Stream()
+    begin, end = torch.cuda.Event(True), torch.cuda.Event(True)
+    with torch.cuda.stream(stream):
+        for values in sets:
+            launch(values, stream)
+        begin.record(stream)
+        for values in sets:
+            launch(values, stream)
+        end.record(stream)
+    torch.cuda.synchronize()
+    once = max(begin.elapsed_time(end) * 1e3 / len(sets), 2.0)
+    count = len(sets) * (int(1000 / once / len(sets)) + 1)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, stream=stream):
+        for i in range(count):
+            launch(sets[i % len(sets)], stream)
+    for _ in range(3):
+        graph.replay()
+    events = [(torch.cuda.Event(True), torch.cuda.Event(True)) for _ in range(iterations)]
+    for first, last in events:
+        first.record()
+        graph.replay()
+        last.record()
+    torch.cuda.synchronize()
+    return statistics.median(a.elapsed_time(b) for a, b in events) * 1e3 / count
+
+
+def reference(torch, work, q, k, v, bias):
+    """Of the first heads of the first batch, in f32."""
+    heads = min(CHECKED_HEADS, work["h"])
+    each = work["h"] // work["g"]
+    shared = [head // each for head in range(heads)]
+    scores = q[0, :heads].float() @ k[0, shared].float().mT * work["d"] ** -0.5
+    if bias is not None:
+        scores += bias
+    if work["causal"]:
+        hidden = torch.ones_like(scores[0], dtype=torch.bool).triu(1 + work["k"] - work["s"])
+        scores.masked_fill_(hidden, float("-inf"))
+    return torch.softmax(scores, -1) @ v[0, shared].float()
+
+
+def time_peers(torch, work, sets, iterations):
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+    attend = torch.nn.functional.scaled_dot_product_attention
+    times = {}
+    # Biases of the operands' type: no kernel of torch's takes others.
+    sets = [(q, k, v, None if bias is None else bias.to(q.dtype)) for q, k, v, bias, _ in sets]
+    for name, backend in (("cuDNN", SDPBackend.CUDNN_ATTENTION), ("flash", SDPBackend.FLASH_ATTENTION), ("efficient", SDPBackend.EFFICIENT_ATTENTION)):
+        def call(values, stream):
+            q, k, v, bias = values
+            attend(q, k, v, attn_mask=bias, is_causal=work["causal"], enable_gqa=work["g"] != work["h"])
+        try:
+            with sdpa_kernel(backend):
+                times[name] = time_graph(torch, call, sets, iterations)
+        except RuntimeError:
+            continue
+    return times
+
+
+def make_sets(torch, work):
+    dtype = {"bf16": torch.bfloat16, "f16": torch.float16}[work["dtype"]]
+
+    def random(*shape):
+        return torch.randn(*shape, device="cuda").to(dtype)
+    elements = work["b"] * work["d"] * (2 * work["h"] * work["s"] + 2 * work["g"] * work["k"])
+    sets = []
+    for _ in range(max(2, min(8, int(200e6 / (2 * elements)) + 1))):
+        q, k, v = random(work["b"], work["h"], work["s"], work["d"]), *(random(work["b"], work["g"], work["k"], work["d"]) for _ in "kv")
+        bias = torch.randn(work["s"], work["k"], device="cuda").to(dtype).float() if work["bias"] else None
+        sets.append((q, k, v, bias, torch.full_like(q, float("nan"))))
+    return sets
+
+
+def measure(torch, runtime, args, module, sets):
+    work = module["work"]
+    instance = runtime.instance(pathlib.Path(args.out) / module["module"])
+    calls = []
+    for q, k, v, bias, out in sets:
+        out.fill_(float("nan"))
+        inputs = [(tensor, work["dtype"]) for tensor in (q, k, v)] + ([(bias, "f32")] if work["bias"] else [])
+        calls.append(runtime.call(instance, inputs, [(out, work["dtype"])]))
+    streams = {}
+
+    def launch(call, stream):
+        if stream.cuda_stream not in streams:
+            streams[stream.cuda_stream] = runtime.stream(stream.cuda_stream)
+        runtime.launch(call, streams[stream.cuda_stream])
+    torch.cuda.synchronize()
+    microseconds = time_graph(torch, launch, calls, args.iterations)
+    q, k, v, bias, out = sets[-1]
+    expected = reference(torch, work, q, k, v, bias)
+    error = float((out[0, :expected.shape[0]].float() - expected).norm() / expected.norm())
+    missing = int(torch.isnan(out).sum())
+    for call in calls:
+        runtime.release("call", call)
+    runtime.release("instance", instance)
+    return microseconds, error, missing
+
+
+def run(args):
+    import torch
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+    import xcr_torch
+    modules = json.loads((pathlib.Path(args.out) / "modules.json").read_text())
+    torch.zeros(1, device="cuda")  # makes the context that the runtime shares
+    runtime, rows, peers, sets, last = xcr_torch.Runtime(args.lib), [], {}, [], None
+    for module in sorted(modules, key=lambda module: module["work"]["name"]):
+        work = module["work"]
+        if not re.search(args.filter, work["name"]):
+            continue
+        if work["name"] != last:
+            sets, last = make_sets(torch, work), work["name"]
+            peers = time_peers(torch, work, sets, args.iterations)
+        microseconds, error, missing = measure(torch, runtime, args, module, sets)
+        best = min(peers.items(), key=lambda item: item[1], default=("none", float("nan")))
+        rows.append(dict(work=work["name"], config=module["config"], us=round(microseconds, 2), tflops=round(flops(work) / microseconds / 1e6),
+                         error=float(f"{error:.3g}"), nan=missing, peers={name: round(time, 2) for name, time in peers.items()},
+                         ratio=round(best[1] / microseconds, 3), best=best[0], module=module["module"]))
+        print(json.dumps(rows[-1]), flush=True)
+        (pathlib.Path(args.out) / "results.json").write_text(json.dumps(rows, indent=1))
+    wrong = [row for row in rows if row["nan"] or not row["error"] < 1e-2]
+    print(f"{len(rows)} measured, {len(wrong)} wrong")
+    return bool(wrong)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("command", choices=["build", "run"])
+    parser.add_argument("workloads", nargs="*")
+    parser.add_argument("--build", default="build/dev")
+    parser.add_argument("--out", required=True)
+    parser.add_argument("--lib", default="build/dev/lib/libxcr.so")
+    parser.add_argument("--filter", default="")
+    parser.add_argument("--candidates", action="store_true")
+    parser.add_argument("--iterations", type=int, default=10)
+    parser.add_argument("--jobs", type=int, default=2)
+    args = parser.parse_intermixed_args()
+    return {"build": build, "run": run}[args.command](args)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

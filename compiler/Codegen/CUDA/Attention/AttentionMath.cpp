@@ -1,0 +1,261 @@
+//===- AttentionMath.cpp - Scores, softmax and results of a tile ----------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Softmax goes over blocks of keys: with m the largest score of a row so far, and b that of the
+// block too, sums so far are multiplied by exp(m - b), and the block's weights are exp(score - b).
+// Exponentials are powers of 2. Where a row has seen no key, b is minus infinity, and 0 is taken in
+// its place: an infinity must not be subtracted from itself.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CUDA/Attention/AttentionEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace xc::cuda {
+
+/// Of a result, by one thread at a time.
+static constexpr int64_t kStoreBytes = 16;
+
+static constexpr double kLog2E = 1.4426950408889634, kLog2 = 0.6931471805599453;
+
+Value AttentionEmitter::f32(double value) {
+  return arith::ConstantOp::create(builder, loc,
+                                   builder.getF32FloatAttr(static_cast<float>(value)));
+}
+
+static Value exp2(OpBuilder &b, Location loc, Value x) {
+  auto op = math::Exp2Op::create(b, loc, x);
+  op.setFastmath(arith::FastMathFlags::afn);
+  return op;
+}
+
+Value AttentionEmitter::map(Type result, ValueRange inputs,
+                            llvm::function_ref<Value(ValueRange)> body) {
+  return mapAt(result, inputs, Value(), Value(), body);
+}
+
+Value AttentionEmitter::mapAt(Type result, ValueRange inputs, Value row, Value column,
+                              llvm::function_ref<Value(ValueRange)> body) {
+  SmallVector<Type> arguments;
+  for (Type input : inputs.getTypes()) {
+    auto rows = dyn_cast<tile::RowsType>(input);
+    arguments.push_back(rows ? rows.getElementType()
+                             : cast<tile::RegisterType>(input).getElementType());
+  }
+  if (row)
+    arguments.append(2, builder.getIndexType());
+  auto op = tile::MapOp::create(builder, loc, result, inputs, row, column);
+  fill(op.getBody(), arguments, [&](Block &block) {
+    Value yielded = body(block.getArguments());
+    tile::YieldOp::create(builder, loc, yielded);
+  });
+  return op;
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+std::pair<Value, Value> AttentionEmitter::startScores(RingState state) {
+  waitFull(keySource, state);
+  Value row = index.mul(warpgroup, tile::kWarpgroupRows);
+  auto dot = tile::DotOp::create(
+      builder, loc, scoreType, tile::TokenType::get(builder.getContext()), querySlot, row,
+      getSlot(keySource, state), /*accumulator=*/Value(), llvm::alignTo(vector, 16),
+      /*transposed_a=*/false, /*transposed_b=*/false);
+  return {dot.getResult(), dot.getToken()};
+}
+
+std::pair<Value, Value> AttentionEmitter::startOutput(const State &state) {
+  waitFull(valueSource, state.values);
+  auto dot = tile::DotOp::create(builder, loc, outputType,
+                                 tile::TokenType::get(builder.getContext()), state.weights,
+                                 /*row=*/Value(), getSlot(valueSource, state.values), state.output,
+                                 config.getKeys(), /*transposed_a=*/false, /*transposed_b=*/true);
+  return {dot.getResult(), dot.getToken()};
+}
+
+//===----------------------------------------------------------------------===//
+// Scores
+//===----------------------------------------------------------------------===//
+
+Value AttentionEmitter::firstRow(const Tile &tile) {
+  return index.add(tile.firstQuery, index.mul(warpgroup, tile::kWarpgroupRows));
+}
+
+/// i1: whether the key at `column` is there, and the query at `row` sees it.
+Value AttentionEmitter::isVisible(Value row, Value column) {
+  if (!op.getCausal())
+    return index.isLess(column, keys);
+  Value latest = index.add(row, offset);
+  Value visible = index.isLess(column, index.min(keys, index.add(latest, 1)));
+  if (!op.getWindow())
+    return visible;
+  Value before = index.sub(latest, index.constant(static_cast<int64_t>(*op.getWindow())));
+  return index.both(visible, index.isLess(before, column));
+}
+
+/// A score with what the mask has at its place. Places outside are those of the last ones inside;
+/// so is that of all in a dim of one element.
+Value AttentionEmitter::emitMaskedScore(Value score, const Tile &tile, Value row, Value column) {
+  Value mask = op.getMask();
+  SmallVector<Value> sizes = points.getSizes(mask), querySizes = points.getSizes(op.getQuery());
+  SmallVector<Value> place = index.delinearize(tile.head, ArrayRef(querySizes).take_front(dim));
+  place.append({row, column});
+  SmallVector<Value> own(ArrayRef(place).take_back(sizes.size()));
+  SmallVector<Coord> coords;
+  for (auto [position, size] : llvm::zip_equal(own, sizes)) {
+    bool isOne = getConstantIntValue(size) == std::optional<int64_t>(1);
+    Value last = index.sub(size, index.constant(1));
+    coords.push_back(Coord::uniform(isOne ? index.constant(0) : index.min(position, last)));
+  }
+  Value stored = points.emit(mask, Point{coords, {}, 1, {}});
+  if (isa<FloatType>(stored.getType())) {
+    if (!stored.getType().isF32())
+      stored = arith::ExtFOp::create(builder, loc, builder.getF32Type(), stored);
+    return math::FmaOp::create(builder, loc, stored, f32(kLog2E), score);
+  }
+  Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(stored.getType()));
+  Value seen = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, stored, zero);
+  return arith::SelectOp::create(builder, loc, seen, score,
+                                 f32(-std::numeric_limits<double>::infinity()));
+}
+
+/// The scores of the block of keys, scaled if that comes first, with what hides keys.
+Value AttentionEmitter::hideKeys(Value scores, const Tile &tile, Value block) {
+  Value column = index.mul(block, config.getKeys());
+  return mapAt(scoreType, scores, firstRow(tile), column, [&](ValueRange arguments) {
+    Value score = arguments[0], row = arguments[1], key = arguments[2];
+    if (scalesFirst)
+      score =
+          arith::MulFOp::create(builder, loc, score, f32(op.getScale().convertToDouble() * kLog2E));
+    if (op.getMask())
+      score = emitMaskedScore(score, tile, row, key);
+    return arith::SelectOp::create(builder, loc, isVisible(row, key), score,
+                                   f32(-std::numeric_limits<double>::infinity()))
+        .getResult();
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Softmax
+//===----------------------------------------------------------------------===//
+
+/// What exponents are relative to: the maximum times the factor; 0 where no key has been seen.
+Value AttentionEmitter::getBase(Value maximum) {
+  return map(rowsType, maximum, [&](ValueRange arguments) {
+    Value lowest = f32(-std::numeric_limits<double>::infinity());
+    Value isNone =
+        arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, arguments[0], lowest);
+    Value scaled = arith::MulFOp::create(builder, loc, arguments[0], f32(factor));
+    return arith::SelectOp::create(builder, loc, isNone, f32(0), scaled).getResult();
+  });
+}
+
+Value AttentionEmitter::emitSoftmax(Value scores, Softmax &softmax, Value &rescale) {
+  auto power = [&](ValueRange arguments) -> Value {
+    Value negated = arith::NegFOp::create(builder, loc, arguments[1]);
+    return exp2(builder, loc,
+                math::FmaOp::create(builder, loc, arguments[0], f32(factor), negated));
+  };
+  // Each of the four threads of a row begins with what all of them know.
+  Value before = map(partsType, softmax.maximum, [](ValueRange arguments) { return arguments[0]; });
+  Value part = tile::ReduceRowsOp::create(builder, loc, tile::Combine::Max, scores, before);
+  Value maximum = tile::CombineRowsOp::create(builder, loc, rowsType, tile::Combine::Max, part);
+  Value base = getBase(maximum);
+  rescale = map(rowsType, {softmax.maximum, base}, power);
+  Value weights = map(scoreType, {scores, base}, power);
+  Value sum = map(partsType, {softmax.sum, rescale}, [&](ValueRange arguments) {
+    return arith::MulFOp::create(builder, loc, arguments[0], arguments[1]).getResult();
+  });
+  softmax.maximum = maximum;
+  softmax.sum = tile::ReduceRowsOp::create(builder, loc, tile::Combine::Add, weights, sum);
+  return weights;
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+void AttentionEmitter::storeOutput(const Tile &tile, Value output) {
+  plan::BindingOp binding = kernel.outputs.front().binding;
+  Type element = op.getQueryType().getElementType(), index1 = builder.getIndexType();
+  auto narrowType = tile::RegisterType::get(op.getContext(), outputType.getColumns(), element,
+                                            tile::Layout::Accumulator);
+  Value narrow = map(narrowType, output, [&](ValueRange arguments) {
+    return arith::TruncFOp::create(builder, loc, element, arguments[0]).getResult();
+  });
+  int64_t width = binding.getAlignment() >= kStoreBytes ? kStoreBytes / 2 : 2;
+  auto each = tile::EachOp::create(builder, loc, narrow, firstRow(tile), index.constant(0), width);
+  fill(each.getBody(), {VectorType::get(width, element), index1, index1}, [&](Block &block) {
+    Value row = block.getArgument(1), column = block.getArgument(2);
+    Value inside = index.isLess(row, queries);
+    if (outputType.getColumns() != outputVector)
+      inside = index.both(inside, index.isLess(column, index.constant(outputVector)));
+    points.emitIf(inside, [&] {
+      Value line = index.add(index.mul(tile.head, queries), row);
+      Value place = index.add(index.mul(line, outputVector), column);
+      points.store(binding, Coord::consecutive(place), block.getArgument(0), width);
+    });
+    tile::YieldOp::create(builder, loc, ValueRange());
+  });
+}
+
+void AttentionEmitter::storeLogsumexp(const Tile &tile, Value logarithms) {
+  plan::BindingOp binding = kernel.outputs[1].binding;
+  auto each = tile::EachOp::create(builder, loc, logarithms, firstRow(tile), index.constant(0));
+  fill(each.getBody(), {builder.getF32Type(), builder.getIndexType()}, [&](Block &block) {
+    Value row = block.getArgument(1);
+    points.emitIf(index.isLess(row, queries), [&] {
+      Value place = index.add(index.mul(tile.head, queries), row);
+      points.store(binding, Coord::uniform(place), block.getArgument(0), 1);
+    });
+    tile::YieldOp::create(builder, loc, ValueRange());
+  });
+}
+
+void AttentionEmitter::emitOutput(const Tile &tile, Value output, Softmax softmax) {
+  Value sum = tile::CombineRowsOp::create(builder, loc, rowsType, tile::Combine::Add, softmax.sum);
+  Value base = getBase(softmax.maximum);
+  if (op.getSinks()) {
+    // One more key, whose value is 0.
+    Value head = index.rem(tile.head, heads);
+    Value sink = points.emit(op.getSinks(), Point{{}, Coord::uniform(head), 1, {}});
+    if (!sink.getType().isF32())
+      sink = arith::ExtFOp::create(builder, loc, builder.getF32Type(), sink);
+    sum = map(rowsType, {sum, base}, [&](ValueRange arguments) {
+      Value negated = arith::NegFOp::create(builder, loc, arguments[1]);
+      Value power =
+          exp2(builder, loc, math::FmaOp::create(builder, loc, sink, f32(kLog2E), negated));
+      return arith::AddFOp::create(builder, loc, arguments[0], power).getResult();
+    });
+  }
+  Value inverse = map(rowsType, sum, [&](ValueRange arguments) {
+    Value isNone =
+        arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, arguments[0], f32(0));
+    Value divisor = arith::SelectOp::create(builder, loc, isNone, f32(1), arguments[0]);
+    return arith::DivFOp::create(builder, loc, f32(1), divisor).getResult();
+  });
+  storeOutput(tile, map(outputType, {output, inverse}, [&](ValueRange arguments) {
+                return arith::MulFOp::create(builder, loc, arguments[0], arguments[1]).getResult();
+              }));
+  if (!op.hasLogsumexp())
+    return;
+  storeLogsumexp(tile, map(rowsType, {sum, base}, [&](ValueRange arguments) {
+                   Value scaled = arith::MulFOp::create(builder, loc, arguments[1], f32(kLog2));
+                   Value logarithm = math::LogOp::create(builder, loc, arguments[0]);
+                   return arith::AddFOp::create(builder, loc, logarithm, scaled).getResult();
+                 }));
+}
+
+} // namespace xc::cuda

@@ -1,0 +1,299 @@
+//===- AttentionProblem.cpp - Which attention a kernel computes, and how ---===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CUDA/Attention/AttentionProblem.h"
+#include "compiler/Codegen/CUDA/Common/Guards.h"
+#include "compiler/Codegen/CUDA/Matmul/TiledAccess.h"
+#include "compiler/Dialect/Tile/IR/TileOps.h"
+
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace xc::cuda {
+
+/// Vectors of queries, keys and values are this long at most, and multiples of what boxes move.
+static constexpr int64_t kMostVector = 256, kVectorStep = 8;
+/// Windows of more keys hide nothing that arithmetic on 32 bits could tell.
+static constexpr int64_t kMostWindow = int64_t(1) << 30;
+/// Keys and values that the blocks of a multiprocessor's wave had better find in L2.
+static constexpr int64_t kCacheBytes = int64_t(32) << 20;
+
+bool hasAttentionKernel(kernel::AttentionOp op, const Target *target, bool wgmma) {
+  if (!target || !target->hasWGMMA || !wgmma)
+    return false;
+  auto isVector = [](int64_t size) {
+    return !ShapedType::isDynamic(size) && size > 0 && size <= kMostVector &&
+           size % kVectorStep == 0;
+  };
+  ShapedType query = op.getQueryType(), key = op.getKeyType(), value = op.getValueType();
+  int64_t dim = query.getRank() - 2;
+  // Where there is nothing to load, there is no description of a tensor to load it by.
+  bool isEmpty = llvm::any_of(ArrayRef{query, key, value}, [](ShapedType type) {
+    return llvm::is_contained(type.getShape(), 0);
+  });
+  return isVector(query.getDimSize(dim + 1)) && isVector(value.getDimSize(dim + 1)) && !isEmpty &&
+         (!op.getWindow() || static_cast<int64_t>(*op.getWindow()) <= kMostWindow);
+}
+
+kernel::AttentionOp matchAttention(const KernelInfo &kernel) {
+  if (kernel.outputs.empty())
+    return nullptr;
+  return kernel.outputs.front().tensor.getDefiningOp<kernel::AttentionOp>();
+}
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+/// `dim + start`, or a number alone.
+static bool matchDim(AffineExpr expr, std::optional<unsigned> &dim, int64_t &start) {
+  start = 0;
+  if (auto sum = dyn_cast<AffineBinaryOpExpr>(expr); sum && sum.getKind() == AffineExprKind::Add)
+    if (auto constant = dyn_cast<AffineConstantExpr>(sum.getRHS())) {
+      start = constant.getValue();
+      expr = sum.getLHS();
+    }
+  dim.reset();
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    start += constant.getValue();
+  else if (auto position = dyn_cast<AffineDimExpr>(expr))
+    dim = position.getPosition();
+  else
+    return false;
+  return true;
+}
+
+/// Gives each of `operand`'s dims the stride that it has in the binding's memory, at `coords`.
+static bool findStrides(AttentionOperand &operand, ArrayRef<AffineExpr> coords,
+                        PointEmitter &points) {
+  MLIRContext *context = operand.binding.getContext();
+  operand.offset = getAffineConstantExpr(0, context);
+  operand.strides.assign(operand.sizes.size(), AffineExpr());
+  AffineExpr stride = getAffineConstantExpr(1, context);
+  SmallVector<Value> extents = points.getSizes(operand.binding);
+  for (auto [expr, extent] : llvm::reverse(llvm::zip_equal(coords, extents))) {
+    std::optional<unsigned> dim;
+    int64_t start = 0;
+    AffineExpr size = getScalarFormula(extent, context);
+    if (!size || !matchDim(expr, dim, start) || (dim && operand.strides[*dim]))
+      return false;
+    if (dim)
+      operand.strides[*dim] = stride;
+    operand.offset = operand.offset + stride * start;
+    stride = stride * size;
+  }
+  for (auto [size, own] : llvm::zip_equal(operand.sizes, operand.strides)) {
+    // What has one element is anywhere.
+    if (!own && getConstantIntValue(size) == std::optional<int64_t>(1))
+      own = getAffineConstantExpr(kVectorStep, context);
+    if (!own || !getScalarFormula(size, context))
+      return false;
+  }
+  return true;
+}
+
+/// Merges dims before the length that follow one another in memory.
+static void mergeDims(AttentionOperand &operand, PointEmitter &points) {
+  MLIRContext *context = operand.binding.getContext();
+  for (size_t dim = operand.sizes.size() - 2; dim-- > 1;) {
+    AffineExpr inner = getScalarFormula(operand.sizes[dim], context) * operand.strides[dim];
+    if (operand.strides[dim - 1] != inner)
+      continue;
+    operand.sizes[dim - 1] = points.index.mul(operand.sizes[dim - 1], operand.sizes[dim]);
+    operand.strides[dim - 1] = operand.strides[dim];
+    operand.sizes.erase(operand.sizes.begin() + dim);
+    operand.strides.erase(operand.strides.begin() + dim);
+  }
+}
+
+std::optional<AttentionOperand> matchAttentionOperand(Value tensor, PointEmitter &points) {
+  /// PTX ISA, "Tensors": at most five dims; strides and addresses are multiples of 16 bytes.
+  constexpr size_t mostDims = 5;
+  constexpr int64_t alignment = 16;
+  AttentionOperand operand;
+  operand.sizes = points.getSizes(tensor);
+  SmallVector<AffineExpr> coords;
+  for (unsigned dim = 0; dim < operand.sizes.size(); ++dim)
+    coords.push_back(getAffineDimExpr(dim, tensor.getContext()));
+  while (tensor && !getSourceBinding(tensor)) {
+    Operation *op = tensor.getDefiningOp();
+    tensor = op ? getCopied(op, coords) : Value();
+  }
+  if (!tensor)
+    return std::nullopt;
+  operand.binding = getSourceBinding(tensor);
+  if (operand.binding.getAlignment() < alignment || !findStrides(operand, coords, points))
+    return std::nullopt;
+  auto isAligned = [](AffineExpr expr) { return expr.getLargestKnownDivisor() % kVectorStep == 0; };
+  if (operand.strides.back() != getAffineConstantExpr(1, tensor.getContext()) ||
+      !llvm::all_of(ArrayRef(operand.strides).drop_back(), isAligned) || !isAligned(operand.offset))
+    return std::nullopt;
+  mergeDims(operand, points);
+  return operand.sizes.size() <= mostDims ? std::optional(operand) : std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Configurations
+//===----------------------------------------------------------------------===//
+
+/// Columns of a tile in shared memory: whole panels of 128 bytes.
+static int64_t padColumns(int64_t columns) { return llvm::alignTo(columns, 64); }
+
+int64_t countAttentionBytes(kernel::AttentionOp op, AttentionAttr config) {
+  int64_t vector = padColumns(op.getQueryType().getShape().back()),
+          result = padColumns(op.getValueType().getShape().back());
+  int64_t elements =
+      config.getQueryStages() * config.getWarpgroups() * tile::kWarpgroupRows * vector +
+      config.getStages() * config.getKeys() * (vector + result);
+  return elements * 2 +
+         2 * tile::kBarrierBytes * (config.getQueryStages() + 2 * config.getStages());
+}
+
+/// Keys of a block for vectors of this length: scores, weights and sums are to fit a thread's 240
+/// registers, tiles shared memory. Smaller blocks have fewer keys that are computed and hidden.
+static int64_t chooseKeys(int64_t vector, bool hidesKeys) {
+  if (vector > 192)
+    return 80;
+  if (vector > 128)
+    return 96;
+  return hidesKeys ? 128 : 176;
+}
+
+/// Warpgroups of a block: three hide more of each other's softmax where scores, weights and sums
+/// fit their registers, unless that leaves more multiprocessors idle at the end.
+static int64_t chooseWarpgroups(kernel::AttentionOp op, int64_t vector, int64_t multiprocessors) {
+  constexpr int64_t widest = 64;
+  /// What two warpgroups take longer for as many queries.
+  constexpr double loss = 1.1;
+  ArrayRef<int64_t> shape = op.getQueryType().getShape().drop_back();
+  if (vector > widest)
+    return 2;
+  if (ShapedType::isDynamicShape(shape))
+    return 3;
+  auto cost = [&](int64_t warpgroups) {
+    int64_t tiles = computeProduct(shape.drop_back()) *
+                    llvm::divideCeil(shape.back(), warpgroups * tile::kWarpgroupRows);
+    // Those of unequal work fill gaps.
+    int64_t rounds =
+        op.getCausal() ? std::max(tiles, multiprocessors) : llvm::alignTo(tiles, multiprocessors);
+    return static_cast<double>(rounds * warpgroups) * (warpgroups == 2 ? loss : 1);
+  };
+  return cost(3) < cost(2) ? 3 : 2;
+}
+
+AttentionAttr AttentionChooser::choose() {
+  ShapedType query = op.getQueryType(), key = op.getKeyType();
+  int64_t last = query.getRank() - 1;
+  int64_t vector = std::max(query.getDimSize(last), op.getValueType().getDimSize(last));
+  int64_t warpgroups = chooseWarpgroups(op, vector, target.multiprocessors);
+  int64_t keys = chooseKeys(vector, op.getCausal() || op.getMask() || warpgroups > 2);
+  int64_t length = key.getDimSize(last - 1);
+  if (!ShapedType::isDynamic(length))
+    keys = std::min<int64_t>(keys, llvm::alignTo(length, 16));
+  // Blocks of unequal work begin with the most: of as many heads at a time as L2 has room for.
+  int64_t raster = 1;
+  if (op.getCausal()) {
+    int64_t bytes = ShapedType::isDynamic(length) ? kCacheBytes / 8 : length * vector * 4;
+    int64_t heads = kCacheBytes / std::max<int64_t>(bytes, 1) * op.getGroupSize();
+    // A power of two, which registers need not be held to divide by.
+    raster = llvm::bit_floor(static_cast<uint64_t>(std::clamp<int64_t>(heads, 1, 1024)));
+  }
+  bool pingPong = vector <= 128;
+  auto make = [&](int64_t queryStages) {
+    return AttentionAttr::get(op.getContext(), warpgroups, keys, /*stages=*/2, queryStages, raster,
+                              pingPong, /*cluster=*/1);
+  };
+  // The next tile's queries come early where there is room.
+  return check(make(2)).empty() ? make(2) : make(1);
+}
+
+std::string AttentionChooser::check(AttentionAttr config) {
+  int64_t bytes = countAttentionBytes(op, config),
+          room = static_cast<int64_t>(target.sharedPerBlock);
+  if (bytes > room)
+    return llvm::formatv("a block has {0} bytes of shared memory, not {1}", room, bytes);
+  if (config.getCluster() > 1 && op.getCausal())
+    return "blocks of a cluster have the same keys, but their queries do not see as many";
+  return {};
+}
+
+std::string AttentionChooser::makeKey() {
+  SmallVector<int64_t> sizes(op.getQueryType().getShape().drop_back());
+  sizes.push_back(op.getKeyType().getShape().drop_back().back());
+  sizes.append({op.getQueryType().getShape().back(), op.getValueType().getShape().back()});
+  std::string text;
+  for (int64_t size : sizes)
+    text += (text.empty() ? "" : "x") + (ShapedType::isDynamic(size) ? "?" : std::to_string(size));
+  std::string type;
+  llvm::raw_string_ostream(type) << op.getQueryType().getElementType();
+  StringRef form = op.getWindow() ? "window" : op.getCausal() ? "causal" : "full";
+  return llvm::formatv("{0} attention {1} {2} {3}{4}", target.arch, type, text, form,
+                       op.getMask() ? "+mask" : "");
+}
+
+FailureOr<Choice> AttentionChooser::chooseOrTake(const TuningTable &given) {
+  std::string key = makeKey();
+  const TuningTable::Entry *entry = given.lookup(key);
+  if (!entry || !isa<AttentionAttr>(entry->config)) {
+    AttentionAttr config = choose();
+    return Choice{config, llvm::formatv("attention on wgmma: {0} queries of a block, {1} keys at a "
+                                        "time; key: {2}",
+                                        config.getWarpgroups() * tile::kWarpgroupRows,
+                                        config.getKeys(), key)};
+  }
+  auto config = cast<AttentionAttr>(entry->config);
+  if (std::string wrong = check(config); !wrong.empty())
+    return emitError(entry->loc) << "expected a configuration that " << key << " can take, got "
+                                 << config << ": " << wrong;
+  return Choice{config, "tuned: " + key};
+}
+
+static Choice chooseRows(MLIRContext *context) {
+  return {
+      AttentionRowsAttr::get(context, 128),
+      "one thread for each element of the result: for sizes that the fused kernel does not take"};
+}
+
+LogicalResult configureAttention(kernel::AttentionOp op, const KernelInfo &kernel, bool isNarrow,
+                                 const TuningTable &given) {
+  func::FuncOp function = kernel.getFunction();
+  bool isStatic = llvm::all_of(kernel.bindings, [](plan::BindingOp binding) {
+    return cast<MemRefType>(binding.getMemory().getType()).hasStaticShape();
+  });
+  FailureOr<Choice> fused = AttentionChooser{op, *kernel.target}.chooseOrTake(given);
+  if (failed(fused))
+    return failure();
+  bool canCopy = true;
+  withPoints(kernel, [&](PointEmitter &points) {
+    for (Value tensor : {op.getQuery(), op.getKey(), op.getValue()})
+      canCopy &= matchAttentionOperand(tensor, points).has_value();
+  });
+  if (!canCopy) {
+    recordChoice(function, chooseRows(function.getContext()), isNarrow ? 32 : 64);
+    return success();
+  }
+  if (isStatic) {
+    recordChoice(function, *fused, isNarrow ? 32 : 64);
+    return success();
+  }
+  OpBuilder builder(function);
+  auto clone = cast<func::FuncOp>(builder.clone(*function));
+  clone.setName((function.getName() + "_fused").str());
+  FailureOr<KernelInfo> variant = analyzeKernel(clone);
+  if (failed(variant))
+    return failure();
+  addGuards(*variant, /*guardCounts=*/true, /*guardWidths=*/false);
+  addNonEmptyGuards(*variant);
+  recordChoice(clone, *fused, 32);
+  recordChoice(function, chooseRows(function.getContext()), isNarrow ? 32 : 64);
+  return success();
+}
+
+} // namespace xc::cuda

@@ -1,0 +1,61 @@
+//===- AttentionProblem.h - Which attention a kernel computes, and how -----===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_CODEGEN_CUDA_ATTENTION_ATTENTIONPROBLEM_H
+#define XC_CODEGEN_CUDA_ATTENTION_ATTENTIONPROBLEM_H
+
+#include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
+#include "compiler/Codegen/CUDA/SelectStrategy.h"
+
+namespace xc::cuda {
+
+/// Whether a strategy of `target` takes `op` whole; null stands for a CPU.
+bool hasAttentionKernel(kernel::AttentionOp op, const Target *target, bool wgmma);
+
+/// The attention that `kernel` computes, with elementwise ops that make its mask; null if it is
+/// something else.
+kernel::AttentionOp matchAttention(const KernelInfo &kernel);
+
+/// An operand of attention as copies of boxes want it: dims before the length (merged where they
+/// follow one another), the length, and the vector, which is contiguous.
+struct AttentionOperand {
+  plan::BindingOp binding;
+  llvm::SmallVector<mlir::Value> sizes;
+  llvm::SmallVector<mlir::AffineExpr> strides; // in elements, over the kernel's scalars
+  mlir::AffineExpr offset;                     // of the first element in the binding
+};
+
+/// That of `tensor`, which may be a slice or a permutation of a tensor in memory; nothing if boxes
+/// of it cannot be copied.
+std::optional<AttentionOperand> matchAttentionOperand(mlir::Value tensor, PointEmitter &points);
+
+/// Bytes of shared memory that tiles and barriers take.
+int64_t countAttentionBytes(kernel::AttentionOp op, AttentionAttr config);
+
+/// What the fused kernel of `op` is to be like on `target`, for sizes as far as they are known.
+struct AttentionChooser {
+  AttentionAttr choose();
+  /// What keeps `op` from `config`; empty if nothing does.
+  std::string check(AttentionAttr config);
+  /// What identifies the kernel in a tuning table: target, type, sizes (batch, heads, queries,
+  /// keys, elements of keys and values), and which keys are seen.
+  std::string makeKey();
+  /// What `given` has for the key, else the chosen one.
+  mlir::FailureOr<Choice> chooseOrTake(const TuningTable &given);
+
+  kernel::AttentionOp op;
+  const Target &target;
+};
+
+/// Configures `kernel`, which computes `op`: a variant on wgmma, with guards where sizes are
+/// symbolic, and rows for the others.
+mlir::LogicalResult configureAttention(kernel::AttentionOp op, const KernelInfo &kernel,
+                                       bool isNarrow, const TuningTable &given);
+
+} // namespace xc::cuda
+
+#endif // XC_CODEGEN_CUDA_ATTENTION_ATTENTIONPROBLEM_H

@@ -1,0 +1,22 @@
+//===- AttentionRows.h - Attention by loops of threads ----------*- C++ -*-===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_CODEGEN_CUDA_ATTENTION_ATTENTIONROWS_H
+#define XC_CODEGEN_CUDA_ATTENTION_ATTENTIONROWS_H
+
+#include "compiler/Codegen/CUDA/Common/KernelInfo.h"
+#include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
+
+namespace xc::cuda {
+
+/// Replaces the ops of `kernel` by a thread for each element of the result of `op`.
+mlir::LogicalResult emitAttentionRows(const KernelInfo &kernel, kernel::AttentionOp op,
+                                      AttentionRowsAttr config);
+
+} // namespace xc::cuda
+
+#endif // XC_CODEGEN_CUDA_ATTENTION_ATTENTIONROWS_H

@@ -1,0 +1,443 @@
+//===- EmitAttention.cpp - Attention in one kernel on wgmma ---------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A block stays on its multiprocessor and goes over tiles of queries:
+//
+//   one warpgroup loads:             each other one, 64 queries of the tile:
+//     for each tile                    for each tile
+//       its queries                      scores of the first block of keys; their softmax
+//       for each block of keys           for each next block
+//         keys, then the values            start scores of it; start sums of values of the one
+//         before of the block before              softmax of the scores, beside those sums
+//                                          scale the sums
+//                                        sums of values of the last block; store
+//
+// Scores and weights stay in registers. Where warpgroups take turns, one starts its products when
+// the one before it has, so that the softmax of one runs beside the products of the other.
+//
+// Blocks of keys are gone over from the last one that a query of the tile sees down to the first:
+// blocks before and behind are not loaded. In the first blocks, and with a window in the last ones,
+// some keys are hidden from some queries; those between need no such test. Where tiles have unequal
+// numbers of blocks, those with the most come first.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CUDA/Attention/AttentionEmitter.h"
+#include "compiler/Codegen/CUDA/Attention/AttentionProblem.h"
+#include "compiler/Codegen/CUDA/Attention/AttentionRows.h"
+#include "compiler/Codegen/CUDA/Matmul/MatmulModel.h"
+#include "compiler/Codegen/CUDA/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+
+namespace xc::cuda {
+
+#define GEN_PASS_DEF_EMITATTENTION
+#include "compiler/Codegen/CUDA/Passes.h.inc"
+
+/// Stages and phases of three rings.
+static constexpr unsigned kRingValues = 6;
+/// Registers of a thread of the warpgroup that loads, and of the others: 65,536 in all.
+static constexpr int64_t kLoaderRegisters = 24, kRegistersOf2 = 240, kRegistersOf3 = 160;
+
+AttentionEmitter::AttentionEmitter(const KernelInfo &kernel, kernel::AttentionOp op,
+                                   AttentionAttr config)
+    : kernel(kernel), op(op), config(config),
+      frame(kernel, tile::kWarpgroupThreads * (1 + config.getWarpgroups())), points(frame.points),
+      index(points.index), builder(points.builder), loc(points.loc),
+      dim(op.getQueryType().getRank() - 2), vector(op.getQueryType().getShape().back()),
+      outputVector(op.getValueType().getShape().back()) {
+  double scale = op.getScale().convertToDouble();
+  scalesFirst = op.getMask() || !(scale > 0);
+  factor = scalesFirst ? 1 : scale * 1.4426950408889634;
+  int64_t length = op.getKeyType().getDimSize(dim);
+  hidesLastKeys = scalesFirst || op.getCausal() || ShapedType::isDynamic(length) ||
+                  length % config.getKeys() != 0;
+  MLIRContext *context = op.getContext();
+  Type sum = builder.getF32Type();
+  scoreType = tile::RegisterType::get(context, config.getKeys(), sum, tile::Layout::Accumulator);
+  outputType = tile::RegisterType::get(context, outputVector, sum, tile::Layout::Accumulator);
+  weightType = tile::RegisterType::get(context, config.getKeys(),
+                                       op.getQueryType().getElementType(), tile::Layout::Operand);
+  rowsType = tile::RowsType::get(context, sum, /*partial=*/false);
+  partsType = tile::RowsType::get(context, sum, /*partial=*/true);
+}
+
+Block *AttentionEmitter::fill(Region &region, TypeRange arguments,
+                              llvm::function_ref<void(Block &)> body) {
+  OpBuilder::InsertionGuard guard(builder);
+  SmallVector<Location> locations(arguments.size(), loc);
+  Block *block = builder.createBlock(&region, region.end(), arguments, locations);
+  PointEmitter::Scope scope(points);
+  body(*block);
+  return block;
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles and blocks
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value>
+AttentionEmitter::emitTiles(ValueRange inits,
+                            llvm::function_ref<SmallVector<Value>(const Tile &, ValueRange)> body) {
+  int64_t tileQueries = config.getWarpgroups() * tile::kWarpgroupRows;
+  SmallVector<Value> sizes = points.getSizes(op.getQuery());
+  Value count = index.product(ArrayRef(sizes).take_front(dim));
+  Value tiles = index.ceilDiv(queries, index.constant(tileQueries * config.getCluster()));
+  auto loop = tile::PersistentOp::create(
+      builder, loc, inits.getTypes(), count, tiles, index.constant(1), config.getRaster(),
+      /*share=*/config.getCluster(), /*turn=*/Value(), /*turns=*/1, inits);
+  SmallVector<Type> arguments(3, builder.getIndexType());
+  llvm::append_range(arguments, inits.getTypes());
+  fill(loop.getBody(), arguments, [&](Block &block) {
+    Tile tile;
+    tile.head = block.getArgument(0);
+    tile.sharedHead = index.div(tile.head, op.getGroupSize());
+    Value number = block.getArgument(1);
+    // Later queries see more keys.
+    if (op.getCausal())
+      number = index.sub(index.sub(tiles, index.constant(1)), number);
+    // Blocks of a cluster are neighbours.
+    if (config.getCluster() > 1)
+      number = index.add(index.mul(number, config.getCluster()), rank);
+    tile.firstQuery = index.mul(number, tileQueries);
+    tile.endQuery = index.min(index.add(tile.firstQuery, tileQueries), queries);
+    tile::YieldOp::create(builder, loc, body(tile, ValueRange(block.getArguments()).drop_front(3)));
+  });
+  return SmallVector<Value>(loop.getResults());
+}
+
+AttentionEmitter::Blocks AttentionEmitter::findBlocks(const Tile &tile) {
+  Value zero = index.constant(0), size = index.constant(config.getKeys());
+  auto notNegative = [&](Value value) { return index.max(value, zero); };
+  Value end = keys, whole = keys, first = zero, firstWhole = zero;
+  if (op.getCausal()) {
+    // The last query sees the latest key; all see those that the first one does.
+    end = index.min(notNegative(index.add(tile.endQuery, offset)), keys);
+    whole = index.min(notNegative(index.add(index.add(tile.firstQuery, offset), 1)), keys);
+  }
+  if (op.getWindow()) {
+    Value window = index.constant(static_cast<int64_t>(*op.getWindow()) - 1);
+    first = notNegative(index.sub(index.add(tile.firstQuery, offset), window));
+    firstWhole = notNegative(
+        index.sub(index.sub(index.add(tile.endQuery, offset), index.constant(1)), window));
+  }
+  Blocks blocks;
+  blocks.last = index.ceilDiv(end, size);
+  blocks.count = notNegative(index.sub(blocks.last, index.div(first, size)));
+  auto clamp = [&](Value value, Value least) {
+    return index.min(index.max(value, least), blocks.count);
+  };
+  blocks.open =
+      scalesFirst ? blocks.count : clamp(index.sub(blocks.last, index.div(whole, size)), zero);
+  blocks.closed = op.getWindow()
+                      ? clamp(index.sub(blocks.last, index.ceilDiv(firstWhole, size)), blocks.open)
+                      : blocks.count;
+  return blocks;
+}
+
+//===----------------------------------------------------------------------===//
+// Loading
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> AttentionEmitter::emitLoads(const Tile &tile, ValueRange states) {
+  Blocks blocks = findBlocks(tile);
+  Value one = index.constant(1);
+  auto rowOf = [&](Value number) {
+    return index.mul(index.sub(index.sub(blocks.last, one), number), config.getKeys());
+  };
+  RingState query{states[0], states[1]}, key{states[2], states[3]};
+  fetch(querySource, query, tile.head, tile.firstQuery);
+  fetch(keySource, key, tile.sharedHead, rowOf(index.constant(0)));
+  RingState nextKey = advance(key, config.getStages());
+  SmallVector<Value> carried{nextKey.stage, nextKey.phase, states[4], states[5]};
+  carried = points.emitLoop(
+      one, blocks.count, one, carried, [&](Value number, ValueRange inner) -> SmallVector<Value> {
+        RingState key{inner[0], inner[1]}, value{inner[2], inner[3]};
+        fetch(keySource, key, tile.sharedHead, rowOf(number));
+        fetch(valueSource, value, tile.sharedHead, rowOf(index.sub(number, one)));
+        RingState nextKey = advance(key, config.getStages()),
+                  nextValue = advance(value, config.getStages());
+        return {nextKey.stage, nextKey.phase, nextValue.stage, nextValue.phase};
+      });
+  RingState value{carried[2], carried[3]};
+  fetch(valueSource, value, tile.sharedHead, rowOf(index.sub(blocks.count, one)));
+  RingState nextValue = advance(value, config.getStages());
+  RingState nextQuery = advance(query, config.getQueryStages());
+  return {nextQuery.stage, nextQuery.phase, carried[0],
+          carried[1],      nextValue.stage, nextValue.phase};
+}
+
+/// What `then` makes of the values where `condition` holds; else the values.
+static SmallVector<Value> emitUnless(PointEmitter &points, Value condition, ValueRange values,
+                                     llvm::function_ref<SmallVector<Value>()> then) {
+  OpBuilder &builder = points.builder;
+  auto branch = scf::IfOp::create(builder, points.loc, values.getTypes(), condition,
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  auto build = [&](Block *block, llvm::function_ref<SmallVector<Value>()> body) {
+    builder.setInsertionPointToEnd(block);
+    PointEmitter::Scope scope(points);
+    scf::YieldOp::create(builder, points.loc, body());
+  };
+  build(branch.thenBlock(), then);
+  build(branch.elseBlock(), [&] { return SmallVector<Value>(values); });
+  return SmallVector<Value>(branch.getResults());
+}
+
+void AttentionEmitter::emitLoader() {
+  Value isFirstWarp = index.isLess(frame.getThreadId(), index.constant(32));
+  Value elected = NVVM::ElectSyncOp::create(builder, loc, builder.getI1Type(), Value());
+  points.emitIf(index.both(isFirstWarp, elected), [&] {
+    SmallVector<Value> states(kRingValues, index.constant(0));
+    emitTiles(states, [&](const Tile &tile, ValueRange states) {
+      Value isAny = index.isLess(index.constant(0), findBlocks(tile).count);
+      return emitUnless(points, isAny, states, [&] { return emitLoads(tile, states); });
+    });
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Computing
+//===----------------------------------------------------------------------===//
+
+/// Warpgroups in a circle have a barrier each, of its threads and those of the one before it.
+void AttentionEmitter::takeTurn() {
+  if (config.getPingPong())
+    tile::BarrierSyncOp::create(builder, loc, index.add(warpgroup, 1), 2 * tile::kWarpgroupThreads);
+}
+
+void AttentionEmitter::giveTurn() {
+  if (!config.getPingPong())
+    return;
+  Value next = index.rem(index.add(warpgroup, 1), config.getWarpgroups());
+  tile::BarrierArriveOp::create(builder, loc, index.add(next, 1), 2 * tile::kWarpgroupThreads);
+}
+
+/// Scores and softmax of the first block, and sums of nothing.
+AttentionEmitter::State AttentionEmitter::beginBlocks(const Tile &tile, const Blocks &blocks,
+                                                      RingState keyState, RingState valueState) {
+  State state;
+  Value least = f32(-std::numeric_limits<double>::infinity());
+  if (op.getSinks()) {
+    Value head = index.rem(tile.head, heads);
+    least = points.emit(op.getSinks(), Point{{}, Coord::uniform(head), 1, {}});
+    if (!least.getType().isF32())
+      least = arith::ExtFOp::create(builder, loc, builder.getF32Type(), least);
+    least = arith::MulFOp::create(builder, loc, least, f32(1.4426950408889634 / factor));
+  }
+  state.softmax.maximum = tile::SplatOp::create(builder, loc, rowsType, least);
+  state.softmax.sum = tile::SplatOp::create(builder, loc, partsType, f32(0));
+  state.output = tile::SplatOp::create(builder, loc, outputType, f32(0));
+  state.values = valueState;
+  if (!blocks.count)
+    return state;
+  auto [started, token] = startScores(keyState);
+  Value scores = tile::AwaitOp::create(builder, loc, started, token);
+  release(keySource, keyState, token);
+  if (hidesLastKeys)
+    scores = hideKeys(scores, tile, index.sub(blocks.last, index.constant(1)));
+  Value rescale;
+  Value weights = emitSoftmax(scores, state.softmax, rescale);
+  state.weights = tile::ConvertLayoutOp::create(builder, loc, weightType, weights);
+  state.keys = advance(keyState, config.getStages());
+  return state;
+}
+
+AttentionEmitter::State AttentionEmitter::emitBlock(const Tile &tile, Value block,
+                                                    const State &state, bool hidesKeys) {
+  State next = state;
+  takeTurn();
+  auto [startedScores, scoreToken] = startScores(state.keys);
+  auto [startedOutput, outputToken] = startOutput(state);
+  giveTurn();
+  release(keySource, state.keys, scoreToken);
+  Value scores = tile::AwaitOp::create(builder, loc, startedScores, scoreToken);
+  if (hidesKeys)
+    scores = hideKeys(scores, tile, block);
+  Value rescale;
+  Value weights = emitSoftmax(scores, next.softmax, rescale);
+  next.weights = tile::ConvertLayoutOp::create(builder, loc, weightType, weights);
+  release(valueSource, state.values, outputToken);
+  Value output = tile::AwaitOp::create(builder, loc, startedOutput, outputToken);
+  next.output = map(outputType, {output, rescale}, [&](ValueRange arguments) {
+    return arith::MulFOp::create(builder, loc, arguments[0], arguments[1]).getResult();
+  });
+  next.keys = advance(state.keys, config.getStages());
+  next.values = advance(state.values, config.getStages());
+  return next;
+}
+
+AttentionEmitter::State AttentionEmitter::loopOverBlocks(const Tile &tile, const Blocks &blocks,
+                                                         State state, Value from, Value to,
+                                                         bool hidesKeys) {
+  auto pack = [](const State &s) -> SmallVector<Value> {
+    return {s.output,     s.weights,    s.softmax.maximum, s.softmax.sum,
+            s.keys.stage, s.keys.phase, s.values.stage,    s.values.phase};
+  };
+  auto unpack = [](ValueRange v) -> State {
+    return {v[0], v[1], {v[2], v[3]}, {v[4], v[5]}, {v[6], v[7]}};
+  };
+  return unpack(points.emitLoop(
+      from, to, index.constant(1), pack(state), [&](Value number, ValueRange carried) {
+        Value block = index.sub(index.sub(blocks.last, index.constant(1)), number);
+        return pack(emitBlock(tile, block, unpack(carried), hidesKeys));
+      }));
+}
+
+AttentionEmitter::State AttentionEmitter::endBlocks(const State &state) {
+  State next = state;
+  auto [started, token] = startOutput(state);
+  release(valueSource, state.values, token);
+  next.output = tile::AwaitOp::create(builder, loc, started, token);
+  next.values = advance(state.values, config.getStages());
+  return next;
+}
+
+/// The tile's results; returns the rings' states behind it.
+SmallVector<Value> AttentionEmitter::emitTile(const Tile &tile, ValueRange states) {
+  RingState query{states[0], states[1]}, key{states[2], states[3]}, value{states[4], states[5]};
+  Blocks blocks = findBlocks(tile);
+  State none = beginBlocks(tile, Blocks(), key, value);
+  SmallVector<Value> inits{none.output, none.softmax.maximum, none.softmax.sum};
+  llvm::append_range(inits, states);
+  Value one = index.constant(1);
+  SmallVector<Value> results = emitUnless(
+      points, index.isLess(index.constant(0), blocks.count), inits, [&]() -> SmallVector<Value> {
+        waitFull(querySource, query);
+        querySlot = getSlot(querySource, query);
+        State state = beginBlocks(tile, blocks, key, value);
+        Value open = index.max(blocks.open, one), closed = index.max(blocks.closed, open);
+        if (op.getCausal() || scalesFirst)
+          state = loopOverBlocks(tile, blocks, state, one, open, /*hidesKeys=*/true);
+        if (!scalesFirst)
+          state = loopOverBlocks(tile, blocks, state, open, closed, /*hidesKeys=*/false);
+        if (op.getWindow() && !scalesFirst)
+          state = loopOverBlocks(tile, blocks, state, closed, blocks.count, /*hidesKeys=*/true);
+        release(querySource, query, Value());
+        state = endBlocks(state);
+        RingState nextQuery = advance(query, config.getQueryStages());
+        return {state.output,     state.softmax.maximum, state.softmax.sum,
+                nextQuery.stage,  nextQuery.phase,       state.keys.stage,
+                state.keys.phase, state.values.stage,    state.values.phase};
+      });
+  emitOutput(tile, results[0], {results[1], results[2]});
+  return SmallVector<Value>(ArrayRef(results).drop_front(3));
+}
+
+void AttentionEmitter::emitConsumer(Value number) {
+  warpgroup = number;
+  threadInWarpgroup = index.rem(frame.getThreadId(), tile::kWarpgroupThreads);
+  // Nobody gives the first turn to the first warpgroup but the last one, before it takes its own.
+  if (config.getPingPong())
+    points.emitIf(index.isEqual(warpgroup, index.constant(config.getWarpgroups() - 1)),
+                  [&] { giveTurn(); });
+  SmallVector<Value> states(kRingValues, index.constant(0));
+  emitTiles(states, [&](const Tile &tile, ValueRange states) { return emitTile(tile, states); });
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
+
+LogicalResult AttentionEmitter::run() {
+  frame.setFewestBlocks(1);
+  kernel.getFunction()->setAttr(kProgrammaticAttr, builder.getUnitAttr());
+  SmallVector<Value> sizes = points.getSizes(op.getQuery());
+  queries = sizes[dim];
+  heads = sizes[dim - 1];
+  keys = points.getSizes(op.getKey())[dim];
+  int64_t cluster = config.getCluster();
+  if (cluster > 1)
+    rank = index.rem(frame.getBlockId(), cluster);
+  makeSources();
+  // Up to here nothing that the kernel before it may have written is read.
+  NVVM::GriddepcontrolOp::create(builder, loc, NVVM::GridDepActionKind::wait);
+  if (cluster > 1)
+    tile::SyncBlocksOp::create(builder, loc);
+  else
+    frame.barrier();
+  NVVM::GriddepcontrolOp::create(builder, loc, NVVM::GridDepActionKind::launch_dependents);
+  loadOffset();
+  int64_t count = config.getWarpgroups();
+  auto roles = tile::RolesOp::create(
+      builder, loc, ArrayRef<int64_t>{1, count},
+      ArrayRef<int64_t>{kLoaderRegisters, count == 2 ? kRegistersOf2 : kRegistersOf3}, 2);
+  auto fillRole = [&](unsigned number, llvm::function_ref<void(Value)> body) {
+    fill(roles.getRoles()[number], {builder.getIndexType()}, [&](Block &block) {
+      body(block.getArgument(0));
+      // No block of a cluster ends while others send to it or release its stages.
+      if (cluster > 1)
+        tile::SyncBlocksOp::create(builder, loc);
+      tile::YieldOp::create(builder, loc, ValueRange());
+    });
+  };
+  fillRole(0, [&](Value) { emitLoader(); });
+  fillRole(1, [&](Value number) { emitConsumer(number); });
+  // No more blocks than stay on the device at a time.
+  Value tiles =
+      index.mul(index.product(ArrayRef(sizes).take_front(dim)),
+                index.ceilDiv(queries, index.constant(count * tile::kWarpgroupRows * cluster)));
+  int64_t resident = getClusterRoom(*kernel.target, cluster);
+  std::optional<int64_t> known = getConstantIntValue(tiles);
+  return frame.finish(index.constant(known ? std::min(*known * cluster, resident) : resident),
+                      cluster);
+}
+
+namespace {
+
+struct EmitAttention final : impl::EmitAttentionBase<EmitAttention> {
+  void runOnOperation() override {
+    Attribute config = getOperation()->getAttr(plan::kConfigAttr);
+    if (!isa_and_nonnull<AttentionAttr, AttentionRowsAttr>(config))
+      return;
+    FailureOr<KernelInfo> kernel = analyzeKernel(getOperation());
+    if (failed(kernel))
+      return signalPassFailure();
+    kernel::AttentionOp op = matchAttention(*kernel);
+    if (!op) {
+      getOperation().emitOpError("expected the results of kernel.attention for ") << config;
+      return signalPassFailure();
+    }
+    if (failed(emit(*kernel, op, config)))
+      signalPassFailure();
+  }
+
+private:
+  static LogicalResult emit(const KernelInfo &kernel, kernel::AttentionOp op, Attribute config) {
+    if (auto rows = dyn_cast<AttentionRowsAttr>(config))
+      return emitAttentionRows(kernel, op, rows);
+    auto fused = cast<AttentionAttr>(config);
+    if (!hasAttentionKernel(op, kernel.target, /*wgmma=*/true))
+      return op.emitOpError(
+                 "expected vectors of a multiple of 8 up to 256 elements and sm_90a for ")
+             << config;
+    AttentionChooser chooser{op, *kernel.target};
+    if (std::string wrong = chooser.check(fused); !wrong.empty())
+      return op.emitOpError("cannot take ") << config << ": " << wrong;
+    bool canCopy = true;
+    withPoints(kernel, [&](PointEmitter &points) {
+      for (Value tensor : {op.getQuery(), op.getKey(), op.getValue()})
+        canCopy &= matchAttentionOperand(tensor, points).has_value();
+    });
+    if (!canCopy)
+      return op.emitOpError("expected queries, keys and values that boxes can be copied of for ")
+             << config;
+    return AttentionEmitter(kernel, op, fused).run();
+  }
+};
+
+} // namespace
+
+} // namespace xc::cuda

@@ -1,0 +1,58 @@
+//===- AttentionToLinalg.cpp - Attention that is left whole ---------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Conversion/ArrayToLinalg.h"
+#include "compiler/Dialect/Array/IR/Demands.h"
+#include "compiler/Dialect/Kernel/IR/KernelOps.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+
+namespace xc {
+
+namespace {
+
+/// What `-xc-array-keep-attention` has marked; all other attention is decomposed.
+struct ConvertAttention : OpConversionPattern<array::AttentionOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(array::AttentionOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    if (!op->hasAttr(array::kWholeAttr))
+      return rewriter.notifyMatchFailure(op, "is to be decomposed");
+    Location loc = op.getLoc();
+    SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, loc, adaptor.getQuery());
+    int64_t rank = static_cast<int64_t>(sizes.size());
+    sizes.back() = tensor::getMixedSize(rewriter, loc, adaptor.getValue(), rank - 1);
+    SmallVector<Value> dests;
+    for (Value result : op.getResults()) {
+      if (!result)
+        continue;
+      auto type = cast<RankedTensorType>(result.getType());
+      ArrayRef<OpFoldResult> own = ArrayRef(sizes).take_front(type.getRank());
+      dests.push_back(emptyTensor(rewriter, loc, own, type.getElementType()));
+    }
+    auto attention = kernel::AttentionOp::create(
+        rewriter, loc, ValueRange(dests).getTypes(), adaptor.getQuery(), adaptor.getKey(),
+        adaptor.getValue(), adaptor.getMask(), adaptor.getOffset(), adaptor.getSinks(), dests,
+        op.getCausalAttr(), op.getWindowAttr(), op.getScaleAttr());
+    SmallVector<Value> results;
+    for (auto [value, result] : llvm::zip_equal(attention.getResults(), op.getResults()))
+      results.push_back(castTo(rewriter, loc, value, storageType(result.getType())));
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+};
+
+} // namespace
+
+void populateAttentionPatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
+  patterns.add<ConvertAttention>(converter, patterns.getContext());
+}
+
+} // namespace xc

@@ -1,0 +1,220 @@
+//===- TileRegisterOps.cpp - Verifiers of ops on tiles in registers -------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Tile/IR/TileOps.h"
+
+using namespace mlir;
+
+namespace xc::tile {
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+static Type getElement(Type type) {
+  if (auto rows = dyn_cast<RowsType>(type))
+    return rows.getElementType();
+  return cast<RegisterType>(type).getElementType();
+}
+
+LogicalResult SplatOp::verify() {
+  if (getValue().getType() == getElement(getResult().getType()))
+    return success();
+  return emitOpError("expected a value of the result's element type, got ")
+         << getValue().getType() << " for " << getResult().getType();
+}
+
+/// The body's arguments and what it yields.
+static LogicalResult verifyBody(Operation *op, Region &body, ArrayRef<Type> arguments,
+                                ArrayRef<Type> yielded) {
+  auto yield = dyn_cast<YieldOp>(body.front().getTerminator());
+  if (!yield)
+    return op->emitOpError("expected a body that ends with tile.yield");
+  if (TypeRange(body.front().getArguments()) != TypeRange(arguments))
+    return op->emitOpError("expected a body of arguments ")
+           << arguments << ", got " << body.front().getArgumentTypes();
+  if (TypeRange(yield.getValues()) != TypeRange(yielded))
+    return op->emitOpError("expected a body that yields ")
+           << yielded << ", got " << yield.getValues().getTypes();
+  return success();
+}
+
+LogicalResult MapOp::verify() {
+  auto result = dyn_cast<RegisterType>(getResult().getType());
+  if (result && result.isOperand())
+    return emitOpError("expected a result of layout 'accumulator', got ") << result;
+  SmallVector<Type> arguments;
+  for (Type input : getInputs().getTypes()) {
+    auto tile = dyn_cast<RegisterType>(input);
+    if (tile && (!result || tile.isOperand() || tile.getColumns() != result.getColumns()))
+      return emitOpError("expected inputs of the result's layout and columns, got ")
+             << input << " for " << getResult().getType();
+    arguments.push_back(getElement(input));
+  }
+  if (static_cast<bool>(getRow()) != static_cast<bool>(getColumn()))
+    return emitOpError("expected both a row and a column, or neither");
+  if (getRow())
+    arguments.append(2, IndexType::get(getContext()));
+  return verifyBody(*this, getBody(), arguments, getElement(getResult().getType()));
+}
+
+LogicalResult EachOp::verify() {
+  Type index = IndexType::get(getContext()), element = getElement(getTile().getType());
+  auto tile = dyn_cast<RegisterType>(getTile().getType());
+  if (!tile)
+    return verifyBody(*this, getBody(), {element, index}, {});
+  if (tile.isOperand())
+    return emitOpError("expected a tile of layout 'accumulator', got ") << tile;
+  auto width = static_cast<int64_t>(getWidth());
+  if (width != 2 && (width != 8 || element.getIntOrFloatBitWidth() != 16))
+    return emitOpError("expected vectors of 2 elements, or of 8 of 16 bits, got ")
+           << width << " of " << element;
+  return verifyBody(*this, getBody(), {VectorType::get(width, element), index, index}, {});
+}
+
+LogicalResult ReduceRowsOp::verify() {
+  RegisterType tile = getTile().getType();
+  RowsType rows = getInit().getType();
+  if (tile.isOperand() || !rows.getPartial() || rows.getElementType() != tile.getElementType() ||
+      !tile.getElementType().isF32())
+    return emitOpError("expected an accumulator of f32 and partial numbers of its rows, got ")
+           << tile << " and " << rows;
+  return success();
+}
+
+LogicalResult CombineRowsOp::verify() {
+  RowsType part = getPart().getType(), result = getResult().getType();
+  if (!part.getPartial() || result.getPartial() ||
+      part.getElementType() != result.getElementType() || !part.getElementType().isF32())
+    return emitOpError("expected partial numbers of rows that become whole ones of f32, got ")
+           << part << " and " << result;
+  return success();
+}
+
+LogicalResult ConvertLayoutOp::verify() {
+  RegisterType from = getTile().getType(), to = getResult().getType();
+  if (from.isOperand() || !to.isOperand() || from.getColumns() != to.getColumns() ||
+      !from.getElementType().isF32() || !isa<FloatType>(to.getElementType()))
+    return emitOpError("expected an accumulator of f32 and an operand of as many columns, got ")
+           << from << " and " << to;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+/// What a shared operand has along k, and along its own dim.
+static std::pair<int64_t, int64_t> getExtents(SharedType tile, bool transposed) {
+  return transposed ? std::pair(tile.getRows(), tile.getColumns())
+                    : std::pair(tile.getColumns(), tile.getRows());
+}
+
+/// Checks an operand of 16-bit elements in shared memory.
+static LogicalResult verifyShared(Operation *op, SharedType tile, bool transposed, int64_t k,
+                                  int64_t own) {
+  auto [alongK, extent] = getExtents(tile, transposed);
+  if (tile.getElementBytes() == 2 && k <= alongK && own <= extent)
+    return success();
+  return op->emitOpError("expected an operand of 16-bit elements, at least ")
+         << k << " along k and " << own << " along its own dim, got " << tile;
+}
+
+/// Nobody reads a product that may be under way.
+static LogicalResult verifyUses(DotOp op) {
+  for (OpOperand &use : op.getResult().getUses()) {
+    auto dot = dyn_cast<DotOp>(use.getOwner());
+    auto await = dyn_cast<AwaitOp>(use.getOwner());
+    bool isSum = dot && dot.getAccumulator() == op.getResult() && dot.getA() != op.getResult();
+    if (isSum || (await && await.getToken() == op.getToken()))
+      continue;
+    InFlightDiagnostic diag =
+        op.emitOpError("expected its result to be awaited by its token before it is used");
+    diag.attachNote(use.getOwner()->getLoc()) << "used here";
+    return diag;
+  }
+  return success();
+}
+
+LogicalResult DotOp::verify() {
+  RegisterType result = getResult().getType();
+  int64_t k = getK(), columns = result.getColumns();
+  if (result.isOperand() || !result.getElementType().isF32())
+    return emitOpError("expected a result of layout 'accumulator' and f32, got ") << result;
+  if (k < 16 || k % 16 != 0)
+    return emitOpError("expected a multiple of 16 elements along k, got ") << k;
+  if (getAccumulator() && getAccumulator().getType() != result)
+    return emitOpError("expected an accumulator of the result's type, got ")
+           << getAccumulator().getType() << " for " << result;
+  if (failed(verifyShared(*this, getB().getType(), getTransposedB(), k, columns)))
+    return failure();
+  Type element = getB().getType().getElementType();
+  if (auto a = dyn_cast<RegisterType>(getA().getType())) {
+    if (!a.isOperand() || a.getElementType() != element || k > a.getColumns() || getRow() ||
+        getTransposedA())
+      return emitOpError("expected an operand of layout 'operand' without a row, at least ")
+             << k << " columns of " << element << ", got " << a;
+    return verifyUses(*this);
+  }
+  auto a = cast<SharedType>(getA().getType());
+  if (!getRow() || a.getElementType() != element)
+    return emitOpError("expected a row of a tile of ") << element << ", got " << a;
+  if (failed(verifyShared(*this, a, getTransposedA(), k, kWarpgroupRows)))
+    return failure();
+  return verifyUses(*this);
+}
+
+LogicalResult AwaitOp::verify() {
+  auto dot = getToken().getDefiningOp<DotOp>();
+  if (!dot)
+    return emitOpError("expected the token of a tile.dot");
+  if (dot.getResult() != getValue())
+    return emitOpError("expected the result and the token of one tile.dot");
+  return success();
+}
+
+LogicalResult IssueOp::verify() {
+  auto count = static_cast<size_t>(getColumns()) / 2;
+  if (getResults().size() != count || (!getSums().empty() && getSums().size() != count))
+    return emitOpError("expected ") << count << " results and as many sums or none, got "
+                                    << getResults().size() << " and " << getSums().size();
+  auto words = static_cast<size_t>(getK()) / 4;
+  if (static_cast<bool>(getA()) == !getWords().empty() ||
+      (!getWords().empty() && getWords().size() < words))
+    return emitOpError("expected a tile or at least ")
+           << words << " words as the first operand, got " << getWords().size();
+  return success();
+}
+
+LogicalResult RetireOp::verify() {
+  if (getResults().size() == getSums().size())
+    return success();
+  return emitOpError("expected as many results as sums, got ")
+         << getResults().size() << " and " << getSums().size();
+}
+
+//===----------------------------------------------------------------------===//
+// Schedule
+//===----------------------------------------------------------------------===//
+
+LogicalResult RolesOp::verify() {
+  size_t roles = getRoles().size();
+  if (roles < 1 || getCounts().size() != roles || getRegisters().size() != roles)
+    return emitOpError("expected a count and registers for each of ")
+           << roles << " roles, got " << getCounts().size() << " and " << getRegisters().size();
+  for (Region &role : getRoles())
+    if (failed(verifyBody(*this, role, IndexType::get(getContext()), {})))
+      return failure();
+  for (auto [count, registers] : llvm::zip_equal(getCounts(), getRegisters()))
+    if (count < 1 || registers < 24 || registers > 256 || registers % 8 != 0)
+      return emitOpError("expected roles of at least one warpgroup and 24 to 256 registers, a "
+                         "multiple of 8, got ")
+             << count << " of " << registers;
+  return success();
+}
+
+} // namespace xc::tile

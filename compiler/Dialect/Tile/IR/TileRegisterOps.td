@@ -1,0 +1,267 @@
+//===- TileRegisterOps.td - Ops on tiles in registers -----*- tablegen -*-===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Tiles as values: what a kernel does to them, without lanes and registers. TileOps.td includes it.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_DIALECT_TILE_IR_TILEREGISTEROPS_TD
+#define XC_DIALECT_TILE_IR_TILEREGISTEROPS_TD
+
+include "compiler/Dialect/Tile/IR/TileDialect.td"
+
+def Tile_Value : AnyTypeOf<[Tile_RegisterType, Tile_RowsType], "a tile in registers or numbers of its rows">;
+
+def Tile_Combine : I32EnumAttr<"Combine", "how elements of a row become one number", [
+    I32EnumAttrCase<"Max", 0, "max">, I32EnumAttrCase<"Add", 1, "add">]> {
+  let cppNamespace = "::xc::tile";
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+def Tile_SplatOp : Tile_Op<"splat", [Pure]> {
+  let summary = "A tile, or numbers of rows, that are all the same";
+  let description = [{
+    Example:
+    ```mlir
+    %none = tile.splat %zero : f32 -> !tile.reg<64x128xf32, accumulator>
+    ```
+  }];
+  let arguments = (ins AnyType:$value);
+  let results = (outs Tile_Value:$result);
+  let assemblyFormat = "$value attr-dict `:` type($value) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_MapOp : Tile_Op<"map", [SingleBlock, RecursiveMemoryEffects, AttrSizedOperandSegments]> {
+  let summary = "Compute each element of a tile from those of others at its place";
+  let description = [{
+    The body gets an element of each input, of numbers of rows that of the element's row, and yields the result's element. With
+    `at (row, column)`, the place of the tile's first element, it gets the element's own row and column, too. Inputs and result are
+    accumulators of as many columns, or all are numbers of rows. Example:
+    ```mlir
+    %p = tile.map (%s, %m : !tile.reg<64x128xf32, accumulator>, !tile.rows<f32>) {
+    ^bb0(%x: f32, %max: f32):
+      %d = arith.subf %x, %max : f32
+      %e = math.exp2 %d : f32
+      tile.yield %e : f32
+    } : !tile.reg<64x128xf32, accumulator>
+    ```
+  }];
+  let arguments = (ins Variadic<Tile_Value>:$inputs, Optional<Index>:$row, Optional<Index>:$column);
+  let results = (outs Tile_Value:$result);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    `(` $inputs `:` type($inputs) `)` (`at` `(` $row^ `,` $column `)`)? $body attr-dict `:` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_EachOp : Tile_Op<"each", [SingleBlock, RecursiveMemoryEffects]> {
+  let summary = "Do something with each vector of elements of a tile, or each number of a row";
+  let description = [{
+    The body gets `width` neighbouring elements as a vector, and the row and the column of the first; or a row's number and the row, in
+    one of the four threads that hold it. Two neighbours are with one thread. Eight, which 16-bit elements may be taken in, are spread over
+    the four threads of their row: these first exchange what they have, so that each has a vector of every four. `row` and `column` are the
+    place of the tile's first element. Example:
+    ```mlir
+    tile.each %l at (%first, %zero) : !tile.rows<f32> {
+    ^bb0(%sum: f32, %row: index):
+      memref.store %sum, %sums[%row] : memref<?xf32>
+      tile.yield
+    }
+    ```
+  }];
+  let arguments = (ins Tile_Value:$tile, Index:$row, Index:$column, DefaultValuedAttr<I64Attr, "2">:$width);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$tile `at` `(` $row `,` $column `)` (`width` $width^)? `:` type($tile) $body attr-dict";
+  let hasVerifier = 1;
+}
+
+def Tile_ReduceRowsOp : Tile_Op<"reduce_rows", [Pure, AllTypesMatch<["init", "result"]>]> {
+  let summary = "Combine the elements of each row, as far as a thread holds them";
+  let description = [{
+    The result is `partial`: see `tile.combine_rows`. `init` comes first. Example:
+    ```mlir
+    %part = tile.reduce_rows max %s, %none : !tile.reg<64x128xf32, accumulator>, !tile.rows<f32, partial>
+    ```
+  }];
+  let arguments = (ins Tile_Combine:$kind, Tile_RegisterType:$tile, Tile_RowsType:$init);
+  let results = (outs Tile_RowsType:$result);
+  let assemblyFormat = "$kind $tile `,` $init attr-dict `:` type($tile) `,` type($init)";
+  let hasVerifier = 1;
+}
+
+def Tile_CombineRowsOp : Tile_Op<"combine_rows", [Pure]> {
+  let summary = "Combine the parts of a row's number that its four threads hold";
+  let description = [{
+    Becomes two shuffles for each row. Example:
+    ```mlir
+    %m = tile.combine_rows max %part : !tile.rows<f32, partial> -> !tile.rows<f32>
+    ```
+  }];
+  let arguments = (ins Tile_Combine:$kind, Tile_RowsType:$part);
+  let results = (outs Tile_RowsType:$result);
+  let assemblyFormat = "$kind $part attr-dict `:` type($part) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+def Tile_ConvertLayoutOp : Tile_Op<"convert_layout", [Pure]> {
+  let summary = "Make an accumulator the first operand of a product";
+  let description = [{
+    Rounds f32 to the operand's 16-bit type; each thread has the elements that it needs already. Example:
+    ```mlir
+    %a = tile.convert_layout %p : !tile.reg<64x128xf32, accumulator> -> !tile.reg<64x128xbf16, operand>
+    ```
+  }];
+  let arguments = (ins Tile_RegisterType:$tile);
+  let results = (outs Tile_RegisterType:$result);
+  let assemblyFormat = "$tile attr-dict `:` type($tile) `->` type($result)";
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+def Tile_DotOp : Tile_EffectOp<"dot", [AttrSizedOperandSegments]> {
+  let summary = "Start the product of two tiles";
+  let description = [{
+    result = (accumulator or 0) + a * b. `a` is a register tile of layout `operand`, or rows `row` .. `row` + 63 of a tile in shared
+    memory; `b` is in shared memory. Lines of either run along k; with `transposed_a` or `transposed_b` a tile is k x rows, or k x
+    columns. Only the first `k` elements along k are multiplied, and the result's columns of `b`. All threads of a warpgroup execute
+    it. Nobody but `tile.await`, or a `tile.dot` as its accumulator, may use the result before the token says that it is there; `a` in
+    registers and what is read of shared memory must stay until then. Example:
+    ```mlir
+    %s, %ready = tile.dot %q[%row], %keys k 128
+        : !tile.shared<128x128xbf16>, !tile.shared<128x128xbf16> -> !tile.reg<64x128xf32, accumulator>
+    %o, %done = tile.dot %p, %values accumulate %before : !tile.reg<64x128xf32, accumulator> k 128 {transposed_b}
+        : !tile.reg<64x128xbf16, operand>, !tile.shared<128x128xbf16> -> !tile.reg<64x128xf32, accumulator>
+    ```
+  }];
+  let arguments = (ins AnyTypeOf<[Tile_SharedType, Tile_RegisterType]>:$a, Optional<Index>:$row, Tile_SharedType:$b,
+                       Optional<Tile_RegisterType>:$accumulator, I64Attr:$k, UnitAttr:$transposed_a, UnitAttr:$transposed_b);
+  let results = (outs Tile_RegisterType:$result, Tile_TokenType:$token);
+  let assemblyFormat = [{
+    $a (`[` $row^ `]`)? `,` $b (`accumulate` $accumulator^ `:` type($accumulator))? `k` $k attr-dict
+    `:` type($a) `,` type($b) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_AwaitOp : Tile_EffectOp<"await", [AllTypesMatch<["value", "result"]>]> {
+  let summary = "Wait for a product";
+  let description = [{
+    Returns the product's result, which can be read from there on. `-xc-cuda-place-waits` moves it as far down as its readers let it, and sets
+    `pending`, how many products that have been started since may still be under way, and `kept`, the operands in registers that
+    are in use up to here. Becomes `wgmma.wait_group`. Example:
+    ```mlir
+    %scores = tile.await %s, %ready : !tile.reg<64x128xf32, accumulator>
+    ```
+  }];
+  let arguments = (ins Tile_RegisterType:$value, Tile_TokenType:$token, Variadic<Tile_RegisterType>:$kept,
+                       OptionalAttr<I64Attr>:$pending);
+  let results = (outs Tile_RegisterType:$result);
+  let assemblyFormat = "$value `,` $token (`keep` $kept^ `:` type($kept))? (`pending` $pending^)? attr-dict `:` type($value)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$value, "::mlir::Value":$token), [{
+    build($_builder, $_state, value.getType(), value, token, ::mlir::ValueRange(), ::mlir::IntegerAttr());
+  }]>];
+  let hasVerifier = 1;
+}
+
+def Tile_IssueOp : Tile_EffectOp<"issue", [AttrSizedOperandSegments]> {
+  let summary = "Start a product of a thread's registers";
+  let description = [{
+    What `tile.dot` becomes: `sums` are the accumulator's elements that a thread holds (none: the product starts from 0), `words` those of
+    an operand in registers. Becomes `wgmma.fence`, a `wgmma.mma_async` for each 16 elements along k, and `wgmma.commit_group`. Example:
+    ```mlir
+    %r:4 = tile.issue sums() a %q[%row] words() b %k columns 8 k 64
+        : !tile.shared<8x64xbf16>, !tile.shared<64x64xbf16> -> f32, f32, f32, f32
+    ```
+  }];
+  let arguments = (ins Variadic<F32>:$sums, Optional<Tile_SharedType>:$a, Optional<Index>:$row, Variadic<I32>:$words,
+                       Tile_SharedType:$b, I64Attr:$columns, I64Attr:$k, UnitAttr:$transposed_a, UnitAttr:$transposed_b);
+  let results = (outs Variadic<F32>:$results);
+  let assemblyFormat = [{
+    `sums` `(` ($sums^ `:` type($sums))? `)` (`a` $a^ `[` $row `]`)? `words` `(` ($words^ `:` type($words))? `)` `b` $b
+    `columns` $columns `k` $k attr-dict `:` type($b) (`,` type($a)^)? `->` type($results)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_RetireOp : Tile_EffectOp<"retire", [AttrSizedOperandSegments]> {
+  let summary = "Wait until at most some products are under way";
+  let description = [{
+    What `tile.await` becomes: `sums` are returned to be read, `words` stay as they are up to here. Becomes `wgmma.wait_group`. Example:
+    ```mlir
+    %r:2 = tile.retire 1 sums(%a, %b : f32, f32) words() -> f32, f32
+    ```
+  }];
+  let arguments = (ins I64Attr:$pending, Variadic<F32>:$sums, Variadic<I32>:$words);
+  let results = (outs Variadic<F32>:$results);
+  let assemblyFormat = [{
+    $pending `sums` `(` ($sums^ `:` type($sums))? `)` `words` `(` ($words^ `:` type($words))? `)` attr-dict
+    (`->` type($results)^)?
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Schedule
+//===----------------------------------------------------------------------===//
+
+def Tile_RolesOp : Tile_Op<"roles", [SingleBlock, RecursiveMemoryEffects]> {
+  let summary = "Give the warpgroups of a block roles";
+  let description = [{
+    Region i is executed by `counts[i]` warpgroups (128 threads each), whose number among them is its argument; the first warpgroups
+    have the first role. Each thread of role i gets `registers[i]` registers (`setmaxnreg`): fewer than it starts with in the first roles, more
+    in the others. Example:
+    ```mlir
+    tile.roles counts [1, 2] registers [24, 240] {
+    ^bb0(%loader: index):
+      tile.yield
+    }, {
+    ^bb0(%consumer: index):
+      tile.yield
+    }
+    ```
+  }];
+  let arguments = (ins DenseI64ArrayAttr:$counts, DenseI64ArrayAttr:$registers);
+  let regions = (region VariadicRegion<SizedRegion<1>>:$roles);
+  let assemblyFormat = "`counts` $counts `registers` $registers $roles attr-dict";
+  let hasVerifier = 1;
+}
+
+class Tile_NamedBarrierOp<string mnemonic> : Tile_EffectOp<mnemonic> {
+  let arguments = (ins Index:$number, I64Attr:$threads);
+  let assemblyFormat = "$number `threads` $threads attr-dict";
+}
+
+def Tile_BarrierSyncOp : Tile_NamedBarrierOp<"barrier_sync"> {
+  let summary = "Wait until all threads have come to a named barrier";
+  let description = [{
+    `threads` is how many, those that arrive and do not wait included. All threads of a warp execute it. Barrier 0 is the block's, and
+    `tile.sync_warpgroup` uses one from 1 on for each warpgroup. Becomes `bar.sync`. Example:
+    ```mlir
+    tile.barrier_sync %number threads 256
+    ```
+  }];
+}
+
+def Tile_BarrierArriveOp : Tile_NamedBarrierOp<"barrier_arrive"> {
+  let summary = "Come to a named barrier without waiting";
+  let description = [{
+    As `tile.barrier_sync` otherwise. Becomes `bar.arrive`. Example:
+    ```mlir
+    tile.barrier_arrive %number threads 256
+    ```
+  }];
+}
+
+#endif // XC_DIALECT_TILE_IR_TILEREGISTEROPS_TD

@@ -1,0 +1,124 @@
+// RUN: xc-opt %s -xc-cuda-lower-registers -canonicalize -cse | FileCheck %s --implicit-check-not=!tile.reg --implicit-check-not=!tile.rows
+
+!acc = !tile.reg<64x16xf32, accumulator>
+!operand = !tile.reg<64x16xbf16, operand>
+
+// A thread has 8 of the 64 x 16 elements: of two rows 8 apart, four of each, in columns 0, 1, 8 and 9 from its first one on.
+// CHECK-LABEL: func.func @places
+// CHECK:         %[[IN_GROUP:.*]] = arith.remui %{{.*}}, %c128
+// CHECK:         %[[LANE:.*]] = arith.remui %[[IN_GROUP]], %c32
+// CHECK:         %[[WARP:.*]] = arith.divui %[[IN_GROUP]], %c32
+// CHECK:         %[[QUARTER:.*]] = arith.remui %[[LANE]], %c4
+// CHECK:         %[[OF_WARP:.*]] = arith.muli %[[WARP]], %c16
+// CHECK:         %[[OF_LANE:.*]] = arith.divui %[[LANE]], %c4
+// CHECK:         %[[UPPER:.*]] = arith.addi %[[OF_WARP]], %[[OF_LANE]]
+// CHECK:         %[[TWICE:.*]] = arith.muli %[[QUARTER]], %c2
+// CHECK:         %[[FIRST:.*]] = arith.addi %arg1, %[[TWICE]]
+// CHECK:         memref.store %{{.*}}, %arg2[%[[UPPER]], %[[FIRST]]]
+// CHECK:         %[[LOWER:.*]] = arith.addi %[[UPPER]], %c8
+// CHECK:         memref.store %{{.*}}, %arg2[%[[LOWER]], %[[FIRST]]]
+// CHECK:         %[[NEXT:.*]] = arith.addi %[[FIRST]], %c8
+// CHECK:         memref.store %{{.*}}, %arg2[%[[UPPER]], %[[NEXT]]]
+// CHECK:         memref.store %{{.*}}, %arg2[%[[LOWER]], %[[NEXT]]]
+func.func @places(%x: f32, %column: index, %m: memref<?x?xvector<2xf32>>) {
+  %zero = arith.constant 0 : index
+  %t = tile.splat %x : f32 -> !acc
+  tile.each %t at (%zero, %column) : !acc {
+  ^bb0(%pair: vector<2xf32>, %row: index, %first: index):
+    memref.store %pair, %m[%row, %first] : memref<?x?xvector<2xf32>>
+    tile.yield
+  }
+  return
+}
+
+// Vectors of eight: words go to the neighbour of a pair of threads, then to the other pair. The last two of four threads have no vector.
+// CHECK-LABEL: func.func @vectors
+// CHECK-COUNT-2: gpu.shuffle xor %{{.*}}, %c1_i32
+// CHECK-COUNT-2: gpu.shuffle xor %{{.*}}, %c2_i32
+// CHECK:         %[[THERE:.*]] = arith.cmpi ult, %[[QUARTER:.*]], %c2
+// CHECK:         scf.if %[[THERE]] {
+// CHECK-NEXT:      memref.store %{{.*}}, %arg2[%{{.*}}, %{{.*}}] : memref<?x?xvector<8xbf16>>
+// CHECK-COUNT-4: gpu.shuffle
+// CHECK-NOT:     gpu.shuffle
+func.func @vectors(%x: memref<?x?xbf16>, %column: index, %m: memref<?x?xvector<8xbf16>>) {
+  %zero = arith.constant 0 : index
+  %none = arith.constant 0.0 : f32
+  %r = tile.splat %none : f32 -> !tile.rows<f32>
+  %t = tile.map (%r : !tile.rows<f32>) at (%zero, %column) {
+  ^bb0(%same: f32, %row: index, %at: index):
+    %e = memref.load %x[%row, %at] : memref<?x?xbf16>
+    tile.yield %e : bf16
+  } : !tile.reg<64x16xbf16, accumulator>
+  tile.each %t at (%zero, %column) width 8 : !tile.reg<64x16xbf16, accumulator> {
+  ^bb0(%v: vector<8xbf16>, %row: index, %first: index):
+    memref.store %v, %m[%row, %first] : memref<?x?xvector<8xbf16>>
+    tile.yield
+  }
+  return
+}
+
+// Through a loop: eight sums and two numbers of rows.
+// CHECK-LABEL: func.func @loop
+// CHECK:         %[[R:.*]]:10 = scf.for
+// CHECK-COUNT-8:   arith.mulf
+// CHECK:           scf.yield
+func.func @loop(%x: f32, %n: index, %m: memref<?xf32>) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %t = tile.splat %x : f32 -> !acc
+  %r = tile.splat %x : f32 -> !tile.rows<f32>
+  %end:2 = scf.for %i = %zero to %n step %one iter_args(%s = %t, %f = %r) -> (!acc, !tile.rows<f32>) {
+    %scaled = tile.map (%s, %f : !acc, !tile.rows<f32>) {
+    ^bb0(%e: f32, %g: f32):
+      %y = arith.mulf %e, %g : f32
+      tile.yield %y : f32
+    } : !acc
+    %next = tile.map (%f : !tile.rows<f32>) {
+    ^bb0(%g: f32):
+      %y = arith.negf %g : f32
+      tile.yield %y : f32
+    } : !tile.rows<f32>
+    scf.yield %scaled, %next : !acc, !tile.rows<f32>
+  }
+  %part = tile.splat %x : f32 -> !tile.rows<f32, partial>
+  %sum = tile.reduce_rows add %end#0, %part : !acc, !tile.rows<f32, partial>
+  %whole = tile.combine_rows add %sum : !tile.rows<f32, partial> -> !tile.rows<f32>
+  tile.each %whole at (%zero, %zero) : !tile.rows<f32> {
+  ^bb0(%e: f32, %row: index):
+    memref.store %e, %m[%row] : memref<?xf32>
+    tile.yield
+  }
+  return
+}
+
+// The four threads of a row combine what they have by two shuffles. (Here the thread's two rows have one number.)
+// CHECK-LABEL: func.func @combine
+// CHECK:         gpu.shuffle xor %{{.*}}, %c1_i32
+// CHECK:         gpu.shuffle xor %{{.*}}, %c2_i32
+// CHECK-NOT:     gpu.shuffle
+func.func @combine(%x: f32, %m: memref<?xf32>) {
+  %zero = arith.constant 0 : index
+  %t = tile.splat %x : f32 -> !tile.rows<f32, partial>
+  %y = tile.combine_rows max %t : !tile.rows<f32, partial> -> !tile.rows<f32>
+  tile.each %y at (%zero, %zero) : !tile.rows<f32> {
+  ^bb0(%e: f32, %row: index):
+    memref.store %e, %m[%row] : memref<?xf32>
+    tile.yield
+  }
+  return
+}
+
+// CHECK-LABEL: func.func @product
+// CHECK:         %[[S:.*]]:8 = tile.issue sums() a %arg0[%arg2] words() b %arg1 columns 16 k 64
+// CHECK:         %[[D:.*]]:8 = tile.retire 0 sums(%[[S]]#0,
+// CHECK:         arith.truncf %{{.*}} : vector<2xf32> to vector<2xbf16>
+// CHECK:         tile.issue sums(%[[D]]#0, {{.*}}) words(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : i32, i32, i32, i32) b %arg3 columns 16 k 16 {transposed_b}
+// CHECK:         tile.retire 0 sums({{.*}}) words(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : i32, i32, i32, i32)
+func.func @product(%q: !tile.shared<64x64xbf16>, %k: !tile.shared<16x64xbf16>, %row: index, %v: !tile.shared<16x64xbf16>) {
+  %s, %ready = tile.dot %q[%row], %k k 64 : !tile.shared<64x64xbf16>, !tile.shared<16x64xbf16> -> !acc
+  %d = tile.await %s, %ready pending 0 : !acc
+  %p = tile.convert_layout %d : !acc -> !operand
+  %o, %done = tile.dot %p, %v accumulate %d : !acc k 16 {transposed_b} : !operand, !tile.shared<16x64xbf16> -> !acc
+  %r = tile.await %o, %done keep %p : !operand pending 0 : !acc
+  return
+}

@@ -1,0 +1,30 @@
+// RUN: xc-opt %s -split-input-file -xc-array-keep-attention -xc-array-decompose | FileCheck %s
+
+// CHECK-LABEL: func.func @half
+// CHECK:         array.attention %{{.*}} {array.whole}
+func.func @half(%q: tensor<2x?x64xf16>, %k: tensor<2x?x64xf16>) -> tensor<2x?x64xf16> {
+  %r = array.attention %q, %k, %k scale = 0.125 : (tensor<2x?x64xf16>, tensor<2x?x64xf16>, tensor<2x?x64xf16>) -> tensor<2x?x64xf16>
+  return %r : tensor<2x?x64xf16>
+}
+
+// No kernel takes wide types, or a vector of a size that is not known; a few queries are no work but reading.
+// CHECK-LABEL: func.func @others
+// CHECK-NOT:     array.attention
+func.func @others(%q: tensor<2x20x64xf32>, %d: tensor<2x20x?xf16>, %t: tensor<2x4x64xf16>, %k: tensor<2x20x64xf16>)
+    -> (tensor<2x20x64xf32>, tensor<2x20x?xf16>, tensor<2x4x64xf16>) {
+  %a = array.attention %q, %q, %q scale = 0.125 : (tensor<2x20x64xf32>, tensor<2x20x64xf32>, tensor<2x20x64xf32>) -> tensor<2x20x64xf32>
+  %b = array.attention %d, %d, %d scale = 0.125 : (tensor<2x20x?xf16>, tensor<2x20x?xf16>, tensor<2x20x?xf16>) -> tensor<2x20x?xf16>
+  %c = array.attention %t, %k, %k scale = 0.125 : (tensor<2x4x64xf16>, tensor<2x20x64xf16>, tensor<2x20x64xf16>) -> tensor<2x4x64xf16>
+  return %a, %b, %c : tensor<2x20x64xf32>, tensor<2x20x?xf16>, tensor<2x4x64xf16>
+}
+
+// -----
+
+// An extent in device memory has rules for simple ops only.
+// CHECK-LABEL: func.func @extent
+// CHECK-NOT:     array.attention
+func.func @extent(%q: tensor<2x20x64xf16>, %k: tensor<2x30x64xf16>, %n: tensor<i64>) -> tensor<2x20x64xf16> {
+  %grown = array.set_extent %k, %n axis = 1 : (tensor<2x30x64xf16>, tensor<i64>) -> tensor<2x?x64xf16>
+  %r = array.attention %q, %grown, %grown scale = 0.125 : (tensor<2x20x64xf16>, tensor<2x?x64xf16>, tensor<2x?x64xf16>) -> tensor<2x20x64xf16>
+  return %r : tensor<2x20x64xf16>
+}

@@ -1,0 +1,263 @@
+// RUN: xc-opt %s -split-input-file -verify-diagnostics
+
+// expected-error @+1 {{expected 64 rows and the layout 'accumulator' or 'operand', got [32, 8] and 'accumulator'}}
+func.func private @rows(!tile.reg<32x8xf32, accumulator>)
+
+// -----
+
+// expected-error @+1 {{expected an operand of 16-bit elements and a multiple of 16 columns, got 16 of 'f32'}}
+func.func private @operand(!tile.reg<64x16xf32, operand>)
+
+// -----
+
+// A result that may be under way is read.
+func.func @unawaited(%q: !tile.shared<64x64xbf16>, %row: index) -> !tile.reg<64x64xf32, accumulator> {
+  // expected-error @+1 {{expected its result to be awaited by its token before it is used}}
+  %s, %ready = tile.dot %q[%row], %q k 64 : !tile.shared<64x64xbf16>, !tile.shared<64x64xbf16> -> !tile.reg<64x64xf32, accumulator>
+  // expected-note @+1 {{used here}}
+  return %s : !tile.reg<64x64xf32, accumulator>
+}
+
+// -----
+
+func.func @token_of_another(%q: !tile.shared<64x64xbf16>, %row: index) {
+  %s, %ready = tile.dot %q[%row], %q k 64 : !tile.shared<64x64xbf16>, !tile.shared<64x64xbf16> -> !tile.reg<64x64xf32, accumulator>
+  // expected-error @+1 {{expected its result to be awaited by its token before it is used}}
+  %t, %other = tile.dot %q[%row], %q k 64 : !tile.shared<64x64xbf16>, !tile.shared<64x64xbf16> -> !tile.reg<64x64xf32, accumulator>
+  // expected-note @+1 {{used here}}
+  %u = tile.await %t, %ready : !tile.reg<64x64xf32, accumulator>
+  return
+}
+
+// -----
+
+func.func @k(%q: !tile.shared<64x64xbf16>, %row: index) {
+  // expected-error @+1 {{expected an operand of 16-bit elements, at least 80 along k and 64 along its own dim, got '!tile.shared<64x64xbf16>'}}
+  %s, %ready = tile.dot %q[%row], %q k 80 : !tile.shared<64x64xbf16>, !tile.shared<64x64xbf16> -> !tile.reg<64x64xf32, accumulator>
+  return
+}
+
+// -----
+
+func.func @body(%r: !tile.rows<f32>) {
+  // expected-error @+1 {{expected a body that yields 'f32', got 'index'}}
+  %m = tile.map (%r : !tile.rows<f32>) {
+  ^bb0(%x: f32):
+    %c = arith.constant 0 : index
+    tile.yield %c : index
+  } : !tile.rows<f32>
+  return
+}
+
+// -----
+
+func.func @columns(%t: !tile.reg<64x8xf32, accumulator>) {
+  // expected-error @+1 {{expected inputs of the result's layout and columns, got '!tile.reg<64x8xf32, accumulator>' for '!tile.reg<64x16xf32, accumulator>'}}
+  %m = tile.map (%t : !tile.reg<64x8xf32, accumulator>) {
+  ^bb0(%x: f32):
+    tile.yield %x : f32
+  } : !tile.reg<64x16xf32, accumulator>
+  return
+}
+
+// -----
+
+func.func @whole(%t: !tile.reg<64x8xf32, accumulator>, %r: !tile.rows<f32>) {
+  // expected-error @+1 {{expected an accumulator of f32 and partial numbers of its rows, got '!tile.reg<64x8xf32, accumulator>' and '!tile.rows<f32>'}}
+  %m = tile.reduce_rows add %t, %r : !tile.reg<64x8xf32, accumulator>, !tile.rows<f32>
+  return
+}
+
+// -----
+
+func.func @roles() {
+  // expected-error @+1 {{expected roles of at least one warpgroup and 24 to 256 registers, a multiple of 8, got 1 of 20}}
+  tile.roles counts [1] registers [20] {
+  ^bb0(%i: index):
+    tile.yield
+  }
+  return
+}
+
+// -----
+
+func.func @splat(%x: f16) {
+  // expected-error @+1 {{expected a value of the result's element type, got 'f16' for '!tile.rows<f32>'}}
+  %r = tile.splat %x : f16 -> !tile.rows<f32>
+  return
+}
+
+// -----
+
+func.func @open_body(%r: !tile.rows<f32>) {
+  // expected-error @+1 {{expected a body that ends with tile.yield}}
+  %m = tile.map (%r : !tile.rows<f32>) {
+  ^bb0(%x: f32):
+    llvm.unreachable
+  } : !tile.rows<f32>
+  return
+}
+
+// -----
+
+func.func @body_arguments(%r: !tile.rows<f32>) {
+  // expected-error @+1 {{expected a body of arguments 'f32', got 'f16'}}
+  %m = tile.map (%r : !tile.rows<f32>) {
+  ^bb0(%x: f16):
+    %c = arith.constant 0.0 : f32
+    tile.yield %c : f32
+  } : !tile.rows<f32>
+  return
+}
+
+// -----
+
+func.func @map_to_operand(%t: !tile.reg<64x16xbf16, accumulator>) {
+  // expected-error @+1 {{expected a result of layout 'accumulator', got '!tile.reg<64x16xbf16, operand>'}}
+  %m = tile.map (%t : !tile.reg<64x16xbf16, accumulator>) {
+  ^bb0(%x: bf16):
+    tile.yield %x : bf16
+  } : !tile.reg<64x16xbf16, operand>
+  return
+}
+
+// -----
+
+func.func @row_alone(%r: !tile.rows<f32>, %i: index) {
+  // expected-error @+1 {{expected both a row and a column, or neither}}
+  %m = "tile.map"(%r, %i) <{operandSegmentSizes = array<i32: 1, 1, 0>}> ({
+  ^bb0(%x: f32):
+    tile.yield %x : f32
+  }) : (!tile.rows<f32>, index) -> !tile.rows<f32>
+  return
+}
+
+// -----
+
+func.func @each_operand(%t: !tile.reg<64x16xbf16, operand>, %i: index) {
+  // expected-error @+1 {{expected a tile of layout 'accumulator', got '!tile.reg<64x16xbf16, operand>'}}
+  tile.each %t at (%i, %i) : !tile.reg<64x16xbf16, operand> {
+  ^bb0(%x: vector<2xbf16>, %row: index, %column: index):
+    tile.yield
+  }
+  return
+}
+
+// -----
+
+func.func @each_width(%t: !tile.reg<64x16xf32, accumulator>, %i: index) {
+  // expected-error @+1 {{expected vectors of 2 elements, or of 8 of 16 bits, got 8 of 'f32'}}
+  tile.each %t at (%i, %i) width 8 : !tile.reg<64x16xf32, accumulator> {
+  ^bb0(%x: vector<8xf32>, %row: index, %column: index):
+    tile.yield
+  }
+  return
+}
+
+// -----
+
+func.func @combine_whole(%r: !tile.rows<f32>) {
+  // expected-error @+1 {{expected partial numbers of rows that become whole ones of f32, got '!tile.rows<f32>' and '!tile.rows<f32>'}}
+  %m = tile.combine_rows add %r : !tile.rows<f32> -> !tile.rows<f32>
+  return
+}
+
+// -----
+
+func.func @convert_back(%t: !tile.reg<64x16xbf16, operand>) {
+  // expected-error @+1 {{expected an accumulator of f32 and an operand of as many columns, got '!tile.reg<64x16xbf16, operand>' and '!tile.reg<64x16xbf16, operand>'}}
+  %m = tile.convert_layout %t : !tile.reg<64x16xbf16, operand> -> !tile.reg<64x16xbf16, operand>
+  return
+}
+
+// -----
+
+func.func @narrow_result(%q: !tile.shared<64x64xbf16>, %row: index) {
+  // expected-error @+1 {{expected a result of layout 'accumulator' and f32, got '!tile.reg<64x64xbf16, accumulator>'}}
+  %s, %ready = tile.dot %q[%row], %q k 64 : !tile.shared<64x64xbf16>, !tile.shared<64x64xbf16> -> !tile.reg<64x64xbf16, accumulator>
+  return
+}
+
+// -----
+
+func.func @odd_k(%q: !tile.shared<64x64xbf16>, %row: index) {
+  // expected-error @+1 {{expected a multiple of 16 elements along k, got 24}}
+  %s, %ready = tile.dot %q[%row], %q k 24 : !tile.shared<64x64xbf16>, !tile.shared<64x64xbf16> -> !tile.reg<64x64xf32, accumulator>
+  return
+}
+
+// -----
+
+func.func @other_sums(%q: !tile.shared<64x64xbf16>, %row: index, %o: !tile.reg<64x32xf32, accumulator>) {
+  // expected-error @+1 {{expected an accumulator of the result's type, got '!tile.reg<64x32xf32, accumulator>' for '!tile.reg<64x64xf32, accumulator>'}}
+  %s, %ready = tile.dot %q[%row], %q accumulate %o : !tile.reg<64x32xf32, accumulator> k 64 : !tile.shared<64x64xbf16>, !tile.shared<64x64xbf16> -> !tile.reg<64x64xf32, accumulator>
+  return
+}
+
+// -----
+
+func.func @few_columns(%p: !tile.reg<64x16xbf16, operand>, %v: !tile.shared<64x64xbf16>) {
+  // expected-error @+1 {{expected an operand of layout 'operand' without a row, at least 64 columns of 'bf16', got '!tile.reg<64x16xbf16, operand>'}}
+  %s, %ready = tile.dot %p, %v k 64 : !tile.reg<64x16xbf16, operand>, !tile.shared<64x64xbf16> -> !tile.reg<64x64xf32, accumulator>
+  return
+}
+
+// -----
+
+func.func @no_row(%q: !tile.shared<64x64xbf16>) {
+  // expected-error @+1 {{expected a row of a tile of 'bf16', got '!tile.shared<64x64xbf16>'}}
+  %s, %ready = tile.dot %q, %q k 64 : !tile.shared<64x64xbf16>, !tile.shared<64x64xbf16> -> !tile.reg<64x64xf32, accumulator>
+  return
+}
+
+// -----
+
+func.func @no_dot(%t: !tile.reg<64x64xf32, accumulator>, %token: !tile.token) {
+  // expected-error @+1 {{expected the token of a tile.dot}}
+  %u = tile.await %t, %token : !tile.reg<64x64xf32, accumulator>
+  return
+}
+
+// -----
+
+func.func @another_result(%q: !tile.shared<64x64xbf16>, %row: index, %t: !tile.reg<64x64xf32, accumulator>) {
+  %s, %ready = tile.dot %q[%row], %q k 64 : !tile.shared<64x64xbf16>, !tile.shared<64x64xbf16> -> !tile.reg<64x64xf32, accumulator>
+  // expected-error @+1 {{expected the result and the token of one tile.dot}}
+  %u = tile.await %t, %ready : !tile.reg<64x64xf32, accumulator>
+  return
+}
+
+// -----
+
+func.func @issued(%b: !tile.shared<8x64xbf16>) {
+  // expected-error @+1 {{expected 4 results and as many sums or none, got 1 and 0}}
+  %r = tile.issue sums() words() b %b columns 8 k 16 : !tile.shared<8x64xbf16> -> f32
+  return
+}
+
+// -----
+
+func.func @no_first_operand(%b: !tile.shared<8x64xbf16>) {
+  // expected-error @+1 {{expected a tile or at least 4 words as the first operand, got 0}}
+  %r:4 = tile.issue sums() words() b %b columns 8 k 16 : !tile.shared<8x64xbf16> -> f32, f32, f32, f32
+  return
+}
+
+// -----
+
+func.func @retired(%x: f32) {
+  // expected-error @+1 {{expected as many results as sums, got 1 and 2}}
+  %r = tile.retire 0 sums(%x, %x : f32, f32) words() -> f32
+  return
+}
+
+// -----
+
+func.func @roles_without_registers() {
+  // expected-error @+1 {{expected a count and registers for each of 1 roles, got 1 and 2}}
+  tile.roles counts [1] registers [24, 240] {
+  ^bb0(%i: index):
+    tile.yield
+  }
+  return
+}

@@ -1,0 +1,99 @@
+// RUN: xc-opt %s -verify-roundtrip | FileCheck %s
+
+!acc = !tile.reg<64x128xf32, accumulator>
+!out = !tile.reg<64x64xf32, accumulator>
+!operand = !tile.reg<64x128xbf16, operand>
+
+// CHECK-LABEL: func.func @values
+// CHECK:         tile.splat %{{.*}} : f32 -> !tile.reg<64x128xf32, accumulator>
+// CHECK:         tile.map(%{{.*}}, %{{.*}} : !tile.reg<64x128xf32, accumulator>, !tile.rows<f32>) at(%{{.*}}, %{{.*}}) {
+// CHECK:         ^bb0(%{{.*}}: f32, %{{.*}}: f32, %{{.*}}: index, %{{.*}}: index):
+// CHECK:         } : !tile.reg<64x128xf32, accumulator>
+// CHECK:         tile.reduce_rows max %{{.*}}, %{{.*}} : {{[!a-z.]*}}<64x128xf32, accumulator>, {{[!a-z.]*}}<f32, partial>
+// CHECK:         tile.combine_rows max %{{.*}} : {{[!a-z.]*}}<f32, partial> -> {{[!a-z.]*}}<f32>
+// CHECK:         tile.convert_layout %{{.*}} : {{[!a-z.]*}}<64x128xf32, accumulator> -> {{[!a-z.]*}}<64x128xbf16, operand>
+// CHECK:         tile.each %{{.*}} at(%{{.*}}, %{{.*}}) : !tile.rows<f32>
+func.func @values(%x: f32, %first: index, %m: memref<?xf32>) -> !operand {
+  %t = tile.splat %x : f32 -> !acc
+  %r = tile.splat %x : f32 -> !tile.rows<f32>
+  %p = tile.splat %x : f32 -> !tile.rows<f32, partial>
+  %s = tile.map (%t, %r : !acc, !tile.rows<f32>) at (%first, %first) {
+  ^bb0(%a: f32, %b: f32, %row: index, %column: index):
+    %seen = arith.cmpi sle, %column, %row : index
+    %y = arith.select %seen, %a, %b : f32
+    tile.yield %y : f32
+  } : !acc
+  %part = tile.reduce_rows max %s, %p : !acc, !tile.rows<f32, partial>
+  %whole = tile.combine_rows max %part : !tile.rows<f32, partial> -> !tile.rows<f32>
+  %o = tile.convert_layout %s : !acc -> !operand
+  tile.each %whole at (%first, %first) : !tile.rows<f32> {
+  ^bb0(%sum: f32, %row: index):
+    memref.store %sum, %m[%row] : memref<?xf32>
+    tile.yield
+  }
+  return %o : !operand
+}
+
+// CHECK-LABEL: func.func @products
+// CHECK:         %[[S:.*]], %[[READY:.*]] = tile.dot %{{.*}}[%{{.*}}], %{{.*}} k 64 : {{[!a-z.]*}}<128x64xbf16>, {{[!a-z.]*}}<128x64xbf16> -> {{[!a-z.]*}}<64x128xf32, accumulator>
+// CHECK:         tile.await %[[S]], %[[READY]] : {{[!a-z.]*}}<64x128xf32, accumulator>
+// CHECK:         tile.dot %{{.*}}, %{{.*}} accumulate %{{.*}} : !tile.reg<64x64xf32, accumulator> k 128 {transposed_b}
+// CHECK:         tile.release %{{.*}}[%{{.*}}] after %{{.*}} :
+func.func @products(%q: !tile.shared<128x64xbf16>, %k: !tile.shared<128x64xbf16>, %v: !tile.shared<128x64xbf16>, %row: index, %sums: !out,
+                    %ring: !tile.ring<2, !tile.shared<128x64xbf16>>) -> !out {
+  %s, %ready = tile.dot %q[%row], %k k 64 : !tile.shared<128x64xbf16>, !tile.shared<128x64xbf16> -> !acc
+  %scores = tile.await %s, %ready : !acc
+  %p = tile.convert_layout %scores : !acc -> !operand
+  %o, %done = tile.dot %p, %v accumulate %sums : !out k 128 {transposed_b} : !operand, !tile.shared<128x64xbf16> -> !out
+  tile.release %ring[%row] after %done : !tile.ring<2, !tile.shared<128x64xbf16>>
+  %r = tile.await %o, %done : !out
+  return %r : !out
+}
+
+// CHECK-LABEL: func.func @schedule
+// CHECK:         tile.roles counts [1, 2] registers [24, 240] {
+// CHECK:         tile.barrier_sync %{{.*}} threads 256
+// CHECK:         tile.barrier_arrive %{{.*}} threads 256
+func.func @schedule() {
+  tile.roles counts [1, 2] registers [24, 240] {
+  ^bb0(%loader: index):
+    tile.yield
+  }, {
+  ^bb0(%consumer: index):
+    tile.barrier_sync %consumer threads 256
+    tile.barrier_arrive %consumer threads 256
+    tile.yield
+  }
+  return
+}
+
+// CHECK-LABEL: func.func @lowered
+// CHECK:         tile.issue sums() a %{{.*}}[%{{.*}}] words() b %{{.*}} columns 8 k 16 : {{[!a-z.]*}}<8x64xbf16>, {{[!a-z.]*}}<64x64xbf16> -> f32, f32, f32, f32
+// CHECK:         tile.issue sums(%{{.*}} : f32, f32, f32, f32) words(%{{.*}} : i32, i32, i32, i32) b %{{.*}} columns 8 k 16 : {{[!a-z.]*}}<8x64xbf16> ->
+// CHECK:         tile.retire 1 sums(%{{.*}} : f32, f32, f32, f32) words(%{{.*}} : i32) -> f32, f32, f32, f32
+func.func @lowered(%a: !tile.shared<64x64xbf16>, %b: !tile.shared<8x64xbf16>, %row: index, %w: i32) {
+  %r:4 = tile.issue sums() a %a[%row] words() b %b columns 8 k 16 : !tile.shared<8x64xbf16>, !tile.shared<64x64xbf16> -> f32, f32, f32, f32
+  %s:4 = tile.issue sums(%r#0, %r#1, %r#2, %r#3 : f32, f32, f32, f32) words(%w, %w, %w, %w : i32, i32, i32, i32) b %b columns 8 k 16
+    : !tile.shared<8x64xbf16> -> f32, f32, f32, f32
+  %t:4 = tile.retire 1 sums(%s#0, %s#1, %s#2, %s#3 : f32, f32, f32, f32) words(%w : i32) -> f32, f32, f32, f32
+  return
+}
+
+// CHECK-LABEL: func.func @vectors
+// CHECK:         tile.each %{{.*}} at(%{{.*}}, %{{.*}}) width 8 : !tile.reg<64x16xbf16, accumulator> {
+// CHECK:         ^bb0(%{{.*}}: vector<8xbf16>, %{{.*}}: index, %{{.*}}: index):
+func.func @vectors(%t: !tile.reg<64x16xbf16, accumulator>, %i: index) {
+  tile.each %t at (%i, %i) width 8 : !tile.reg<64x16xbf16, accumulator> {
+  ^bb0(%x: vector<8xbf16>, %row: index, %column: index):
+    tile.yield
+  }
+  return
+}
+
+// CHECK-LABEL: func.func @release_in_cluster
+// CHECK:         tile.release_in %{{.*}}[%{{.*}}] block %{{.*}} after %{{.*}} :
+func.func @release_in_cluster(%q: !tile.shared<64x64xbf16>, %row: index, %ring: !tile.ring<2, !tile.shared<64x64xbf16>>) {
+  %s, %ready = tile.dot %q[%row], %q k 64 : !tile.shared<64x64xbf16>, !tile.shared<64x64xbf16> -> !tile.reg<64x64xf32, accumulator>
+  tile.release_in %ring[%row] block %row after %ready : !tile.ring<2, !tile.shared<64x64xbf16>>
+  return
+}

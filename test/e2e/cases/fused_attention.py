@@ -1,0 +1,178 @@
+"""Attention that is one kernel where a target has one: 16-bit types, several tiles of queries and blocks of keys, all that the op says."""
+import numpy as np
+
+from cases.attention import attend, inputs
+from harness import Case, Step, simple
+import tensors
+from tensors import Tensor, mlir_type
+
+
+def case(name, dtype, q, k, v=None, options="", mask=None, offset=None, sinks=None, logsumexp=False, scale=0.25, **reference):
+    """Operands are `[..., heads, length, width]`; what is said in `options` is said to the reference, too."""
+    given = inputs(dtype, q, k, v)
+    operands, clauses = list(given), []
+    if mask is not None:
+        clauses.append(f"mask(%{len(operands)} : {mask.mlir})")
+        operands.append(mask)
+    clauses.append(options)
+    if offset is not None:
+        clauses.append(f"offset(%{len(operands)} : tensor<i32>)")
+        operands.append(Tensor("i32", np.int32(offset)))
+    if sinks is not None:
+        clauses.append(f"sinks(%{len(operands)} : {sinks.mlir})")
+        operands.append(sinks)
+    wanted = attend(*(t.values for t in given), scale, None if mask is None else mask.values, offset=offset,
+                    sinks=None if sinks is None else sinks.values, logsumexp=True, **reference)
+    result, sums = mlir_type(dtype, wanted[0].shape), mlir_type("f32", wanted[1].shape)
+    types = f"({', '.join(t.mlir for t in given)}) -> {result}"
+    results, names = [(dtype, wanted[0])], "%r0"
+    if logsumexp:
+        clauses.append("logsumexp")
+        results, names, types = results + [("f32", wanted[1])], "%r0, %r1", f"{types}, {sums}"
+    return simple(name, operands, results, f"{names} = array.attention %0, %1, %2 {' '.join(clauses)} scale = {scale} : {types}", "sum")
+
+
+def shapes():
+    yield case("fused_one_tile", "bf16", (1, 1, 128, 64), (1, 1, 128, 64))
+    yield case("fused_tiles", "f16", (1, 2, 256, 64), (1, 2, 352, 64))
+    yield case("fused_odd_lengths", "bf16", (1, 2, 131, 64), (1, 2, 201, 64))
+    yield case("fused_few_keys", "f16", (2, 1, 70, 64), (2, 1, 3, 64))
+    yield case("fused_one_key", "bf16", (1, 2, 17, 64), (1, 2, 1, 64))
+    yield case("fused_wide_128", "bf16", (1, 1, 140, 128), (1, 1, 380, 128))
+    yield case("fused_wide_80", "f16", (1, 1, 70, 80), (1, 1, 200, 80))
+    yield case("fused_wide_96", "bf16", (1, 1, 70, 96), (1, 1, 300, 96))
+    yield case("fused_wide_256", "bf16", (1, 1, 70, 256), (1, 1, 180, 256))
+    yield case("fused_narrow_8", "f16", (1, 2, 130, 8), (1, 2, 190, 8))
+    yield case("fused_narrow_values", "f16", (1, 2, 70, 128), (1, 2, 150, 128), (1, 2, 150, 24))
+    yield case("fused_wide_values", "bf16", (1, 2, 70, 40), (1, 2, 150, 40), (1, 2, 150, 192))
+    yield case("fused_grouped", "bf16", (2, 6, 33, 64), (2, 2, 70, 64))
+    yield case("fused_one_key_head", "f16", (2, 4, 33, 32), (2, 1, 70, 32))
+    yield case("fused_no_batch", "f16", (3, 33, 16), (3, 40, 16))
+    yield case("fused_two_batch_dims", "bf16", (2, 2, 2, 33, 16), (2, 2, 1, 40, 16), options="causal", causal=True)
+    yield case("fused_scale_negative", "f16", (1, 2, 40, 32), (1, 2, 300, 32), scale=-0.5)
+    yield case("fused_scale_zero", "f16", (1, 2, 40, 32), (1, 2, 300, 32), scale=0.0, logsumexp=True)
+
+
+def equal_sizes():
+    """Where all dims are of one size, only what a kernel makes of them tells them apart."""
+    for size in (16, 64, 128):
+        for options, more in (("", {}), ("causal", dict(causal=True))):
+            shape = (2, 2, size, size)
+            yield case(f"fused_equal_{size}{options and '_' + options}", "bf16", shape, shape, options=options, logsumexp=True, **more)
+    shape = (16,) * 4
+    mask = np.random.default_rng(9).random(shape) < 0.7
+    yield case("fused_equal_all", "f16", shape, shape)
+    yield case("fused_equal_all_masked", "f16", shape, shape, options="causal", mask=Tensor("i1", mask), causal=True, logsumexp=True)
+    given = inputs("f16", shape, shape)
+    types = ", ".join([given[0].mlir] * 3)
+    for name, order in (("heads", [0, 2, 1, 3]), ("batch", [1, 2, 0, 3])):
+        moved = [t.values.transpose(order) for t in given]
+        turns = "\n".join(f"    %t{i} = array.transpose %{i} permutation = {order} : {t.mlir} -> {t.mlir}" for i, t in enumerate(given))
+        yield simple(f"fused_equal_transposed_{name}", given, [("f16", attend(*moved, 0.25))],
+                     f"{turns}\n    %r0 = array.attention %t0, %t1, %t2 scale = 0.25 : ({types}) -> {given[0].mlir}", "sum")
+
+
+def hidden_keys():
+    square = (1, 2, 300, 64), (1, 2, 300, 64)
+    yield case("fused_causal", "bf16", *square, options="causal", causal=True)
+    yield case("fused_causal_wide", "f16", (1, 1, 200, 128), (1, 1, 500, 128), options="causal", causal=True, logsumexp=True)
+    yield case("fused_causal_more_queries", "bf16", (1, 2, 300, 32), (1, 2, 70, 32), options="causal", causal=True, logsumexp=True)
+    for offset in (-400, -20, 5, 150, 2**31 - 1):
+        yield case(f"fused_offset_{offset}", "bf16", (1, 1, 150, 32), (1, 1, 280, 32), options="causal", causal=True, offset=offset, logsumexp=True)
+    for window in (1, 30, 150, 1000):
+        yield case(f"fused_window_{window}", "f16", (1, 1, 300, 32), (1, 1, 420, 32), options=f"causal window = {window}", causal=True,
+                   window=window)
+    yield case("fused_window_behind", "f16", (1, 1, 70, 32), (1, 1, 300, 32), options="causal window = 9", causal=True, window=9, offset=400,
+               logsumexp=True)
+
+
+def masks():
+    q, k = (2, 4, 70, 32), (2, 2, 290, 32)
+    for name, shape in (("full", (2, 4, 70, 290)), ("heads_shared", (2, 1, 70, 290)), ("keys", (2, 1, 1, 290)), ("plane", (70, 290)),
+                        ("queries", (4, 70, 1)), ("row", (290,))):
+        yield case(f"fused_mask_{name}", "bf16", q, k, mask=Tensor("i1", np.random.default_rng(5).random(shape) < 0.6))
+        yield case(f"fused_bias_{name}", "f16", q, k, mask=tensors.random("f32", shape, 6, -1, 1))
+    hidden = np.random.default_rng(7).random((2, 1, 70, 290)) < 0.5
+    hidden[:, :, 2], hidden[:, :, :, 100:] = False, False
+    yield case("fused_no_key_seen", "bf16", q, k, mask=Tensor("i1", hidden), logsumexp=True)
+    yield case("fused_bias_same_type", "bf16", q, k, mask=tensors.random("bf16", (70, 290), 8, -1, 1))
+    yield case("fused_bias_infinite", "f16", q, k, mask=Tensor("f32", np.where(hidden, 0, -np.inf)))
+    yield case("fused_causal_and_mask", "f16", q, k, options="causal window = 200", mask=Tensor("i1", hidden), causal=True, window=200,
+               logsumexp=True)
+
+
+def sinks():
+    q, k = (2, 4, 70, 32), (2, 2, 290, 32)
+    for dtype in ("f32", "bf16"):
+        given = Tensor(dtype, [0.5, -1, 3, 0])
+        yield case(f"fused_sinks_{dtype}", "bf16", q, k, sinks=given, logsumexp=True)
+    given = Tensor("f32", [-np.inf, -1, 80, 0])
+    yield case("fused_sinks_causal", "f16", q, k, options="causal window = 4", sinks=given, causal=True, window=4, offset=-30, logsumexp=True)
+    yield case("fused_sinks_masked", "f16", q, k, sinks=given, mask=tensors.random("f32", (70, 290), 6, -1, 1), logsumexp=True)
+
+
+def symbolic():
+    """Of one module, all sizes, no keys and no queries among them."""
+    sizes = (1, 1), (5, 300), (128, 128), (130, 20), (0, 4), (65, 129), (70, 0), (1, 500), (300, 300)
+    head = "%q: tensor<?x4x?x32xf16>, %k: tensor<?x2x?x32xf16>, %v: tensor<?x2x?x32xf16>"
+    types = "(tensor<?x4x?x32xf16>, tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>) -> tensor<?x4x?x32xf16>, tensor<?x4x?xf32>"
+    for name, options, more in (("plain", "", {}), ("causal", "causal", dict(causal=True)),
+                                ("window", "causal window = 40", dict(causal=True, window=40))):
+        steps = []
+        for queries, keys in sizes:
+            given = inputs("f16", (2, 4, queries, 32), (2, 2, keys, 32))
+            wanted = attend(*(t.values for t in given), 0.25, logsumexp=True, **more)
+            steps.append(Step(given, [("f16", wanted[0]), ("f32", wanted[1])]))
+        yield Case(f"fused_symbolic_{name}", f"""  func.func @NAME({head}) -> (tensor<?x4x?x32xf16>, tensor<?x4x?xf32>) {{
+    %r, %l = array.attention %q, %k, %v {options} logsumexp scale = 0.25 : {types}
+    return %r, %l : tensor<?x4x?x32xf16>, tensor<?x4x?xf32>
+  }}
+""", steps, "sum")
+    steps = []
+    for queries, keys in sizes:
+        given = inputs("f16", (2, 4, queries, 32), (2, 2, keys, 32), seed=3)
+        mask, sink = tensors.random("f32", (2, 1, queries, keys), 7, -1, 1), tensors.random("f32", (4,), 8, -1, 1)
+        wanted = attend(*(t.values for t in given), 0.25, mask.values, causal=True, offset=keys // 2, sinks=sink.values, logsumexp=True)
+        steps.append(Step(given + [mask, Tensor("i32", np.int32(keys // 2)), sink], [("f16", wanted[0]), ("f32", wanted[1])]))
+    # More rows than queries.
+    given = inputs("f16", (2, 4, 64, 32), (2, 2, 9, 32))
+    steps.append(Step(given + [tensors.random("f32", (2, 1, 70, 9), 7, -1, 1), Tensor("i32", np.int32(0)), sink], [], error="got 64 and 70"))
+    yield Case("fused_symbolic_masked", f"""  func.func @NAME({head}, %m: tensor<2x1x?x?xf32>, %o: tensor<i32>, %s: tensor<4xf32>)
+      -> (tensor<?x4x?x32xf16>, tensor<?x4x?xf32>) {{
+    %r, %l = array.attention %q, %k, %v mask(%m : tensor<2x1x?x?xf32>) causal offset(%o : tensor<i32>)
+       sinks(%s : tensor<4xf32>) logsumexp scale = 0.25 : {types}
+    return %r, %l : tensor<?x4x?x32xf16>, tensor<?x4x?xf32>
+  }}
+""", steps, "sum")
+
+
+def fusion():
+    """Masks that are computed, from positions or from data, and operands that are."""
+    q, k = (1, 2, 70, 32), (1, 2, 200, 32)
+    given = inputs("bf16", q, k)
+    bias = tensors.random("f32", (70, 200), 6, -1, 1)
+    types = ", ".join(t.mlir for t in given)
+    distance = np.abs(np.arange(70)[:, None] - np.arange(200))
+    wanted = attend(*(t.values for t in given), 0.25, np.tanh(bias.values) * 2 - distance * 0.125)
+    yield simple("fused_computed_bias", given + [bias], [("bf16", wanted)], f"""
+    %i = array.iota axis = 0 : tensor<70x1xf32>
+    %j = array.iota axis = 0 : tensor<200xf32>
+    %d = array.sub %i, %j : (tensor<70x1xf32>, tensor<200xf32>) -> tensor<70x200xf32>
+    %a = array.abs %d : tensor<70x200xf32>
+    %c = array.constant dense<0.125> : tensor<f32>
+    %s = array.mul %a, %c : (tensor<70x200xf32>, tensor<f32>) -> tensor<70x200xf32>
+    %t = array.tanh %3 : tensor<70x200xf32>
+    %u = array.add %t, %t : tensor<70x200xf32>
+    %m = array.sub %u, %s : tensor<70x200xf32>
+    %r0 = array.attention %0, %1, %2 mask(%m : tensor<70x200xf32>) scale = 0.25 : ({types}) -> {given[0].mlir}""", "sum")
+    swapped = [tensors.random("bf16", (1, 70 if i == 0 else 200, 2, 32), i + 1, -1, 1) for i in range(3)]
+    wanted = attend(*(t.values.swapaxes(1, 2) for t in swapped), 0.25)
+    heads = ["tensor<1x2x70x32xbf16>", "tensor<1x2x200x32xbf16>", "tensor<1x2x200x32xbf16>"]
+    turns = "\n".join(f"    %t{i} = array.transpose %{i} permutation = [0, 2, 1, 3] : {swapped[i].mlir} -> {heads[i]}" for i in range(3))
+    yield simple("fused_transposed_operands", swapped, [("bf16", wanted)],
+                 f"{turns}\n    %r0 = array.attention %t0, %t1, %t2 scale = 0.25 : ({', '.join(heads)}) -> {heads[0]}", "sum")
+
+
+def cases():
+    for group in (shapes, equal_sizes, hidden_keys, masks, sinks, symbolic, fusion):
+        yield from group()
