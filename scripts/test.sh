@@ -11,6 +11,7 @@ stages=("${@:-${all_stages[@]}}")
 logs=$root/build/test-logs
 passed=0 failed=0 skipped=0
 fuzz_seconds=${XC_FUZZ_SECONDS:-60}
+cuda_share=${XC_CUDA_SHARE:-3}
 
 for stage in "${stages[@]}"; do
   if [[ " ${all_stages[*]} " != *" $stage "* ]]; then
@@ -119,13 +120,13 @@ run_stage() {
     e2e) run e2e /usr/bin/python3 test/e2e/run.py --build build/dev --device=cpu --record="$logs/ran-cpu.json"
       # a fixed share of them once more, with sizes that are known when inputs are bound
       run e2e-dynamic /usr/bin/python3 test/e2e/run.py --build build/dev --device=cpu --dynamic=all --share=4 ;;
-    cuda) # the same cases as PTX, on the stand-in for the driver: as stream launches on an older GPU, as graphs on a Hopper GPU
-      # there with an allocation for each temporary, so that what runs from one into the next is seen.
+    cuda) # a third of the cases (XC_CUDA_SHARE=1: all) as PTX, on the stand-in for the driver: as stream launches on an older GPU, as graphs
+      # on a Hopper GPU, there with an allocation for each temporary, so that what runs from one into the next is seen.
       for way in sm_80-stream sm_90a-graph; do
         local apart=() temporaries=arena
         if [ $way = sm_90a-graph ]; then apart=(--flag=--no-reuse) temporaries=separate; fi
         XCR_TEMPORARIES=$temporaries XCR_CUDA_LIBRARY=$root/build/dev/lib/libcuda_sim.so PTXSIM_ARCH=${way%-*} run "cuda-$way" \
-          /usr/bin/python3 test/e2e/run.py --build build/dev --device="cuda:0?launch=${way#*-}" --target=cuda:${way%-*} "${apart[@]}" \
+          /usr/bin/python3 test/e2e/run.py --build build/dev --device="cuda:0?launch=${way#*-}" --target=cuda:${way%-*} "${apart[@]}" --share="$cuda_share" \
           --record="$logs/ran-cuda-$way.json"
       done
       # Plans of several kernels once more, in another order that the edges of their graphs allow; and kernels

@@ -107,6 +107,7 @@ def main():
     if args.dynamic:
         # A message says what was wrong with static sizes.
         cases = [case for case in cases if not any(step.error for step in case.steps)]
+    tried = [case.name for case in cases]
     if args.list:
         for case in cases:
             print(case.name)
@@ -139,7 +140,7 @@ def main():
                     else:
                         passed.append(case.name)
     if args.record:
-        args.record.write_text(json.dumps({"device": kind, "passed": passed}))
+        args.record.write_text(json.dumps({"device": kind, "tried": tried, "passed": passed}))
     print(f"{len(cases)} cases in {time.monotonic() - begin:.1f} s on {args.device}")
     if not cases and not skipped:
         print(f"no case matches '{args.filter}'")
