@@ -14,6 +14,7 @@
 #include <fstream>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -218,3 +219,14 @@ TEST_F(NpyFileTest, DirectoryIsNotReplaced) {
   EXPECT_NE(error.message().find("Is a directory"), std::string::npos);
 }
 } // namespace
+
+TEST_F(NpyFileTest, AnOrderIsTrueOrFalse) {
+  writeRaw("{'descr': '<f4', 'fortran_order': Maybe, 'shape': (1,), }\n", "abcd");
+  EXPECT_NE(readFailure().find("fortran_order is neither True nor False, but Maybe"),
+            std::string::npos);
+}
+
+TEST_F(NpyFileTest, APipeIsRefusedAtOnce) {
+  ASSERT_EQ(mkfifo(path().c_str(), 0600), 0);
+  EXPECT_NE(readFailure().find("not a regular file"), std::string::npos);
+}

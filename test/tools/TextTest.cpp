@@ -63,6 +63,7 @@ TEST_F(OptionsTest, UnknownOptionListsKnownOnes) {
 TEST_F(OptionsTest, WrongValues) {
   EXPECT_EQ(parse({"--verbose=1"}), "option --verbose takes no value, got '1'");
   EXPECT_EQ(parse({"--device"}), "option --device needs a value: DEVICE");
+  EXPECT_EQ(parse({"--device="}), "option --device needs a value, got an empty one: DEVICE");
   EXPECT_NE(parse({"--atol=-1"}).find("got '-1'"), std::string::npos);
   EXPECT_NE(parse({"--atol=x"}).find("got 'x'"), std::string::npos);
   EXPECT_NE(parse({"--count=-1"}).find("got '-1'"), std::string::npos);

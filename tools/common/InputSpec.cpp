@@ -70,6 +70,42 @@ static Error parseNumber(std::string_view text, double &number) {
   return Error::success();
 }
 
+/// Bits of an integer type; 0 for any other.
+static int integerBits(DType dtype) {
+  switch (dtype) {
+  case XCR_DTYPE_I8:
+  case XCR_DTYPE_U8:
+    return 8;
+  case XCR_DTYPE_I16:
+  case XCR_DTYPE_U16:
+    return 16;
+  case XCR_DTYPE_I32:
+  case XCR_DTYPE_U32:
+    return 32;
+  case XCR_DTYPE_I64:
+  case XCR_DTYPE_U64:
+    return 64;
+  default:
+    return 0;
+  }
+}
+
+/// Whether the integers of a type reach from \p low to \p high.
+static Error checkRange(DType dtype, double low, double high) {
+  int bits = integerBits(dtype);
+  if (bits == 0)
+    return Error::success();
+  bool isSigned = dtype <= XCR_DTYPE_I64;
+  double least = isSigned ? -std::ldexp(1.0, bits - 1) : 0;
+  double end = std::ldexp(1.0, isSigned ? bits - 1 : bits);
+  if (low >= least && high <= end)
+    return Error::success();
+  char text[160];
+  snprintf(text, sizeof(text), "expected a range LOW:HIGH within %.0f to %.0f for %s, got %g:%g",
+           least, end - 1, std::string(dtypeName(dtype)).c_str(), low, high);
+  return Error(text);
+}
+
 /// What follows "random:": SHAPE:SEED or SHAPE:SEED:LOW:HIGH.
 static Error parseRandom(std::string_view text, InputSpec &spec) {
   std::vector<std::string_view> parts;
@@ -99,6 +135,8 @@ static Error parseRandom(std::string_view text, InputSpec &spec) {
   if (!(low < high) || !std::isfinite(high - low))
     return Error("expected a range LOW:HIGH with LOW below HIGH, got '" + std::string(parts[2]) +
                  ":" + std::string(parts[3]) + "'");
+  if (Error error = checkRange(spec.dtype, low, high))
+    return error;
   spec.low = low;
   spec.high = high;
   return Error::success();

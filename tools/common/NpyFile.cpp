@@ -7,6 +7,8 @@
 
 #include "tools/common/NpyFile.h"
 
+#include "tools/common/Printable.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
@@ -124,7 +126,12 @@ static Error parseDict(std::string_view dict, NpyHeader &header) {
     return Error("has a header without descr, fortran_order and shape");
   if (Error error = parseDescr(descr, header))
     return error;
-  header.fortranOrder = order.substr(0, 4) == "True";
+  while (!order.empty() && order.back() == ' ')
+    order.remove_suffix(1);
+  if (order != "True" && order != "False")
+    return Error("has a header whose fortran_order is neither True nor False, but " +
+                 printable(order));
+  header.fortranOrder = order == "True";
   return parseShape(shape, header.dims);
 }
 
@@ -220,6 +227,10 @@ static Result<HostArray> readOpenFile(FILE *file) {
 }
 
 Result<HostArray> readNpy(const std::string &path) {
+  // A pipe would make the caller wait for whoever writes it, and has no size to check by.
+  struct stat information;
+  if (stat(path.c_str(), &information) == 0 && !S_ISREG(information.st_mode))
+    return Error("cannot read '" + path + "': not a regular file");
   File file(fopen(path.c_str(), "rb"));
   if (!file)
     return Error("cannot open '" + path + "': " + strerror(errno));

@@ -122,6 +122,9 @@ Error OptionParser::parse(int argc, const char *const *argv) {
         return Error("option " + spell(name) + " needs a value: " + option->metavar);
       value = argv[++i];
     }
+    if (!option->metavar.empty() && value.empty())
+      return Error("option " + spell(name) +
+                   " needs a value, got an empty one: " + option->metavar);
     if (Error error = option->store(value))
       return error;
   }

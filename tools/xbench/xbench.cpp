@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "tools/common/Options.h"
+#include "tools/common/Printable.h"
 #include "tools/common/Session.h"
 #include "tools/common/Statistics.h"
 #include "tools/common/Table.h"
@@ -384,7 +385,7 @@ int main(int argc, char **argv) {
   addOptions(parser, options);
   auto fail = [](const Error &error) {
     fflush(stdout);
-    fprintf(stderr, "xbench: error: %s\n", error.message().c_str());
+    fprintf(stderr, "xbench: error: %s\n", printable(error.message(), /*keepsLines=*/true).c_str());
     return 1;
   };
   if (Error error = parser.parse(argc, argv))

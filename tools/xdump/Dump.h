@@ -33,31 +33,43 @@ Result<std::string> dumpSass(const xcr_module_t *module, const fb::Module &table
 /// The disassembly of every native image, by the first disassembler found.
 Result<std::string> dumpAssembly(const xcr_module_t *module, const fb::Module &tables);
 
-/// Formula |index| as text, such as "ceildiv(batch, 16)". |names| gives the
-/// symbol |i| its name.
 using Formulas = flatbuffers::Vector<const fb::Range *>;
 using FormulaCode = flatbuffers::Vector<const fb::FormulaInstruction *>;
 using SymbolNames = std::vector<std::string>;
-std::string formulaText(const Formulas *formulas, const FormulaCode *code, int64_t index,
-                        const SymbolNames &names);
 
-/// A line for each formula that others name: "f3 = n * n".
-std::string sharedFormulasText(const Formulas *formulas, const FormulaCode *code,
-                               const SymbolNames &names, const std::string &indent);
+/// The formulas of one table as text, such as "ceildiv(batch, 16)". What a file can make of its
+/// bytes by sharing them is bounded: a long formula is written once and named elsewhere, and one of
+/// more instructions than anybody reads is counted.
+class FormulaTexts {
+public:
+  /// |names| gives the symbol |i| its name.
+  FormulaTexts(const Formulas *formulas, const FormulaCode *code, SymbolNames names);
 
-/// A literal or a formula.
-inline std::string valueText(const fb::Value &value, const Formulas *formulas,
-                             const FormulaCode *code, const SymbolNames &names) {
-  return value.formula() < 0 ? std::to_string(value.literal())
-                             : formulaText(formulas, code, value.formula(), names);
-}
+  /// "ceildiv(batch, 16)", or "f3" where that is a line of definitions().
+  std::string use(int64_t index) const;
+  /// A literal or a formula.
+  std::string use(const fb::Value &value) const {
+    return value.formula() < 0 ? std::to_string(value.literal()) : use(value.formula());
+  }
+  /// A line for each formula that is named: "f3 = n * n".
+  std::string definitions(const std::string &indent) const;
+
+private:
+  std::string write(const fb::Range &range) const;
+
+  const FormulaCode *code;
+  SymbolNames names;
+  std::vector<std::string> texts;
+  std::vector<bool> isNamed;
+};
 
 /// What a null vector of a table stands for: one without elements.
 template <typename Vector> size_t sizeOf(const Vector *vector) {
   return vector ? vector->size() : 0;
 }
 
-inline std::string textOf(const flatbuffers::String *text) { return text ? text->str() : ""; }
+/// A name as it may go to a terminal: escaped, and cut where nobody would read on.
+std::string textOf(const flatbuffers::String *text);
 
 } // namespace xc::tools
 

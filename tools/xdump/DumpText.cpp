@@ -15,18 +15,23 @@
 namespace xc::tools {
 
 namespace {
+/// Text of a module for each of its bytes, and in any case. Tables may share parts, so a small file
+/// can say more than anybody reads.
+static constexpr size_t kMostPerByte = 128, kLeastText = 16 << 20;
+
 /// Writes one plan; formulas are over the symbols of its function.
 class PlanPrinter {
 public:
   PlanPrinter(const fb::Module &module, const fb::Plan &plan, const SymbolNames &symbols,
-              std::string &out)
-      : module(module), plan(plan), symbols(symbols), out(out) {}
+              size_t most, std::string &out)
+      : module(module), plan(plan), formulas(plan.formulas(), plan.formula_code(), symbols),
+        most(most), out(out) {}
   void print();
 
 private:
-  std::string value(const fb::Value &v) const {
-    return valueText(v, plan.formulas(), plan.formula_code(), symbols);
-  }
+  std::string value(const fb::Value &v) const { return formulas.use(v); }
+  /// True where no more is to be written.
+  bool isFull() const { return out.size() >= most; }
   std::string binding(const fb::Binding &b) const;
   std::string edges(const fb::Command &command) const;
   void printRegion(uint32_t ordinal, unsigned depth);
@@ -38,7 +43,8 @@ private:
 
   const fb::Module &module;
   const fb::Plan &plan;
-  const SymbolNames &symbols;
+  const FormulaTexts formulas;
+  const size_t most;
   std::string &out;
 };
 } // namespace
@@ -70,7 +76,7 @@ std::string PlanPrinter::binding(const fb::Binding &b) const {
 
 std::string PlanPrinter::edges(const fb::Command &command) const {
   std::string text;
-  for (uint32_t i = 0; i < command.edges().count(); ++i)
+  for (uint32_t i = 0; i < command.edges().count() && out.size() + text.size() < most; ++i)
     text += (i ? ", " : " after ") + std::to_string(plan.edges()->Get(command.edges().begin() + i));
   return text;
 }
@@ -79,7 +85,7 @@ std::string PlanPrinter::guardText(const fb::Guard &guard) const {
   std::string divisor = std::to_string(guard.divisor());
   if (guard.kind() == fb::GuardKind::BindingAligned)
     return "binding " + std::to_string(guard.operand()) + " aligned to " + divisor;
-  std::string text = formulaText(plan.formulas(), plan.formula_code(), guard.operand(), symbols);
+  std::string text = formulas.use(guard.operand());
   std::string condition;
   if (guard.min() != INT64_MIN)
     condition += std::to_string(guard.min()) + " <= ";
@@ -100,12 +106,12 @@ void PlanPrinter::printVariant(const fb::Variant &variant, const std::string &in
   }
   out += indent + name + " grid (" + value(variant.grid_x()) + ", " + value(variant.grid_y()) +
          ", " + value(variant.grid_z()) + ")";
-  for (uint32_t i = 0; i < variant.scalars().count(); ++i)
+  for (uint32_t i = 0; i < variant.scalars().count() && !isFull(); ++i)
     out += (i ? ", " : " scalars ") + value(*plan.scalars()->Get(variant.scalars().begin() + i));
   if (variant.workspace().formula() >= 0 || variant.workspace().literal() != 0)
     out += " workspace " + value(variant.workspace()) + " bytes at " +
            value(variant.workspace_offset());
-  for (uint32_t i = 0; i < variant.guards().count(); ++i)
+  for (uint32_t i = 0; i < variant.guards().count() && !isFull(); ++i)
     out += (i ? " and " : " if ") + guardText(*plan.guards()->Get(variant.guards().begin() + i));
   out += "\n";
 }
@@ -115,9 +121,9 @@ void PlanPrinter::printDispatch(const fb::Dispatch &dispatch, const std::string 
   if (dispatch.location() < sizeOf(plan.locations()))
     location = textOf(plan.locations()->Get(dispatch.location()));
   out += location.empty() ? "\n" : "  // " + location + "\n";
-  for (uint32_t i = 0; i < dispatch.variants().count(); ++i)
+  for (uint32_t i = 0; i < dispatch.variants().count() && !isFull(); ++i)
     printVariant(*plan.variants()->Get(dispatch.variants().begin() + i), indent);
-  for (uint32_t i = 0; i < dispatch.bindings().count(); ++i)
+  for (uint32_t i = 0; i < dispatch.bindings().count() && !isFull(); ++i)
     out += indent + "  " + binding(*plan.bindings()->Get(dispatch.bindings().begin() + i)) + "\n";
 }
 
@@ -175,7 +181,7 @@ void PlanPrinter::printRegions(const fb::Range &regions, const std::string &inde
 void PlanPrinter::printRegion(uint32_t ordinal, unsigned depth) {
   // A verified plan's regions form a tree, so this ends.
   const fb::Range &commands = plan.regions()->Get(ordinal)->commands();
-  for (uint32_t i = 0; i < commands.count(); ++i) {
+  for (uint32_t i = 0; i < commands.count() && !isFull(); ++i) {
     out += std::string(4 * depth, ' ') + std::to_string(i) + ": ";
     printCommand(commands.begin() + i, depth);
   }
@@ -186,9 +192,12 @@ void PlanPrinter::print() {
          std::to_string(sizeOf(plan.dispatches())) + " dispatches), arena " +
          (plan.arena_size() ? value(*plan.arena_size()) : "0") + " bytes" +
          (plan.arena_max() ? ", at most " + std::to_string(plan.arena_max()) : std::string()) +
-         "\n" + sharedFormulasText(plan.formulas(), plan.formula_code(), symbols, "    ");
+         "\n" + formulas.definitions("    ");
   if (sizeOf(plan.regions()))
     printRegion(0, 1);
+  if (isFull())
+    out += "\n... the tables share so much that their text is cut at " + std::to_string(most) +
+           " bytes\n";
 }
 
 //===----------------------------------------------------------------------===//
@@ -211,12 +220,11 @@ static SymbolNames symbolNames(const fb::Function &function) {
   return names;
 }
 
-static std::string argumentText(const fb::Function &function, const fb::Argument &argument,
-                                const SymbolNames &symbols) {
+static std::string argumentText(const fb::Argument &argument, const FormulaTexts &formulas) {
   std::string text;
   for (uint32_t i = 0; i < sizeOf(argument.dims()); ++i) {
     const fb::Value &dim = *argument.dims()->Get(i);
-    std::string size = valueText(dim, function.formulas(), function.formula_code(), symbols);
+    std::string size = formulas.use(dim);
     text += dim.formula() < 0 ? size + "x" : "[" + size + "]x";
   }
   text += dtypeName(DType(int(argument.dtype())));
@@ -247,39 +255,37 @@ static void printSymbols(const fb::Function &function, const SymbolNames &symbol
   }
 }
 
-static void printRequirements(const fb::Function &function, const SymbolNames &symbols,
+static void printRequirements(const fb::Function &function, const FormulaTexts &formulas,
                               std::string &out) {
   static constexpr const char *comparisons[] = {" = ", " <= ", " is 1 or "};
   for (uint32_t i = 0; i < sizeOf(function.requirements()); ++i) {
     const fb::Requirement &requirement = *function.requirements()->Get(i);
-    auto formula = [&](uint32_t ordinal) {
-      return formulaText(function.formulas(), function.formula_code(), ordinal, symbols);
-    };
-    out += "  requires " + formula(requirement.left()) +
-           comparisons[size_t(requirement.comparison())] + formula(requirement.right()) + ": " +
-           textOf(requirement.what()) + " (" + textOf(requirement.location()) + ")\n";
+    out += "  requires " + formulas.use(requirement.left()) +
+           comparisons[size_t(requirement.comparison())] + formulas.use(requirement.right()) +
+           ": " + textOf(requirement.what()) + " (" + textOf(requirement.location()) + ")\n";
   }
 }
 
-static void printFunction(const fb::Module &module, const fb::Function &function,
+static void printFunction(const fb::Module &module, const fb::Function &function, size_t most,
                           std::string &out) {
   SymbolNames symbols = symbolNames(function);
+  FormulaTexts formulas(function.formulas(), function.formula_code(), symbols);
   out += "\nfunction " + textOf(function.name()) + "\n";
   if (!textOf(function.doc()).empty())
     out += "  " + textOf(function.doc()) + "\n";
   for (uint32_t i = 0; i < sizeOf(function.inputs()); ++i)
     out += "  input " + std::to_string(i) + ": " +
-           argumentText(function, *function.inputs()->Get(i), symbols) + "\n";
+           argumentText(*function.inputs()->Get(i), formulas) + "\n";
   for (uint32_t i = 0; i < sizeOf(function.outputs()); ++i)
     out += "  output " + std::to_string(i) + ": " +
-           argumentText(function, *function.outputs()->Get(i), symbols) + "\n";
+           argumentText(*function.outputs()->Get(i), formulas) + "\n";
   printSymbols(function, symbols, out);
-  out += sharedFormulasText(function.formulas(), function.formula_code(), symbols, "  ");
-  printRequirements(function, symbols, out);
+  out += formulas.definitions("  ");
+  printRequirements(function, formulas, out);
   for (uint32_t i = 0; i < sizeOf(function.plans()); ++i) {
     const fb::Plan &plan = *function.plans()->Get(i);
     out += "  plan for " + targetName(module, plan.target()) + ": ";
-    PlanPrinter(module, plan, symbols, out).print();
+    PlanPrinter(module, plan, symbols, most, out).print();
   }
 }
 
@@ -307,15 +313,14 @@ static std::string parametersText(const fb::Export &kernel) {
 }
 
 /// "[s0]x8xf32, 8x8xf32"; "?" for a dim that is no formula of the scalars.
-static std::string operandsText(const fb::Executable &executable, const fb::Export &kernel,
-                                const SymbolNames &scalars) {
+static std::string operandsText(const fb::Export &kernel, const FormulaTexts &formulas) {
   std::string text;
   for (uint32_t i = 0; i < sizeOf(kernel.operands()); ++i) {
     const fb::Operand &operand = *kernel.operands()->Get(i);
     text += i ? ", " : "";
     for (uint32_t d = 0; d < sizeOf(operand.dims()); ++d) {
       const fb::Value &dim = *operand.dims()->Get(d);
-      std::string size = valueText(dim, executable.formulas(), executable.formula_code(), scalars);
+      std::string size = formulas.use(dim);
       text += dim.formula() >= 0 ? "[" + size + "]x" : dim.literal() < 0 ? "?x" : size + "x";
     }
     text += dtypeName(DType(int(operand.dtype())));
@@ -354,10 +359,10 @@ static void printExport(const fb::Executable &executable, const fb::Export &kern
   SymbolNames scalars;
   for (uint32_t i = 0; i < kernel.scalar_count(); ++i)
     scalars.push_back("s" + std::to_string(i));
-  line("bindings", operandsText(executable, kernel, scalars));
+  FormulaTexts formulas(executable.formulas(), executable.formula_code(), scalars);
+  line("bindings", operandsText(kernel, formulas));
   auto amount = [&](const fb::Value *value) {
-    return value ? valueText(*value, executable.formulas(), executable.formula_code(), scalars)
-                 : std::string();
+    return value ? formulas.use(*value) : std::string();
   };
   line("bytes", amount(kernel.bytes()));
   line("flops", amount(kernel.flops()));
@@ -446,7 +451,7 @@ static void printHead(const xcr_module_t *module, const fb::Module &tables, std:
   line("required features", features);
 }
 
-static void printInitPlans(const fb::Module &module, std::string &out) {
+static void printInitPlans(const fb::Module &module, size_t most, std::string &out) {
   for (uint32_t i = 0; i < sizeOf(module.init_plans()); ++i) {
     const fb::InitPlan &init = *module.init_plans()->Get(i);
     uint64_t bytes = 0;
@@ -456,7 +461,7 @@ static void printInitPlans(const fb::Module &module, std::string &out) {
            std::to_string(sizeOf(init.packed_sizes())) + " packed buffers of together " +
            formatBytes(bytes) + ": ";
     if (init.plan())
-      PlanPrinter(module, *init.plan(), {}, out).print();
+      PlanPrinter(module, *init.plan(), {}, most, out).print();
     else
       out += "nothing to do\n";
   }
@@ -464,10 +469,13 @@ static void printInitPlans(const fb::Module &module, std::string &out) {
 
 std::string dumpText(const xcr_module_t *module, const fb::Module &tables) {
   std::string out;
+  xcr_module_info_t info = XCR_MODULE_INFO_INIT;
+  xcr_module_get_info(module, &info);
+  size_t most = kLeastText + info.file_size * kMostPerByte;
   printHead(module, tables, out);
-  for (uint32_t i = 0; i < sizeOf(tables.functions()); ++i)
-    printFunction(tables, *tables.functions()->Get(i), out);
-  printInitPlans(tables, out);
+  for (uint32_t i = 0; i < sizeOf(tables.functions()) && out.size() < most; ++i)
+    printFunction(tables, *tables.functions()->Get(i), most, out);
+  printInitPlans(tables, most, out);
   for (uint32_t i = 0; i < sizeOf(tables.executables()); ++i)
     printExecutable(tables, i, out);
   printData(tables, out);

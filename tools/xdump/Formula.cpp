@@ -7,7 +7,9 @@
 
 #include "tools/xdump/Dump.h"
 
-#include <set>
+#include "tools/common/Printable.h"
+
+#include <string_view>
 
 namespace xc::tools {
 
@@ -47,11 +49,26 @@ static Term combine(fb::FormulaOp op, const Term &a, const Term &b) {
   }
 }
 
-std::string formulaText(const Formulas *formulas, const FormulaCode *code, int64_t index,
-                        const SymbolNames &names) {
-  if (index < 0 || uint64_t(index) >= sizeOf(formulas))
-    return "?";
-  const fb::Range &range = *formulas->Get(uint32_t(index));
+/// Longer ones are named where they are used.
+static constexpr size_t kMostUsedText = 120;
+/// Longer ones are cut, and of more instructions are not written.
+static constexpr size_t kMostText = 2000, kMostInstructions = 256;
+
+FormulaTexts::FormulaTexts(const Formulas *formulas, const FormulaCode *code, SymbolNames names)
+    : code(code), names(std::move(names)), isNamed(sizeOf(formulas)) {
+  for (uint32_t i = 0; i < sizeOf(formulas); ++i) {
+    texts.push_back(write(*formulas->Get(i)));
+    isNamed[i] = texts[i].size() > kMostUsedText;
+  }
+  for (uint32_t i = 0; i < sizeOf(code); ++i)
+    if (uint64_t named = uint64_t(code->Get(i)->operand());
+        code->Get(i)->op() == fb::FormulaOp::Formula && named < isNamed.size())
+      isNamed[named] = true;
+}
+
+std::string FormulaTexts::write(const fb::Range &range) const {
+  if (range.count() > kMostInstructions)
+    return "(a formula of " + std::to_string(range.count()) + " instructions)";
   std::vector<Term> stack;
   for (uint64_t i = 0; i < range.count(); ++i) {
     if (range.begin() + i >= sizeOf(code))
@@ -75,21 +92,33 @@ std::string formulaText(const Formulas *formulas, const FormulaCode *code, int64
     Term right = stack.back();
     stack.pop_back();
     stack.back() = combine(step.op(), stack.back(), right);
+    if (stack.back().text.size() > kMostText)
+      stack.back() = {"...", Term::Atom};
   }
   return stack.size() == 1 ? stack[0].text : "?";
 }
 
-std::string sharedFormulasText(const Formulas *formulas, const FormulaCode *code,
-                               const SymbolNames &names, const std::string &indent) {
-  std::set<int64_t> shared;
-  for (uint32_t i = 0; i < sizeOf(code); ++i)
-    if (code->Get(i)->op() == fb::FormulaOp::Formula)
-      shared.insert(code->Get(i)->operand());
+std::string FormulaTexts::use(int64_t index) const {
+  if (index < 0 || uint64_t(index) >= texts.size())
+    return "?";
+  return texts[index].size() > kMostUsedText ? "f" + std::to_string(index) : texts[index];
+}
+
+std::string FormulaTexts::definitions(const std::string &indent) const {
   std::string text;
-  for (int64_t index : shared)
-    text += indent + "f" + std::to_string(index) + " = " +
-            formulaText(formulas, code, index, names) + "\n";
+  for (size_t i = 0; i < texts.size(); ++i)
+    if (isNamed[i])
+      text += indent + "f" + std::to_string(i) + " = " + texts[i] + "\n";
   return text;
+}
+
+std::string textOf(const flatbuffers::String *text) {
+  constexpr size_t kMostName = 1000;
+  if (!text)
+    return "";
+  std::string_view whole(text->data(), text->size());
+  std::string shown = printable(whole.substr(0, kMostName));
+  return whole.size() > kMostName ? shown + "..." : shown;
 }
 
 } // namespace xc::tools

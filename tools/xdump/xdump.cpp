@@ -12,6 +12,7 @@
 #include "tools/xdump/Dump.h"
 
 #include "tools/common/Options.h"
+#include "tools/common/Printable.h"
 #include "tools/common/Session.h"
 
 #include <csignal>
@@ -108,7 +109,7 @@ int main(int argc, char **argv) {
   parser.addString("device", "DEVICE", "the device that --check asks (auto)", &options.device);
   parser.addFlag("verify", "also check the checksum of all code and constants", &options.verify);
   auto fail = [](const Error &error) {
-    fprintf(stderr, "xdump: error: %s\n", error.message().c_str());
+    fprintf(stderr, "xdump: error: %s\n", printable(error.message(), /*keepsLines=*/true).c_str());
     return 1;
   };
   if (Error error = parser.parse(argc, argv))

@@ -13,6 +13,7 @@
 #include "tools/common/Compare.h"
 #include "tools/common/NpyFile.h"
 #include "tools/common/Options.h"
+#include "tools/common/Printable.h"
 #include "tools/common/Session.h"
 #include "tools/common/Table.h"
 #include "tools/xrun/Steps.h"
@@ -323,7 +324,7 @@ static Result<bool> handleOutputs(const xcr_call_t *call, const std::vector<std:
       return error;
     std::string name = "output " + std::to_string(i);
     if (info.name.size)
-      name += " (" + toString(info.name) + ")";
+      name += " (" + printable(view(info.name)) + ")";
     auto expectation = std::find_if(expected.begin(), expected.end(),
                                     [&](const Expectation &e) { return e.output == i; });
     if (!files[i].empty()) {
@@ -391,7 +392,7 @@ int main(int argc, char **argv) {
   addOptions(parser, options);
   auto fail = [](const Error &error) {
     fflush(stdout);
-    fprintf(stderr, "xrun: error: %s\n", error.message().c_str());
+    fprintf(stderr, "xrun: error: %s\n", printable(error.message(), /*keepsLines=*/true).c_str());
     return 1;
   };
   if (Error error = parser.parse(argc, argv))
