@@ -280,6 +280,35 @@ def visible_blocks():
 """, steps, "sum")
 
 
+def prefill():
+    """A prompt's keys and values, which the program computes, go into two caches of no tokens: attention knows that they have as many."""
+    weights = [tensors.random("f32", (16, 8), seed, -1, 1) for seed in (1, 2)]
+    steps = []
+    for length in (1, 7, 16, 32):
+        x = tensors.random("f32", (length, 16), length, -1, 1)
+        keys, values = ((x.values.astype(np.float64) @ w.values)[None] for w in weights)
+        steps.append(Step([x, *weights], [("f32", attend(keys, keys, values, 0.35, causal=True)[0])]))
+    rows, cache, batch = "tensor<?x8xf32>", "tensor<64x8xf32>", "tensor<1x?x8xf32>"
+    product = f"(tensor<?x16xf32>, tensor<16x8xf32>) -> {rows}"
+    yield Case("prefill_of_caches", f"""  func.func @NAME(%x: tensor<?x16xf32> {{array.dims = ["length", ""]}}, %wk: tensor<16x8xf32>, %wv: tensor<16x8xf32>) -> {rows}
+      attributes {{array.dim_range = {{length = [1, 32, 1]}}}} {{
+    %zero = array.constant dense<0> : tensor<i32>
+    %k = array.matmul %x, %wk : {product}
+    %v = array.matmul %x, %wv : {product}
+    %storage = array.constant dense<0.0> : {cache}
+    %empty = array.set_extent %storage, %zero axis = 0 : ({cache}, tensor<i32>) -> {rows}
+    %keys = array.append %empty, %k axis = 0 : ({rows}, {rows}) -> {rows}
+    %values = array.append %empty, %v axis = 0 : ({rows}, {rows}) -> {rows}
+    %q3 = array.expand_dims %k axes = [0] : {rows} -> {batch}
+    %k3 = array.expand_dims %keys axes = [0] : {rows} -> {batch}
+    %v3 = array.expand_dims %values axes = [0] : {rows} -> {batch}
+    %y = array.attention %q3, %k3, %v3 causal scale = 0.35 : ({batch}, {batch}, {batch}) -> {batch}
+    %r = array.squeeze %y axes = [0] : {batch} -> {rows}
+    return %r : {rows}
+  }}
+""", steps, "sum")
+
+
 def decode():
     """Keys and values are written at a position that only the device knows, then attended up to it."""
     heads, groups, width, capacity = 4, 2, 8, 12
@@ -421,5 +450,5 @@ def positions():
 
 
 def cases():
-    for make in (shapes, types, masks, windows, symbolic, parts, blocks, symbolic_blocks, visible_blocks, decode, paged, rope, positions):
+    for make in (shapes, types, masks, windows, symbolic, parts, blocks, symbolic_blocks, visible_blocks, decode, prefill, paged, rope, positions):
         yield from make()

@@ -178,7 +178,29 @@ ExpressionBuilder ExtentResolver::expressions(Operation *op) {
   return ExpressionBuilder(builder, op->getLoc());
 }
 
+/// Goes from a dim to that of an array which it takes its size from, as far as that is one.
+static std::pair<Value, int64_t> traceSize(OpBuilder &builder, Value array, int64_t dim) {
+  while (auto result = dyn_cast<OpResult>(array)) {
+    auto source = dyn_cast<ReifyRankedShapedTypeOpInterface>(result.getOwner());
+    if (!source)
+      break;
+    FailureOr<OpFoldResult> size =
+        source.reifyDimOfResult(builder, result.getResultNumber(), static_cast<int>(dim));
+    auto value = succeeded(size) ? dyn_cast<Value>(*size) : Value();
+    auto from = value ? value.getDefiningOp<tensor::DimOp>() : tensor::DimOp();
+    std::optional<int64_t> place = from ? from.getConstantIndex() : std::nullopt;
+    if (!place)
+      break;
+    array = from.getSource();
+    dim = *place;
+  }
+  return {array, dim};
+}
+
 Value ExtentResolver::sizeAsData(Value array, int64_t dim) {
+  // Two results may have one size, which is to be one value: keys and values of as many tokens.
+  if (cast<RankedTensorType>(array.getType()).isDynamicDim(dim))
+    std::tie(array, dim) = traceSize(builder, array, dim);
   return ExpressionBuilder(builder, array.getLoc()).sizeLess(array, dim, 0, builder.getI64Type());
 }
 
