@@ -57,7 +57,7 @@ def mlir(work):
 
 
 def candidates(work):
-    """Warpgroups, keys, stages, stages of queries, heads in a group, ping-pong, cluster."""
+    """Warpgroups, keys, stages, stages of queries, heads in a group, ping-pong, cluster, serpentine."""
     wide, group = work["d"], 16 if work["causal"] else 1
     if wide > 128:
         return [(2, 80, 2, 1, group, 0), (2, 80, 2, 1, group, 1), (2, 64, 2, 1, group, 1), *([] if work["causal"] else [(2, 80, 2, 1, group, 0, 2)])]
@@ -66,14 +66,14 @@ def candidates(work):
         found += [(2, keys, 3, 2, group, turn) for keys in (128, 192, 224) for turn in (0, 1)]
         found += [(3, keys, stages, 2, group, turn) for keys in (96, 128) for stages in (2, 3) for turn in (0, 1)]
     if work["causal"]:
-        found += [(2, 128, 2, 2, other, 1) for other in (1, 4, 64)]
+        found += [(2, 128, 2, 2, other, 1, 1, backwards) for other in (1, 2, 4, 8, 32, 64) for backwards in (0, 1)]
     else:
         found += [(2, keys, 2, 1, 1, turn, 2) for keys in (128, 176) for turn in (0, 1)]
     return found
 
 
 def config_text(values):
-    names = ("warpgroups", "keys", "stages", "query_stages", "raster", "ping_pong", "cluster")
+    names = ("warpgroups", "keys", "stages", "query_stages", "raster", "ping_pong", "cluster", "serpentine")
     return f"#cuda.attention<{', '.join(f'{name} = {value}' for name, value in zip(names, values))}>"
 
 

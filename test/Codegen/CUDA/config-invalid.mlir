@@ -292,3 +292,8 @@ func.func @attention_cluster() attributes {lowering_config = #cuda.attention<war
 
 // expected-error@+1 {{expected a multiple of 8 keys for each block of a cluster, got 48 for 4}}
 func.func @attention_cluster_keys() attributes {lowering_config = #cuda.attention<warpgroups = 2, keys = 48, stages = 2, query_stages = 1, raster = 1, ping_pong = 1, cluster = 4>} { return }
+
+// -----
+
+// expected-error @+1 {{expected 0 or 1 for 'serpentine', got 2}}
+func.func @attention_serpentine() attributes {lowering_config = #cuda.attention<warpgroups = 2, keys = 128, stages = 2, query_stages = 1, raster = 1, ping_pong = 1, serpentine = 2>} { return }

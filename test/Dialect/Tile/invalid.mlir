@@ -313,6 +313,17 @@ func.func @mma_bytes(%a: !tile.shared<8x64xbf16>, %b: !tile.shared<8x64xbf16>, %
 
 // -----
 
+func.func @turns_of_serpentine(%m: index) {
+  // expected-error@+1 {{expected no turns of a serpentine, got 2}}
+  tile.persistent (%m, %m, %m) raster 1 turn %m of 2 serpentine {
+  ^bb0(%row: index, %column: index, %batch: index):
+    tile.yield
+  }
+  return
+}
+
+// -----
+
 func.func @turns(%m: index) {
   // expected-error@+1 {{expected a turn where there are several, got 1 turns}}
   tile.persistent (%m, %m, %m) raster 1 turn %m of 1 {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Attention/AttentionProblem.h"
+#include "compiler/Codegen/CUDA/Attention/AttentionSchedule.h"
 #include "compiler/Codegen/CUDA/Common/Guards.h"
 #include "compiler/Codegen/CUDA/Matmul/TiledAccess.h"
 #include "compiler/Dialect/Tile/IR/TileOps.h"
@@ -22,8 +23,6 @@ namespace xc::cuda {
 static constexpr int64_t kMostVector = 256, kVectorStep = 8;
 /// Windows of more keys hide nothing that arithmetic on 32 bits could tell.
 static constexpr int64_t kMostWindow = int64_t(1) << 30;
-/// Keys and values that the blocks of a multiprocessor's wave had better find in L2.
-static constexpr int64_t kCacheBytes = int64_t(32) << 20;
 
 bool hasAttentionKernel(kernel::AttentionOp op, const Target *target, bool wgmma) {
   if (!target || !target->hasWGMMA || !wgmma)
@@ -157,23 +156,22 @@ int64_t countAttentionBytes(kernel::AttentionOp op, AttentionAttr config) {
 }
 
 /// Keys of a block for vectors of this length: scores, weights and sums are to fit a thread's 240
-/// registers, tiles shared memory. Smaller blocks have fewer keys that are computed and hidden.
-static int64_t chooseKeys(int64_t vector, bool hidesKeys) {
+/// registers, tiles shared memory. With 128, the next tile's queries fit beside them.
+static int64_t chooseKeys(int64_t vector) {
   if (vector > 192)
     return 80;
-  if (vector > 128)
-    return 96;
-  return hidesKeys ? 128 : 176;
+  return vector > 128 ? 96 : 128;
 }
 
 /// Warpgroups of a block: three hide more of each other's softmax where scores, weights and sums
-/// fit their registers, unless that leaves more multiprocessors idle at the end.
+/// fit their registers, unless that leaves more multiprocessors idle at the end. The values of a
+/// mask, which come one by one, take registers too.
 static int64_t chooseWarpgroups(kernel::AttentionOp op, int64_t vector, int64_t multiprocessors) {
   constexpr int64_t widest = 64;
-  /// What two warpgroups take longer for as many queries.
-  constexpr double loss = 1.1;
+  /// What two warpgroups take longer for as many queries (H200: 1.17 to 1.2).
+  constexpr double loss = 1.18;
   ArrayRef<int64_t> shape = op.getQueryType().getShape().drop_back();
-  if (vector > widest)
+  if (vector > widest || op.getMask())
     return 2;
   if (ShapedType::isDynamicShape(shape))
     return 3;
@@ -193,22 +191,17 @@ AttentionAttr AttentionChooser::choose() {
   int64_t last = query.getRank() - 1;
   int64_t vector = std::max(query.getDimSize(last), op.getValueType().getDimSize(last));
   int64_t warpgroups = chooseWarpgroups(op, vector, target.multiprocessors);
-  int64_t keys = chooseKeys(vector, op.getCausal() || op.getMask() || warpgroups > 2);
+  int64_t keys = chooseKeys(vector);
   int64_t length = key.getDimSize(last - 1);
   if (!ShapedType::isDynamic(length))
     keys = std::min<int64_t>(keys, llvm::alignTo(length, 16));
-  // Blocks of unequal work begin with the most: of as many heads at a time as L2 has room for.
-  int64_t raster = 1;
-  if (op.getCausal()) {
-    int64_t bytes = ShapedType::isDynamic(length) ? kCacheBytes / 8 : length * vector * 4;
-    int64_t heads = kCacheBytes / std::max<int64_t>(bytes, 1) * op.getGroupSize();
-    // A power of two, which registers need not be held to divide by.
-    raster = llvm::bit_floor(static_cast<uint64_t>(std::clamp<int64_t>(heads, 1, 1024)));
-  }
-  bool pingPong = vector <= 128;
+  AttentionSchedule schedule =
+      chooseAttentionSchedule(op, warpgroups * tile::kWarpgroupRows, keys, target);
+  // At 128 elements the products of full attention fill the tensor cores as it is.
+  bool pingPong = vector < 128 || (vector == 128 && op.getCausal());
   auto make = [&](int64_t queryStages) {
-    return AttentionAttr::get(op.getContext(), warpgroups, keys, /*stages=*/2, queryStages, raster,
-                              pingPong, /*cluster=*/1);
+    return AttentionAttr::get(op.getContext(), warpgroups, keys, /*stages=*/2, queryStages,
+                              schedule.raster, pingPong, /*cluster=*/1, schedule.isSerpentine);
   };
   // The next tile's queries come early where there is room.
   return check(make(2)).empty() ? make(2) : make(1);

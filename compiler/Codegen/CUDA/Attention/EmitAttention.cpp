@@ -95,9 +95,10 @@ AttentionEmitter::emitTiles(ValueRange inits,
   SmallVector<Value> sizes = points.getSizes(op.getQuery());
   Value count = index.product(ArrayRef(sizes).take_front(dim));
   Value tiles = index.ceilDiv(queries, index.constant(tileQueries * config.getCluster()));
-  auto loop = tile::PersistentOp::create(
-      builder, loc, inits.getTypes(), count, tiles, index.constant(1), config.getRaster(),
-      /*share=*/config.getCluster(), /*turn=*/Value(), /*turns=*/1, inits);
+  auto loop = tile::PersistentOp::create(builder, loc, inits.getTypes(), count, tiles,
+                                         index.constant(1), config.getRaster(),
+                                         /*share=*/config.getCluster(), /*turn=*/Value(),
+                                         /*turns=*/1, inits, config.getSerpentine() != 0);
   SmallVector<Type> arguments(3, builder.getIndexType());
   llvm::append_range(arguments, inits.getTypes());
   fill(loop.getBody(), arguments, [&](Block &block) {

@@ -376,7 +376,7 @@ LogicalResult MatmulWGMMAAttr::verify(EmitError emitError, int64_t tileM, int64_
 
 LogicalResult AttentionAttr::verify(EmitError emitError, int64_t warpgroups, int64_t keys,
                                     int64_t stages, int64_t queryStages, int64_t raster,
-                                    int64_t pingPong, int64_t cluster) {
+                                    int64_t pingPong, int64_t cluster, int64_t serpentine) {
   if (warpgroups < 2 || warpgroups > 3)
     return emitError() << "expected 2 or 3 warpgroups, got " << warpgroups;
   if (keys < 16 || keys > 256 || keys % 16 != 0)
@@ -394,6 +394,8 @@ LogicalResult AttentionAttr::verify(EmitError emitError, int64_t warpgroups, int
   if (keys % (8 * cluster) != 0)
     return emitError() << "expected a multiple of 8 keys for each block of a cluster, got " << keys
                        << " for " << cluster;
+  if (serpentine != 0 && serpentine != 1)
+    return emitError() << "expected 0 or 1 for 'serpentine', got " << serpentine;
   return success();
 }
 

@@ -133,6 +133,54 @@ static SmallVector<Value> placeTile(OpBuilder &builder, tile::PersistentOp op, V
   return {row, div(inGroup, rows), batch};
 }
 
+/// The loop of a serpentine: from each tile to the next one it is as far as to the round's end and
+/// back, by turns at either end.
+static scf::WhileOp makeSerpentine(OpBuilder &builder, tile::PersistentOp op, Value first,
+                                   Value count, Value step) {
+  Location loc = op.getLoc();
+  auto flags = arith::IntegerOverflowFlags::nsw;
+  Value one = arith::ConstantIndexOp::create(builder, loc, 1);
+  auto makeHop = [&](Value tilesBetween) -> Value {
+    Value twice = arith::AddIOp::create(builder, loc, tilesBetween, tilesBetween, flags);
+    return arith::AddIOp::create(builder, loc, twice, one, flags);
+  };
+  Value last = arith::SubIOp::create(builder, loc, step, one, flags);
+  SmallVector<Value> inits = {
+      first, makeHop(arith::SubIOp::create(builder, loc, last, first, flags)), makeHop(first)};
+  llvm::append_range(inits, op.getInits());
+  auto loop = scf::WhileOp::create(builder, loc, ValueRange(inits).getTypes(), inits);
+  SmallVector<Location> locations(inits.size(), loc);
+  OpBuilder::InsertionGuard guard(builder);
+  Block *before =
+      builder.createBlock(&loop.getBefore(), {}, ValueRange(inits).getTypes(), locations);
+  Value isLeft =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, before->getArgument(0), count);
+  scf::ConditionOp::create(builder, loc, isLeft, before->getArguments());
+  builder.createBlock(&loop.getAfter(), {}, ValueRange(inits).getTypes(), locations);
+  return loop;
+}
+
+static void lowerSerpentine(IRRewriter &rewriter, tile::PersistentOp op, Value first, Value count,
+                            Value step, Value perBatch) {
+  Location loc = op.getLoc();
+  scf::WhileOp loop = makeSerpentine(rewriter, op, first, count, step);
+  Block &body = op.getBody().front(), *after = loop.getAfterBody();
+  Value number = after->getArgument(0), hop = after->getArgument(1), back = after->getArgument(2);
+  rewriter.setInsertionPointToStart(after);
+  SmallVector<Value> arguments = placeTile(rewriter, op, number, perBatch);
+  llvm::append_range(arguments, after->getArguments().drop_front(3));
+  auto yield = cast<tile::YieldOp>(body.getTerminator());
+  rewriter.setInsertionPoint(yield);
+  SmallVector<Value> next = {
+      arith::AddIOp::create(rewriter, loc, number, hop, arith::IntegerOverflowFlags::nsw), back,
+      hop};
+  llvm::append_range(next, yield.getValues());
+  scf::YieldOp::create(rewriter, loc, next);
+  rewriter.eraseOp(yield);
+  rewriter.inlineBlockBefore(&body, after, after->end(), arguments);
+  rewriter.replaceOp(op, loop.getResults().drop_front(3));
+}
+
 static void lowerPersistent(tile::PersistentOp op) {
   IRRewriter rewriter(op);
   Location loc = op.getLoc();
@@ -154,6 +202,8 @@ static void lowerPersistent(tile::PersistentOp op) {
     first = arith::AddIOp::create(rewriter, loc, first, skipped, flags);
     step = arith::MulIOp::create(rewriter, loc, step, turns, flags);
   }
+  if (op.getSerpentine())
+    return lowerSerpentine(rewriter, op, first, count, step, perBatch);
   auto loop = scf::ForOp::create(rewriter, loc, first, count, step, op.getInits());
   Block &body = op.getBody().front();
   auto yield = cast<tile::YieldOp>(body.getTerminator());

@@ -337,6 +337,8 @@ LogicalResult PersistentOp::verify() {
            << getRaster() << " and " << getShare();
   if (getTurns() < 1 || (getTurns() > 1) != static_cast<bool>(getTurn()))
     return emitOpError("expected a turn where there are several, got ") << getTurns() << " turns";
+  if (getSerpentine() && getTurns() > 1)
+    return emitOpError("expected no turns of a serpentine, got ") << getTurns();
   return success();
 }
 

@@ -565,6 +565,8 @@ def Tile_PersistentOp : Tile_Op<"persistent", [SingleBlock, RecursiveMemoryEffec
     Block i of g works on tiles i, i + g, i + 2 * g, ... of each of `batches` grids of `tilesM` x `tilesN` tiles. Tiles
     are numbered in groups of `raster` rows, within a group column by column, so that blocks that run together share
     operands in L2. With `share` s, s blocks that follow one another work on each tile together.
+    With `serpentine`, every second round goes backwards: block i works on tiles i, 2 * g - 1 - i, i + 2 * g, ... Where tiles get
+    cheaper one by one, and rounds begin at the same place in each row of them, no block has the dearest tile of every round then.
     With `turn` i `of` n, the executing threads take only every n-th of their block's tiles, from number i on. The body's arguments are the tile's row, column and batch, then the values carried from tile to tile. Example:
     ```mlir
     %last = tile.persistent (%rows, %columns, %batches) raster 8 carry (%stage : index) {
@@ -575,11 +577,11 @@ def Tile_PersistentOp : Tile_Op<"persistent", [SingleBlock, RecursiveMemoryEffec
     ```
   }];
   let arguments = (ins Index:$tilesM, Index:$tilesN, Index:$batches, I64Attr:$raster, DefaultValuedAttr<I64Attr, "1">:$share,
-                       Optional<Index>:$turn, DefaultValuedAttr<I64Attr, "1">:$turns, Variadic<AnyType>:$inits);
+                       Optional<Index>:$turn, DefaultValuedAttr<I64Attr, "1">:$turns, Variadic<AnyType>:$inits, UnitAttr:$serpentine);
   let results = (outs Variadic<AnyType>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    `(` $tilesM `,` $tilesN `,` $batches `)` `raster` $raster (`share` $share^)? (`turn` $turn^ `of` $turns)?
+    `(` $tilesM `,` $tilesN `,` $batches `)` `raster` $raster (`share` $share^)? (`turn` $turn^ `of` $turns)? (`serpentine` $serpentine^)?
     (`carry` `(` $inits^ `:` type($inits) `)`)? $body attr-dict
     (`->` type($results)^)?
   }];

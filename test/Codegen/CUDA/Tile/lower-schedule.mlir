@@ -73,3 +73,32 @@ func.func @turns(%m: index, %n: index, %b: index, %turn: index) {
   }
   return
 }
+
+// Every second round of tiles goes backwards: the hop to the next tile is that to the end of the round and back, at either end in turn.
+// CHECK-LABEL: func.func @serpentine
+// CHECK-SAME:    (%[[M:[^:]*]]: index, %[[N:[^:]*]]: index, %[[B:[^:]*]]: index, %[[INIT:[^:]*]]: index
+// CHECK:         %[[ALL:.*]] = arith.muli %{{.*}}, %[[B]]
+// CHECK:         %[[BLOCK:.*]] = plan.workgroup_id x
+// CHECK:         %[[GRID:.*]] = gpu.grid_dim x
+// CHECK:         %[[ONE:.*]] = arith.constant 1 : index
+// CHECK:         %[[LAST:.*]] = arith.subi %[[GRID]], %[[ONE]]
+// CHECK:         %[[LEFT:.*]] = arith.subi %[[LAST]], %[[BLOCK]]
+// CHECK:         %[[TWICE:.*]] = arith.addi %[[LEFT]], %[[LEFT]]
+// CHECK:         %[[HOP:.*]] = arith.addi %[[TWICE]], %[[ONE]]
+// CHECK:         %[[BEFORE:.*]] = arith.addi %[[BLOCK]], %[[BLOCK]]
+// CHECK:         %[[BACK:.*]] = arith.addi %[[BEFORE]], %[[ONE]]
+// CHECK:         scf.while (%[[TILE:.*]] = %[[BLOCK]], %{{.*}} = %[[HOP]], %{{.*}} = %[[BACK]], %{{.*}} = %[[INIT]])
+// CHECK:           arith.cmpi ult, %[[TILE]], %[[ALL]]
+// CHECK:         } do {
+// CHECK:         ^bb0(%[[NUMBER:[^:]*]]: index, %[[NEXT:[^:]*]]: index, %[[OTHER:[^:]*]]: index
+// CHECK:           arith.divui %[[NUMBER]]
+// CHECK:           %[[AFTER:.*]] = arith.addi %[[NUMBER]], %[[NEXT]]
+// CHECK:           scf.yield %[[AFTER]], %[[OTHER]], %[[NEXT]], %{{.*}}
+func.func @serpentine(%m: index, %n: index, %b: index, %init: index) -> index {
+  %last = tile.persistent (%m, %n, %b) raster 8 serpentine carry (%init : index) {
+  ^bb0(%row: index, %column: index, %batch: index, %current: index):
+    %next = arith.addi %current, %row : index
+    tile.yield %next : index
+  } -> index
+  return %last : index
+}
