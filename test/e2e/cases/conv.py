@@ -88,6 +88,11 @@ def windows():
     yield case("to_one_feature", x, random("f32", (3, 3, 8, 1), 6), low=[1, 1], high=[1, 1])
     yield case("from_three", random("f32", (1, 20, 20, 3), 7), random("f32", (7, 7, 3, 16), 8), strides=[2, 2], low=[3, 3],
                high=[3, 3])
+    # Vectors along the places would begin anywhere in the image, and lie in its padding in part.
+    for dtype in ("bf16", "f16", "f32"):
+        for low, high in (([1, 2], [0, 1]), ([0, 1], [0, 1]), ([0, 8], [0, 3])):
+            yield case(f"one_by_one_padded_{dtype}_{low[1]}", random(dtype, (2, 8, 4, 13), 64), random(dtype, (16, 8, 1, 1), 65), NCHW, low=low,
+                       high=high)
     yield case("empty_batch", Tensor("f32", np.zeros((0, 5, 5, 4))), random("f32", (3, 3, 4, 4), 9))
 
 

@@ -221,11 +221,25 @@ static void moveToBatch(linalg::LinalgOp op, const Contraction::Side &side,
   llvm::sort(batch);
 }
 
+/// Whether the operand's innermost dim that is not of size 1 is padded. Vectors along it would begin
+/// anywhere in the source, and lie in the padding in part.
+static bool isInnermostPadded(const Contraction::Side &side) {
+  tensor::PadOp pad = side.getZeroPadding();
+  if (!pad)
+    return false;
+  ArrayRef<int64_t> shape = pad.getType().getShape();
+  SmallVector<OpFoldResult> low = pad.getMixedLowPad(), high = pad.getMixedHighPad();
+  for (size_t dim = shape.size(); dim-- > 0;)
+    if (shape[dim] != 1)
+      return !isZeroInteger(low[dim]) || !isZeroInteger(high[dim]);
+  return false;
+}
+
 /// True if the operand's innermost dim is the innermost one of its group, and nothing else.
 static bool isVectorizable(linalg::LinalgOp op, const Contraction::Side &side,
                            ArrayRef<unsigned> own, ArrayRef<unsigned> k) {
   auto dim = dyn_cast_or_null<AffineDimExpr>(getInnermostExpr(op, side));
-  if (!dim)
+  if (!dim || isInnermostPadded(side))
     return false;
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   for (unsigned candidate : llvm::reverse(side.isKContiguous ? k : own))
