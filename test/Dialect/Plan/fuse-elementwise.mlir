@@ -155,3 +155,57 @@ func.func @shape_of_loops(%x: tensor<?xf32>, %n: index) -> tensor<4xf32> {
   } -> (tensor<4x?xindex>, tensor<4xf32>)
   return %r#1 : tensor<4xf32>
 }
+
+// -----
+
+#factor = affine_map<(m, n, k) -> (m, k)>
+#weights = affine_map<(m, n, k) -> (k, n)>
+#product = affine_map<(m, n, k) -> (m, n)>
+#each = affine_map<(d0, d1) -> (d0, d1)>
+
+// A product of matrices takes the conversion of a factor, which tensor cores can follow, and leaves the
+// arithmetic to a kernel before it.
+// CHECK-LABEL: func.func @factor_of_product(
+// CHECK:         %[[RELU:.*]] = linalg.generic
+// CHECK:           arith.maximumf
+// CHECK-NEXT:      linalg.yield
+// CHECK:         linalg.generic
+// CHECK-SAME:      ins(%[[RELU]], %{{.*}} : tensor<64x128xbf16>, tensor<128x32xbf16>)
+// CHECK-NOT:       arith.maximumf
+// CHECK:           arith.extf
+// CHECK:           arith.mulf
+func.func @factor_of_product(%x: tensor<64x128xbf16>, %w: tensor<128x32xbf16>) -> tensor<64x32xf32> {
+  %zero = arith.constant 0.0 : bf16
+  %zero32 = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<64x128xbf16>
+  %e32 = tensor.empty() : tensor<64x128xf32>
+  %w32 = tensor.empty() : tensor<128x32xf32>
+  %relu = linalg.generic {indexing_maps = [#each, #each], iterator_types = ["parallel", "parallel"]}
+    ins(%x : tensor<64x128xbf16>) outs(%e : tensor<64x128xbf16>) {
+  ^bb0(%in: bf16, %o: bf16):
+    %r = arith.maximumf %in, %zero : bf16
+    linalg.yield %r : bf16
+  } -> tensor<64x128xbf16>
+  %wide = linalg.generic {indexing_maps = [#each, #each], iterator_types = ["parallel", "parallel"]}
+    ins(%relu : tensor<64x128xbf16>) outs(%e32 : tensor<64x128xf32>) {
+  ^bb0(%in: bf16, %o: f32):
+    %r = arith.extf %in : bf16 to f32
+    linalg.yield %r : f32
+  } -> tensor<64x128xf32>
+  %wide_w = linalg.generic {indexing_maps = [#each, #each], iterator_types = ["parallel", "parallel"]}
+    ins(%w : tensor<128x32xbf16>) outs(%w32 : tensor<128x32xf32>) {
+  ^bb0(%in: bf16, %o: f32):
+    %r = arith.extf %in : bf16 to f32
+    linalg.yield %r : f32
+  } -> tensor<128x32xf32>
+  %s = tensor.empty() : tensor<64x32xf32>
+  %f = linalg.fill ins(%zero32 : f32) outs(%s : tensor<64x32xf32>) -> tensor<64x32xf32>
+  %p = linalg.generic {indexing_maps = [#factor, #weights, #product], iterator_types = ["parallel", "parallel", "reduction"]}
+    ins(%wide, %wide_w : tensor<64x128xf32>, tensor<128x32xf32>) outs(%f : tensor<64x32xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %m = arith.mulf %a, %b : f32
+    %r = arith.addf %o, %m : f32
+    linalg.yield %r : f32
+  } -> tensor<64x32xf32>
+  return %p : tensor<64x32xf32>
+}

@@ -47,6 +47,21 @@ static bool isCheap(linalg::GenericOp op) {
   return count <= kCheapOps;
 }
 
+/// Whether the body does nothing but convert one input.
+static bool isConversion(linalg::GenericOp op) {
+  return op.getNumDpsInputs() == 1 &&
+         llvm::all_of(op.getBody()->without_terminator(),
+                      [](Operation &inner) { return isa<CastOpInterface>(inner); });
+}
+
+/// Whether the op multiplies matrices: with anything but conversions in its body it would be a
+/// reduction like others, and leave the tensor cores. What computes its factors joins the kernel of
+/// their producer, or is computed as they are loaded (DispatchGroups.cpp).
+static bool multipliesMatrices(linalg::GenericOp op) {
+  std::optional<ProductLoops> loops = matchProduct(op);
+  return loops && !loops->m.empty() && !loops->n.empty();
+}
+
 static bool shouldFuse(OpOperand *use) {
   auto producer = use->get().getDefiningOp<linalg::GenericOp>();
   auto consumer = dyn_cast<linalg::GenericOp>(use->getOwner());
@@ -55,6 +70,8 @@ static bool shouldFuse(OpOperand *use) {
   if (getBodyCost(producer) + getBodyCost(consumer) > kMaxFusedCost)
     return false;
   if (isWindowReduction(consumer) && changesInnermostDim(producer))
+    return false;
+  if (multipliesMatrices(consumer) && !isConversion(producer))
     return false;
   AffineMap map = consumer.getMatchingIndexingMap(use);
   bool readsEachElementOnce = map.isPermutation();
