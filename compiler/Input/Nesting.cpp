@@ -128,4 +128,19 @@ std::optional<DeepNesting> findDeepNesting(llvm::StringRef text) {
   return std::nullopt;
 }
 
+std::optional<size_t> findOpenBracket(llvm::StringRef text) {
+  llvm::SmallVector<size_t> open;
+  for (size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '"')
+      i = skipString(text, i);
+    else if (text.substr(i, 2) == "//")
+      i = std::min(text.find('\n', i), text.size());
+    else if (llvm::StringRef("{[(").contains(text[i]))
+      open.push_back(i);
+    else if (llvm::StringRef("}])").contains(text[i]) && !open.empty())
+      open.pop_back();
+  }
+  return open.empty() ? std::nullopt : std::optional(open.back());
+}
+
 } // namespace xc

@@ -32,6 +32,10 @@ struct DeepNesting {
 /// The first such place in `text` (MLIR's textual form), if any. Strings and comments do not count.
 std::optional<DeepNesting> findDeepNesting(llvm::StringRef text);
 
+/// The place of the innermost brace, bracket or parenthesis that `text` (MLIR's textual form) opens
+/// and does not close. Strings and comments do not count.
+std::optional<size_t> findOpenBracket(llvm::StringRef text);
+
 } // namespace xc
 
 #endif // XC_INPUT_NESTING_H

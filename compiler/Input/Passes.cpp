@@ -21,9 +21,9 @@ namespace xc {
 #define GEN_PASS_REGISTRATION
 #include "compiler/Input/Passes.h.inc"
 
-void addInputConversionPasses(OpPassManager &modulePM, ArrayRef<std::string> declared) {
+void addInputConversionPasses(OpPassManager &modulePM, ArrayRef<std::string> gradients) {
   modulePM.addPass(createImportTosa());
-  modulePM.addPass(createVerifyInput({llvm::to_vector(declared)}));
+  modulePM.addPass(createVerifyInput({llvm::to_vector(gradients)}));
   modulePM.addPass(createNormalizeInput());
 }
 

@@ -15,10 +15,10 @@ namespace xc {
 #define GEN_PASS_DECL
 #include "compiler/Input/Passes.h.inc"
 
-/// The passes of phase `input`, in order, for a whole module. Functions that `declared` names may
+/// The passes of phase `input`, in order, for a whole module. Functions that `gradients` names may
 /// have no body.
 void addInputConversionPasses(mlir::OpPassManager &modulePM,
-                              llvm::ArrayRef<std::string> declared = {});
+                              llvm::ArrayRef<std::string> gradients = {});
 
 void registerInputPasses();
 

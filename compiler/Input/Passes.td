@@ -35,15 +35,15 @@ def VerifyInput : Pass<"xc-verify-input", "::mlir::ModuleOp"> {
     variables; arguments, results and values in between are ranked tensors without encoding of i1, i8..i64,
     ui8..ui64, f16, bf16, f32 or f64 (values in between also `index`); ops are those of the dialects array and
     func, linalg on tensors, the ops of `tensor` that make or view tensors, and arith, math and affine on tensors
-    and indices; names of a function's inputs differ, and those of its outputs; no function calls itself. Functions that
-    `declared` names may have no body: a later pass gives them one. Everything else is an error at its place, which says
+    and indices; names of a function's inputs differ, and those of its outputs; no function calls itself. The gradients
+    of the functions that `gradients` names may be declared without a body: a later pass gives them one. Everything else is an error at its place, which says
     what is supported. Changes nothing. Example:
     ```mlir
     func.func @f(%x: memref<4xf32>) { return }
     // error: argument 0 of 'f' has type 'memref<4xf32>'; expected a ranked tensor
     ```
   }];
-  let options = [ListOption<"declared", "declared", "std::string", "Functions that may have no body yet">];
+  let options = [ListOption<"gradients", "gradients", "std::string", "Functions whose gradient a later pass makes">];
 }
 
 def NormalizeInput : Pass<"xc-normalize-input", "::mlir::ModuleOp"> {

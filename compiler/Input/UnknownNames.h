@@ -8,25 +8,20 @@
 #ifndef XC_INPUT_UNKNOWNNAMES_H
 #define XC_INPUT_UNKNOWNNAMES_H
 
-#include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/OperationSupport.h"
 
 #include <string>
 
-namespace llvm {
-class SourceMgr;
-}
-
 namespace xc {
 
-/// While it lives, errors of MLIR's parser about an unknown op, dialect or type get a note with the
-/// names that are known (and the nearest of an op's), since the parser itself only says no.
-/// Construct it after the handler that prints.
-class UnknownNameHandler : public mlir::ScopedDiagnosticHandler {
-public:
-  /// `sources` holds the input as its first buffer.
-  UnknownNameHandler(llvm::SourceMgr &sources, mlir::MLIRContext *context);
-};
+/// The types that a program may write.
+extern const llvm::StringLiteral kKnownTypes;
+
+/// What the compiler reads, for an op or type of a dialect that it does not know.
+std::string describeDialects(llvm::StringRef dialect);
+
+/// The ops whose names are nearest to `unknown` ("array.sofmax"), which its dialect does not have.
+std::string describeOps(mlir::MLIRContext *context, llvm::StringRef unknown);
 
 /// "did you mean 'A'? known are A, B": the attributes of `op`, which has none that is called
 /// `unknown`.

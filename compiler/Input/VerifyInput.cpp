@@ -9,10 +9,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Dialect/Array/Transforms/Passes.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
+#include "compiler/Input/NearestNames.h"
 #include "compiler/Input/Passes.h"
 #include "compiler/Input/SupportedTypes.h"
 #include "compiler/Input/UnknownNames.h"
+#include "compiler/Input/VerifyAttributes.h"
 #include "compiler/Input/VerifyCalls.h"
 #include "compiler/Input/VerifySlices.h"
 
@@ -378,12 +381,25 @@ static LogicalResult verifyBlock(Block &block) {
   return success();
 }
 
-static LogicalResult verifyFunction(func::FuncOp func, ArrayRef<std::string> declared) {
-  if (func.isExternal() && llvm::is_contained(declared, func.getName()))
-    return verifySignature(func);
-  if (func.isExternal())
+/// Declarations are of gradients that a later pass makes.
+static LogicalResult verifyDeclaration(func::FuncOp func, ArrayRef<std::string> gradients) {
+  for (auto other : func->getParentOfType<ModuleOp>().getOps<func::FuncOp>()) {
+    if (array::getGradientName(other.getName()) != func.getName())
+      continue;
+    if (llvm::is_contained(gradients, other.getName()))
+      return verifySignature(func);
     return func.emitError() << "function '" << func.getName()
-                            << "' has no body; expected every function to be here";
+                            << "' has no body; --gradient=" << other.getName() << " makes it";
+  }
+  return func.emitError() << "function '" << func.getName()
+                          << "' has no body; expected every function to be here";
+}
+
+static LogicalResult verifyFunction(func::FuncOp func, ArrayRef<std::string> gradients) {
+  if (failed(verifyAttributes(func)))
+    return failure();
+  if (func.isExternal())
+    return verifyDeclaration(func, gradients);
   if (!func.getBody().hasOneBlock())
     return func.emitError() << "function '" << func.getName() << "' has "
                             << std::distance(func.getBody().begin(), func.getBody().end())
@@ -393,6 +409,23 @@ static LogicalResult verifyFunction(func::FuncOp func, ArrayRef<std::string> dec
   return verifyBlock(func.getBody().front());
 }
 
+/// A gradient is of a function that is there.
+static LogicalResult verifyGradients(ModuleOp module, ArrayRef<std::string> gradients) {
+  SmallVector<StringRef> known;
+  for (auto func : module.getOps<func::FuncOp>())
+    if (!func.isExternal())
+      known.push_back(func.getName());
+  for (StringRef function : gradients) {
+    if (llvm::is_contained(known, function))
+      continue;
+    std::string nearest = suggestNames(function, known);
+    return emitError(UnknownLoc::get(module.getContext()))
+           << "--gradient=" << function << ": there is no function '" << function << "'; "
+           << (nearest.empty() ? "there are " + llvm::join(known, ", ") : nearest);
+  }
+  return success();
+}
+
 namespace {
 
 struct VerifyInputPass : impl::VerifyInputBase<VerifyInputPass> {
@@ -400,6 +433,8 @@ struct VerifyInputPass : impl::VerifyInputBase<VerifyInputPass> {
 
   void runOnOperation() override {
     bool hasEntry = false;
+    if (failed(verifyGradients(getOperation(), gradients)))
+      return signalPassFailure();
     for (Operation &op : *getOperation().getBody()) {
       auto name = op.getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName());
       if (name && name.empty()) {
@@ -407,7 +442,7 @@ struct VerifyInputPass : impl::VerifyInputBase<VerifyInputPass> {
         return signalPassFailure();
       }
       if (auto func = dyn_cast<func::FuncOp>(op)) {
-        if (failed(verifyFunction(func, declared)))
+        if (failed(verifyFunction(func, gradients)))
           return signalPassFailure();
         hasEntry |= func.isPublic();
       } else if (auto variable = dyn_cast<array::VariableOp>(op)) {

@@ -49,6 +49,8 @@ private:
   Status readHeader();
   Status parseHeader();
   Status checkEntry(const ParameterEntry &entry) const;
+  /// That there is no array \p key, and which are called nearly so.
+  Status reportMissing(xcr_string_view_t key) const;
 
   HostAllocator allocator;
   String path;

@@ -170,13 +170,12 @@ static Status resolveSources(const HostAllocator &allocator, const xcr_module &m
       continue;
     ParameterSource source(allocator);
     XCR_RETURN_IF_ERROR(source.scope.assign(scope));
-    bool isGiven = false;
     for (const xcr_parameter_source_t &candidate : given)
-      if (!isGiven && equal(candidate.scope, scope)) {
+      if (!source.isGiven && equal(candidate.scope, scope)) {
         XCR_RETURN_IF_ERROR(source.path.assign(candidate.path));
-        isGiven = true;
+        source.isGiven = true;
       }
-    if (!isGiven) {
+    if (!source.isGiven) {
       xcr_string_view_t folder = module.path.view();
       while (folder.size && folder.data[folder.size - 1] != '/')
         --folder.size;
@@ -384,9 +383,14 @@ Status Program::parameterFile(uint32_t ordinal, const ParameterFile **out) {
   *out = &files[source];
   if (files[source].isOpen())
     return Status();
-  return addContext(ParameterFile::open(allocator, sources[source].path.view(), &files[source]),
-                    allocator, "external parameters of scope '%.*s': ", printLength(scope),
-                    scope.data);
+  Status status = ParameterFile::open(allocator, sources[source].path.view(), &files[source]);
+  if (sources[source].isGiven)
+    return addContext(std::move(status), allocator,
+                      "external parameters of scope '%.*s': ", printLength(scope), scope.data);
+  return addContext(std::move(status), allocator,
+                    "external parameters of scope '%.*s', for which no file is given "
+                    "(xcr_instance_options_t.sources, --parameters=%.*s=PATH): ",
+                    printLength(scope), scope.data, printLength(scope), scope.data);
 }
 
 /// Calls \p use with the bytes of parameter \p ordinal; what goes wrong names the file.

@@ -22,6 +22,7 @@ Status chooseTarget(const xcr_module &module, const xcr_device &device, uint32_t
 struct ParameterSource {
   explicit ParameterSource(const HostAllocator &allocator) : scope(allocator), path(allocator) {}
   String scope, path;
+  bool isGiven = false; ///< by the caller; else the path is the scope
 };
 
 /// What the instances of one module on one device share: loaded code,

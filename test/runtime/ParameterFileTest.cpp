@@ -241,7 +241,9 @@ TEST(ParameterTest, FileBesideTheModuleOrWhereTheCallerSays) {
   instance.reset();
   XCR_EXPECT_FAILS(xcr_instance_create(device.get(), module.get(), nullptr, &third),
                    XCR_STATUS_NOT_FOUND,
-                   "external parameters of scope 'weights.safetensors': cannot open '");
+                   "external parameters of scope 'weights.safetensors', for which no file is given "
+                   "(xcr_instance_options_t.sources, --parameters=weights.safetensors=PATH): "
+                   "cannot open '");
   unlink((folder + "/model.vmfb").c_str());
   rmdir(folderName);
 }
@@ -365,4 +367,21 @@ TEST_F(ChangedFileTest, TheHeaderOfAShortFileSaysWhereItEnds) {
   xcr_instance_t *instance = nullptr;
   XCR_EXPECT_FAILS(xcr_instance_create(device.get(), module.get(), nullptr, &instance),
                    XCR_STATUS_CORRUPT, "takes 16 bytes by its shape, the file has");
+}
+
+TEST(SafetensorsTest, NamesTheNearestArrays) {
+  ParameterFile file((HostAllocator()));
+  std::vector<uint8_t> bytes =
+      safetensors(R"({"enc.scales":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},)"
+                  R"("dec.bias":{"dtype":"F32","shape":[1],"data_offsets":[4,8]},)"
+                  R"("enc.scal":{"dtype":"F32","shape":[1],"data_offsets":[8,12]},)"
+                  R"("another one":{"dtype":"F32","shape":[1],"data_offsets":[12,16]}})",
+                  16);
+  XCR_ASSERT_OK(parse(bytes, &file));
+  int64_t shape[] = {1};
+  ByteRange data;
+  XCR_EXPECT_FAILS(
+      file.find(xcr_string("enc.scale"), fb::DType::F32, {shape, 1}, &data).release(),
+      XCR_STATUS_NOT_FOUND,
+      "no array 'enc.scale' among its 4; nearest are 'enc.scal', 'enc.scales', 'dec.bias'");
 }

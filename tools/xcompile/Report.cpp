@@ -30,6 +30,11 @@ static std::string formatBytes(int64_t bytes) {
   return text;
 }
 
+/// "1 launch", "2 launches".
+static std::string count(int64_t number, llvm::StringRef one, llvm::StringRef many) {
+  return (llvm::Twine(number) + " " + (number == 1 ? one : many)).str();
+}
+
 static std::string printAttribute(Attribute attr) {
   if (!attr)
     return {};
@@ -68,8 +73,9 @@ void printSummary(ModuleOp module, llvm::raw_ostream &stream) {
         choices += isa<plan::ChooseOp>(op);
       });
       auto bytes = function->getAttrOfType<IntegerAttr>("arena_static");
-      stream << getTargetName(target) << " @" << function.getSymName() << ": " << launches
-             << " launches, " << copies << " copies, ";
+      stream << getTargetName(target) << " @" << function.getSymName() << ": "
+             << count(launches, "launch", "launches") << ", " << count(copies, "copy", "copies")
+             << ", ";
       if (controls)
         stream << controls << " ifs and whiles, ";
       if (choices)
@@ -179,10 +185,33 @@ static void printResources(const llvm::json::Object &variant, llvm::raw_ostream 
          << *variant.getString("occupancy_limit") << ")\n";
 }
 
+/// A number in the unit that reads best, a formula of sizes as it is.
+static std::string printBytes(std::optional<llvm::StringRef> formula) {
+  uint64_t bytes;
+  if (formula && !formula->getAsInteger(10, bytes))
+    return formatBytes(bytes);
+  return formula.value_or("?").str() + " bytes";
+}
+
+static std::string printFlops(std::optional<llvm::StringRef> formula) {
+  uint64_t flops;
+  if (!formula || formula->getAsInteger(10, flops) || flops < 1000)
+    return formula.value_or("?").str() + " FLOPs";
+  double number = flops;
+  size_t unit = 0;
+  static constexpr llvm::StringLiteral kUnits[] = {"", "k", "M", "G", "T", "P"};
+  for (; number >= 1000 && unit + 1 < std::size(kUnits); ++unit)
+    number /= 1000;
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%.1f ", number) << kUnits[unit] << "FLOPs";
+  return text;
+}
+
 static void printText(const llvm::json::Object &kernel, llvm::raw_ostream &stream) {
-  stream << "  " << *kernel.getString("name") << ": " << *kernel.getInteger("launches")
-         << " launches, " << kernel.getString("bytes").value_or("?") << " bytes, "
-         << kernel.getString("flops").value_or("?") << " FLOPs\n";
+  stream << "  " << *kernel.getString("name") << ": "
+         << count(*kernel.getInteger("launches"), "launch", "launches") << ", "
+         << printBytes(kernel.getString("bytes")) << ", " << printFlops(kernel.getString("flops"))
+         << "\n";
   std::string locations;
   for (const llvm::json::Value &location : *kernel.getArray("locations"))
     locations += (locations.empty() ? "" : ", ") + location.getAsString()->str();
@@ -225,9 +254,10 @@ static llvm::json::Object describeTarget(ModuleOp target) {
 }
 
 static void printText(const llvm::json::Object &target, StringRef name, llvm::raw_ostream &stream) {
-  stream << name << ": " << target.getArray("kernels")->size() << " kernels, "
-         << *target.getInteger("fallback_launches") << " of " << *target.getInteger("launches")
-         << " launches on the fallback strategy";
+  stream << name << ": " << count(target.getArray("kernels")->size(), "kernel", "kernels") << ", "
+         << *target.getInteger("fallback_launches") << " of "
+         << count(*target.getInteger("launches"), "launch", "launches")
+         << " on the fallback strategy";
   const char *separator = " (";
   for (const llvm::json::Value &kernel : *target.getArray("fallback_kernels")) {
     stream << separator << *kernel.getAsString();

@@ -8,12 +8,13 @@
 #include "compiler/Codegen/CPU/Arch.h"
 #include "compiler/Codegen/CUDA/Matmul/Tuning.h"
 #include "compiler/Input/Nesting.h"
-#include "compiler/Input/UnknownNames.h"
+#include "compiler/Input/ParserErrors.h"
 #include "compiler/Pipeline/Pipeline.h"
 #include "compiler/Pipeline/Registration.h"
 #include "compiler/Target/CUDA/Ptxas.h"
 #include "schemas/module_header.h"
 #include "tools/xcompile/BytecodeTrial.h"
+#include "tools/xcompile/InputForm.h"
 #include "tools/xcompile/LoadTrial.h"
 #include "tools/xcompile/Options.h"
 #include "tools/xcompile/Report.h"
@@ -206,8 +207,8 @@ static LogicalResult readTuning(xc::CommandLine &command, MLIRContext &context) 
   return xc::cuda::TuningTable::parse(&context, command.compile.tuning, command.tuning);
 }
 
-/// What MLIR's readers do not look at: text whose brackets are so deep that the parser leaves the
-/// stack, bytecode whose numbers lead it astray.
+/// What MLIR's readers do not look at: files of other forms, text whose brackets are so deep that
+/// the parser leaves the stack, bytecode whose numbers lead it astray.
 static LogicalResult checkReadable(llvm::StringRef text, llvm::StringRef path,
                                    MLIRContext &context) {
   if (isBytecode(llvm::MemoryBufferRef(text, path))) {
@@ -216,6 +217,10 @@ static LogicalResult checkReadable(llvm::StringRef text, llvm::StringRef path,
     if (problem.empty())
       return success();
     fail("cannot read '" + path + "': " + problem);
+    return failure();
+  }
+  if (std::string form = xc::describeForeignInput(text, path); !form.empty()) {
+    fail("cannot read '" + path + "': it " + form);
     return failure();
   }
   std::optional<xc::DeepNesting> nesting = xc::findDeepNesting(text);
@@ -284,7 +289,7 @@ static int compileFile(xc::CommandLine &command, MLIRContext &context, TimingSco
   SourceMgrDiagnosticHandler diagnostics(*sources, &context);
   ScopedDiagnosticHandler withoutPlace(&context, printWithoutPlace);
   RepeatedErrorHandler repeatedErrors(&context);
-  xc::UnknownNameHandler unknownNames(*sources, &context);
+  xc::ParserErrorHandler parserErrors(*sources, &context);
   if (failed(resolveCPUs(command.compile.targets, context)) ||
       failed(resolvePtxas(command.compile, context)))
     return 1;

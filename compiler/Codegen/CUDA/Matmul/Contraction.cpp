@@ -221,8 +221,8 @@ static void moveToBatch(linalg::LinalgOp op, const Contraction::Side &side,
   llvm::sort(batch);
 }
 
-/// Whether the operand's innermost dim that is not of size 1 is padded. Vectors along it would begin
-/// anywhere in the source, and lie in the padding in part.
+/// Whether the operand's innermost dim that is not of size 1 is padded. Vectors along it would
+/// begin anywhere in the source, and lie in the padding in part.
 static bool isInnermostPadded(const Contraction::Side &side) {
   tensor::PadOp pad = side.getZeroPadding();
   if (!pad)

@@ -1,0 +1,54 @@
+//===- NearestNames.cpp - Names that were probably meant ------------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Input/NearestNames.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallVector.h"
+
+using namespace llvm;
+
+namespace xc {
+
+static constexpr size_t kMostNames = 3;
+
+/// How far `name` is from what was written, in edits; nothing where it is another word.
+static std::optional<unsigned> measureDistance(StringRef unknown, StringRef name) {
+  // Of three letters, two that are right are no word that was meant.
+  unsigned most = std::clamp<size_t>(unknown.size() / 3, 1, 3);
+  unsigned edits = unknown.edit_distance(name, /*AllowReplacements=*/true, most);
+  if (edits <= most)
+    return edits;
+  bool isPart = (unknown.size() >= 3 && name.contains(unknown)) ||
+                (name.size() >= 4 && unknown.contains(name));
+  return isPart ? std::optional<unsigned>(most + 1) : std::nullopt;
+}
+
+SmallVector<StringRef> findNearest(StringRef unknown, ArrayRef<StringRef> known) {
+  SmallVector<std::pair<unsigned, StringRef>> near;
+  for (StringRef name : known)
+    if (std::optional<unsigned> distance = measureDistance(unknown, name))
+      near.push_back({*distance, name});
+  llvm::sort(near);
+  near.truncate(std::min(near.size(), kMostNames));
+  return llvm::to_vector(llvm::make_second_range(near));
+}
+
+std::string suggestNames(StringRef unknown, ArrayRef<StringRef> known) {
+  SmallVector<StringRef> nearest = findNearest(unknown, known);
+  if (nearest.empty())
+    return {};
+  std::string text = "did you mean ";
+  for (auto [index, name] : llvm::enumerate(nearest)) {
+    if (index > 0)
+      text += index + 1 == nearest.size() ? " or " : ", ";
+    text += ("'" + name + "'").str();
+  }
+  return text + "?";
+}
+
+} // namespace xc

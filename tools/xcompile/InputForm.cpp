@@ -1,0 +1,65 @@
+//===- InputForm.cpp - What a file is that is no input -------------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "tools/xcompile/InputForm.h"
+
+#include "schemas/module_header.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/Twine.h"
+#include "llvm/Support/Path.h"
+
+using namespace llvm;
+
+namespace xc {
+
+static constexpr StringLiteral kExpected =
+    "; expected array ops, TOSA or linalg on tensors as MLIR text or bytecode";
+
+/// Files that models and their weights come in, by what they begin with.
+static StringRef recogniseMagic(StringRef bytes) {
+  static const std::pair<StringRef, StringRef> kMagics[] = {
+      {StringRef(ModuleHeader::kMagic, sizeof(ModuleHeader::kMagic)),
+       "a compiled module (xrun runs it, xdump shows it)"},
+      {"\x93NUMPY", "an array of NumPy"},
+      {"PK\x03\x04", "a zip archive, as PyTorch saves models"},
+      {"\x89HDF", "an HDF5 file, as Keras saves models"},
+      {"\x7f"
+       "ELF",
+       "a program or library (ELF)"}};
+  for (auto [magic, form] : kMagics)
+    if (bytes.starts_with(magic))
+      return form;
+  return {};
+}
+
+/// Files without a mark of their own, whose name tells.
+static StringRef recogniseName(StringRef path) {
+  return StringSwitch<StringRef>(sys::path::extension(path))
+      .CaseLower(".onnx", "an ONNX model")
+      .CaseLower(".safetensors", "a file of weights (xrun --parameters reads it)")
+      .CasesLower({".pt", ".pth"}, "a model of PyTorch")
+      .CasesLower({".pb", ".tflite"}, "a model of TensorFlow")
+      .Default({});
+}
+
+std::string describeForeignInput(StringRef bytes, StringRef path) {
+  if (StringRef form = recogniseMagic(bytes); !form.empty())
+    return ("is " + form + kExpected).str();
+  auto isBinary = [](char c) { return (c >= 0 && c < ' ' && !isSpace(c)) || c == '\x7f'; };
+  size_t place = bytes.find_if(isBinary);
+  if (place == StringRef::npos)
+    return {};
+  if (StringRef form = recogniseName(path); !form.empty())
+    return ("is " + form + kExpected).str();
+  return ("is no text: it has a byte of value " + Twine(unsigned(bytes[place])) + " at place " +
+          Twine(place) + kExpected)
+      .str();
+}
+
+} // namespace xc
