@@ -34,6 +34,9 @@ struct ModuleLimits {
   static constexpr uint32_t kScratchBytes = 1u << 28;
   /// Dims of a tensor map: what the hardware has.
   static constexpr uint32_t kTensorMapRank = 5;
+  /// The oldest driver that the runtime works with, whatever the code needs: CUDA 12.2 (R535), as
+  /// cuDriverGetVersion counts.
+  static constexpr uint32_t kMinCudaDriver = 12020;
   /// Bytes of a fill's pattern.
   static constexpr uint32_t kPatternBytes = 8;
 

@@ -13,6 +13,7 @@
 #include "compiler/Target/CUDA/Ptxas.h"
 #include "compiler/Target/ModuleWriter.h"
 #include "schemas/module_generated.h"
+#include "schemas/module_limits.h"
 
 using namespace mlir;
 
@@ -108,7 +109,7 @@ static FailureOr<CodeAlternatives> linkCUDA(ModuleOp target, StringRef archName,
   LinkedCode text;
   text.kind = static_cast<uint8_t>(fb::CodeKind::PTX);
   text.arch = archName.str();
-  text.minDriver = arch->minDriverVersion;
+  text.minDriver = std::max(arch->minDriverVersion, ModuleLimits::kMinCudaDriver);
   text.image = *ptx;
   alternatives.push_back(std::move(text));
   if (ptxas.empty())
@@ -122,6 +123,7 @@ static FailureOr<CodeAlternatives> linkCUDA(ModuleOp target, StringRef archName,
   LinkedCode machine;
   machine.kind = static_cast<uint8_t>(fb::CodeKind::Cubin);
   machine.arch = archName.str();
+  machine.minDriver = ModuleLimits::kMinCudaDriver;
   machine.image = std::move(assembled->cubin);
   alternatives.push_back(std::move(machine));
   return alternatives;

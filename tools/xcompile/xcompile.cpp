@@ -14,7 +14,7 @@
 #include "compiler/Target/CUDA/Ptxas.h"
 #include "schemas/module_header.h"
 #include "tools/xcompile/BytecodeTrial.h"
-#include "tools/xcompile/InputForm.h"
+#include "tools/xcompile/InputFile.h"
 #include "tools/xcompile/LoadTrial.h"
 #include "tools/xcompile/Options.h"
 #include "tools/xcompile/Report.h"
@@ -23,7 +23,6 @@
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
-#include "mlir/Support/FileUtilities.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Error.h"
@@ -192,7 +191,7 @@ static LogicalResult readTuning(xc::CommandLine &command, MLIRContext &context) 
   if (command.tuning.empty())
     return success();
   std::string message;
-  std::unique_ptr<llvm::MemoryBuffer> buffer = openInputFile(command.tuning, &message);
+  std::unique_ptr<llvm::MemoryBuffer> buffer = xc::readInputFile(command.tuning, message);
   if (!buffer) {
     fail(message);
     return failure();
@@ -273,7 +272,7 @@ static int compileFile(xc::CommandLine &command, MLIRContext &context, TimingSco
   if (int code = checkOutput(command))
     return code;
   std::string message;
-  std::unique_ptr<llvm::MemoryBuffer> buffer = openInputFile(command.input, &message);
+  std::unique_ptr<llvm::MemoryBuffer> buffer = xc::readInputFile(command.input, message);
   if (!buffer)
     return fail(message);
   llvm::StringRef text = buffer->getBuffer();

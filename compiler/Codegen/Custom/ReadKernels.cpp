@@ -11,6 +11,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
@@ -28,6 +29,9 @@ static LogicalResult readKernel(array::CustomKernelOp op, StringRef directory) {
     path = directory;
     llvm::sys::path::append(path, file);
   }
+  llvm::sys::fs::file_status status;
+  if (!llvm::sys::fs::status(path, status) && llvm::sys::fs::is_other(status))
+    return op.emitOpError("cannot read its kernel from '") << path << "': not a regular file";
   auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
   if (std::error_code error = buffer.getError())
     return op.emitOpError("cannot read its kernel from '") << path << "': " << error.message();

@@ -10,11 +10,11 @@
 
 #include "runtime/base/status.h"
 #include "runtime/hal/cuda/cuda_abi.h"
+#include "schemas/module_limits.h"
 
 namespace xc::cuda {
 
-/// The oldest driver that works: CUDA 12.2 (R535), as cuDriverGetVersion counts.
-inline constexpr int kMinDriverVersion = 12020;
+inline constexpr int kMinDriverVersion = ModuleLimits::kMinCudaDriver;
 
 /// The driver's functions. An optional one (see cuda_symbols.inl) is null where
 /// the driver is older than it.

@@ -1,22 +1,41 @@
-//===- InputForm.cpp - What a file is that is no input -------------------===//
+//===- InputFile.cpp - Read what the compiler is given -------------------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#include "tools/xcompile/InputForm.h"
+#include "tools/xcompile/InputFile.h"
 
 #include "schemas/module_header.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/Twine.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
 using namespace llvm;
 
 namespace xc {
+
+std::unique_ptr<MemoryBuffer> readInputFile(StringRef path, std::string &error) {
+  sys::fs::file_status status;
+  std::error_code code = path == "-" ? std::error_code() : sys::fs::status(path, status);
+  if (!code && path != "-" && sys::fs::is_other(status)) {
+    error = ("cannot read '" + path + "': not a regular file; '-' reads standard input").str();
+    return nullptr;
+  }
+  if (!code) {
+    ErrorOr<std::unique_ptr<MemoryBuffer>> buffer = MemoryBuffer::getFileOrSTDIN(path);
+    if (buffer)
+      return std::move(*buffer);
+    code = buffer.getError();
+  }
+  error = ("cannot open input file '" + path + "': " + code.message()).str();
+  return nullptr;
+}
 
 static constexpr StringLiteral kExpected =
     "; expected array ops, TOSA or linalg on tensors as MLIR text or bytecode";
