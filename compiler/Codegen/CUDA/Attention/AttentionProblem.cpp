@@ -157,21 +157,24 @@ int64_t countAttentionBytes(kernel::AttentionOp op, AttentionAttr config) {
 
 /// Keys of a block for vectors of this length: scores, weights and sums are to fit a thread's 240
 /// registers, tiles shared memory. With 128, the next tile's queries fit beside them.
-static int64_t chooseKeys(int64_t vector) {
+/// Lengths that are not known take some of them.
+static int64_t chooseKeys(kernel::AttentionOp op, int64_t vector) {
   if (vector > 192)
-    return 80;
+    return ShapedType::isDynamicShape(op.getQueryType().getShape()) && op.getCausal() ? 64 : 80;
   return vector > 128 ? 96 : 128;
 }
 
 /// Warpgroups of a block: three hide more of each other's softmax where scores, weights and sums
 /// fit their registers, unless that leaves more multiprocessors idle at the end. The values of a
-/// mask, which come one by one, take registers too.
+/// mask, which come one by one, take registers too, as does a length that is not known.
 static int64_t chooseWarpgroups(kernel::AttentionOp op, int64_t vector, int64_t multiprocessors) {
   constexpr int64_t widest = 64;
   /// What two warpgroups take longer for as many queries (H200: 1.17 to 1.2).
   constexpr double loss = 1.18;
   ArrayRef<int64_t> shape = op.getQueryType().getShape().drop_back();
-  if (vector > widest || op.getMask())
+  int64_t keys = op.getKeyType().getShape().drop_back().back();
+  bool isBoundKept = ShapedType::isDynamic(keys) && !op.getCausal();
+  if (vector > widest || op.getMask() || isBoundKept)
     return 2;
   if (ShapedType::isDynamicShape(shape))
     return 3;
@@ -191,7 +194,7 @@ AttentionAttr AttentionChooser::choose() {
   int64_t last = query.getRank() - 1;
   int64_t vector = std::max(query.getDimSize(last), op.getValueType().getDimSize(last));
   int64_t warpgroups = chooseWarpgroups(op, vector, target.multiprocessors);
-  int64_t keys = chooseKeys(vector);
+  int64_t keys = chooseKeys(op, vector);
   int64_t length = key.getDimSize(last - 1);
   if (!ShapedType::isDynamic(length))
     keys = std::min<int64_t>(keys, llvm::alignTo(length, 16));

@@ -49,7 +49,7 @@ namespace xc::cuda {
 /// Stages and phases of three rings.
 static constexpr unsigned kRingValues = 6;
 /// Registers of a thread of the warpgroup that loads, and of the others: 65,536 in all.
-static constexpr int64_t kLoaderRegisters = 24, kRegistersOf2 = 240, kRegistersOf3 = 160;
+static constexpr int64_t kLoaderRegisters = 32, kRegistersOf2 = 240, kRegistersOf3 = 160;
 
 AttentionEmitter::AttentionEmitter(const KernelInfo &kernel, kernel::AttentionOp op,
                                    AttentionAttr config)
