@@ -102,6 +102,23 @@ TEST_F(Async, ReadBeforeTheBytesHaveCome) {
               {1, 1, 1});
 }
 
+TEST_F(Async, ALaterCopySaysNothingOfAnEarlierOne) {
+  std::string body = std::string(kInit) +
+                     "  mbarrier.init.shared::cta.b64 [bar2], 1;\n"
+                     "  mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 64;\n"
+                     "  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s], "
+                     "[%o], 64, [bar];\n"
+                     "  mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar2], 64;\n"
+                     "  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s+64], "
+                     "[%o], 64, [bar2];\n"
+                     "V: mbarrier.try_wait.parity.shared::cta.b64 %p0, [bar2], 0; @!%p0 bra V;\n";
+  std::string wait = "W: mbarrier.try_wait.parity.shared::cta.b64 %p0, [bar], 0; @!%p0 bra W;\n";
+  expectClean(body + wait + "  ld.shared.b32 %r1, [s+60];", {1, 1, 1});
+  expectClean(body + "  ld.shared.b32 %r1, [s+64];\n" + wait, {1, 1, 1});
+  expectFault(FaultKind::Race, "an asynchronous copy",
+              body + "  ld.shared.b32 %r1, [s+60];\n" + wait, {1, 1, 1});
+}
+
 TEST_F(Async, AnotherThreadMustWaitItself) {
   // Thread 0 waits; thread 32 goes on after a barrier, or after nothing.
   auto body = [](const std::string &order) {

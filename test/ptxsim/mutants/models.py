@@ -103,10 +103,14 @@ MODELS = [
     model("attention", ["1x2x64x32xf16", "1x2x64x32xf16", "1x2x64x32xf16"], "1x2x64x32xf16",
           "%r = array.attention %0, %1, %2 scale = 0.2 : (tensor<1x2x64x32xf16>, tensor<1x2x64x32xf16>, "
           "tensor<1x2x64x32xf16>) -> tensor<1x2x64x32xf16>", targets=("sm_80",)),
-    # More blocks of keys than stages, more tiles than multiprocessors have of one head, and keys that are hidden.
-    model("attention_fused", ["1x140x140x16xf16", "1x140x500x16xf16", "1x140x500x16xf16"], "1x140x140x16xf16",
-          "%r = array.attention %0, %1, %2 causal scale = 0.2 : (tensor<1x140x140x16xf16>, tensor<1x140x500x16xf16>, "
-          "tensor<1x140x500x16xf16>) -> tensor<1x140x140x16xf16>", targets=("sm_90a",)),
+    # More blocks of keys than stages, more tiles than a ring of queries holds, and keys that are hidden.
+    model("attention_fused", ["1x280x140x16xf16", "1x280x260x16xf16", "1x280x260x16xf16"], "1x280x140x16xf16",
+          "%r = array.attention %0, %1, %2 causal scale = 0.2 : (tensor<1x280x140x16xf16>, tensor<1x280x260x16xf16>, "
+          "tensor<1x280x260x16xf16>) -> tensor<1x280x140x16xf16>", targets=("sm_90a",)),
+    # One block of keys for each tile: nothing but the ring of queries holds back the next tile's.
+    model("attention_fused_short", ["1x540x70x16xf16", "1x540x100x16xf16", "1x540x100x16xf16"], "1x540x70x16xf16",
+          "%r = array.attention %0, %1, %2 scale = 0.2 : (tensor<1x540x70x16xf16>, tensor<1x540x100x16xf16>, "
+          "tensor<1x540x100x16xf16>) -> tensor<1x540x70x16xf16>", targets=("sm_90a",)),
 ]
 
 COLUMN_TREE = "the thread that sums the last values of a column is the one that stores it"
@@ -118,6 +122,8 @@ WRITTEN = "no register that it orders has been written since the last fence"
 TEAMS = "it keeps the products of teams apart, whose stages the ring keeps apart"
 ONCE = "a block has one tile here, and nothing else lies where its outputs did"
 STARTED = "all blocks of a cluster have started, and prepared their rings, before one of them copies to another"
+TURNS = "warpgroups take turns for speed alone"
+IMPLIED = "what is copied before it waited for a later release of the same threads"
 FIRST = "no kernel comes before a model's first one"
 
 # (model, target, kernel, number of the instruction in it): why the kernel does not need it at these sizes.
@@ -139,6 +145,9 @@ REDUNDANT = {
     ("matmul_wgmma_parts", "sm_90a", "main_k1_reduce", 3): COLUMN_TREE,
 }
 REDUNDANT |= {("matmul_wgmma_turns", "sm_90a", "main_k0_matmul", 3): TEAMS}
+REDUNDANT |= {("attention_fused", "sm_90a", "main_k0_attention", number): reason
+              for number, reason in ((8, TURNS), (10, WRITTEN), (22, IMPLIED), (24, IMPLIED))}
+REDUNDANT |= {("attention_fused_short", "sm_90a", "main_k0_attention", 15): IMPLIED}
 for name, numbers in {"columns": {7: STARTED, 12: ONCE, 13: ONCE}, "cluster": {7: STARTED, 12: ONCE, 13: ONCE},
                       "bytes": {5: TWICE, 6: TWICE, 7: LAST, 9: WRITTEN, 13: WRITTEN, 17: LAST}, "words": {3: TWICE, 4: TWICE, 5: LAST, 13: LAST},
                       "turned": {9: WRITTEN, 13: WRITTEN, 17: TWICE, 18: TWICE, 19: LAST, 20: LAST},

@@ -140,7 +140,7 @@ bool xc::ptxsim::readGlobal(BulkCopy &copy, uint64_t address, uint32_t bytes, ui
                       range->tag + " was never written");
   }
   uint32_t mine =
-      block.clocks ? block.clocks->copySegment(false, block.clocks->copyCount() + 1) : 0;
+      block.clocks ? block.clocks->copySegment(false, block.clocks->peekCopy(copy.mbarrier)) : 0;
   if (range && !noteCells(copy, *range, address, bytes, false, mine))
     return false;
   std::memcpy(to, reinterpret_cast<const void *>(address), bytes);

@@ -362,7 +362,7 @@ static bool deliver(BulkCopy &copy) {
     return false;
   ++copy.issuer->cluster->events;
   if (copy.op->kind == BulkOp::ToGlobal) {
-    uint32_t clock = copy.issuer->clocks ? copy.issuer->clocks->nextCopy() : 0;
+    uint32_t clock = copy.issuer->clocks ? copy.issuer->clocks->nextCopy(copy.mbarrier) : 0;
     if (!writeOut(copy, clock))
       return false;
     if (clock)
@@ -370,7 +370,7 @@ static bool deliver(BulkCopy &copy) {
     return true;
   }
   for (Block *target : copy.targets) {
-    uint32_t clock = target->clocks ? target->clocks->nextCopy() : 0;
+    uint32_t clock = target->clocks ? target->clocks->nextCopy(copy.mbarrier) : 0;
     if (copy.issuer->launch->options.checks.asyncCopy)
       target->sharedShadow.pending.assign(copy.shared, copy.extent, false);
     if (!writeShared(copy, *target, clock))

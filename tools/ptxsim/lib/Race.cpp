@@ -152,7 +152,7 @@ void PhaseJoin::arrive(BlockClocks &from, uint32_t thread, const BlockClocks &ow
 }
 
 void PhaseJoin::completeCopy(const BlockClocks &owner, uint32_t clock) {
-  known.add(nullptr, owner.copyIndex(), clock, owner.clockSize());
+  known.add(nullptr, owner.copyIndex(clock), clock, owner.clockSize());
 }
 
 std::shared_ptr<const Passed> PhaseJoin::finish() {
@@ -201,7 +201,7 @@ uint32_t BlockClocks::behind(const Segment &segment, uint32_t lanes,
   if (!clock)
     return lanes;
   if (segment.warp == Segment::kCopies)
-    return (*clock)[copyIndex()] >= segment.clock ? 0 : lanes;
+    return (*clock)[copyIndex(segment.clock)] >= segment.clock ? 0 : lanes;
   const uint32_t *first = clock->data() + segment.warp * 32u;
   uint32_t result = 0;
   for (uint32_t rest = lanes; rest; rest &= rest - 1) {
@@ -556,7 +556,7 @@ void BlockClocks::learnOne(uint32_t thread, uint32_t index, uint32_t clock) {
 }
 
 void BlockClocks::learnCopies(uint32_t thread, uint32_t clock) {
-  learnOne(thread, copyIndex(), clock);
+  learnOne(thread, copyIndex(clock), clock);
 }
 
 void BlockClocks::learnProducts(uint32_t thread, uint32_t warpgroup, uint32_t clock) {

@@ -21,9 +21,10 @@
 // patterns), as far as the scopes of all of them reach.
 //
 // Copies by the hardware and products of wgmma are no thread's. What a copy writes
-// has an epoch of the pseudo-thread behind the block's last one, whose clock counts
-// copies; a vector clock has an element for it, which mbarriers and waits set. A
-// copy or a product sees what the thread that issued it saw then (an Observer), and
+// has an epoch of a pseudo-thread behind the block's last one, whose clock counts
+// copies: one of several, since copies that arrive at different mbarriers end in any
+// order. A vector clock has elements for them, which mbarriers and waits set. A copy
+// or a product sees what the thread that issued it saw then (an Observer), and
 // of ordinary writes to shared memory only what a proxy fence has made visible.
 //
 // Strong operations (atomics, volatile, relaxed, acquire, release) do not race
@@ -225,11 +226,20 @@ public:
   //--- The async proxy -----------------------------------------------------//
   void fenceProxy(uint32_t thread);
   Observer observe(uint32_t thread) const;
-  /// The number of a new copy, and the epoch of what it writes.
-  uint32_t nextCopy() { return copies < kMaxClock ? ++copies : copies; }
+  /// The number of a new copy that arrives at |mbarrier|, and the epoch of what it writes. Who has
+  /// waited for one barrier knows nothing of copies that arrive at another, which may take longer,
+  /// so numbers are ordered within lanes: a barrier has one of them.
+  uint32_t nextCopy(uint32_t mbarrier) {
+    uint32_t number = peekCopy(mbarrier);
+    copies += copies < kMaxClock / kCopyLanes - 1;
+    return number;
+  }
+  /// The number that it would be.
+  uint32_t peekCopy(uint32_t mbarrier) const {
+    return (copies + 1) * kCopyLanes + mbarrier / 8 % kCopyLanes;
+  }
   /// The segment of copy number |clock|, in memory of the one kind or the other.
   uint32_t copySegment(bool isShared, uint32_t clock, uint32_t strong = 0) const;
-  uint32_t copyCount() const { return copies; }
   /// |thread|'s current segment.
   uint32_t segmentOf(bool isShared, uint32_t thread, uint32_t strong);
   /// Which of |lanes| of |segment| the one who issued an operation had not seen.
@@ -246,7 +256,7 @@ public:
     return !segment.isOf(task.id) || (isShared && place.near.size() == 1 && settled &&
                                       isOwn(segment) && !behind(segment, lanes, settled.get()));
   }
-  /// |thread| has waited for the copies up to |clock|.
+  /// |thread| has waited for the copies up to |clock|, of its lane.
   void learnCopies(uint32_t thread, uint32_t clock);
   void learnPhase(uint32_t thread, const Passed &passed);
   /// |thread| has waited for its warpgroup's products up to |clock|.
@@ -278,6 +288,7 @@ private:
   friend class PhaseJoin;
   friend class ThreadsOrder;
   static constexpr uint32_t kMaxClock = 0xffffffffu;
+  static constexpr uint32_t kCopyLanes = 16;
 
   /// Lanes of |segment| whose accesses did not happen before |thread|'s next one.
   uint32_t unordered(const Segment &segment, uint32_t lanes, uint32_t thread) const;
@@ -294,7 +305,8 @@ private:
   /// Elements of a vector clock: the threads, the copies, the warpgroups' products.
   uint32_t clockSize() const { return productIndex(copyIndex() / 128 + 1); }
   uint32_t copyIndex() const { return static_cast<uint32_t>(threads.size()); }
-  uint32_t productIndex(uint32_t warpgroup) const { return copyIndex() + 1 + warpgroup; }
+  uint32_t copyIndex(uint32_t clock) const { return copyIndex() + clock % kCopyLanes; }
+  uint32_t productIndex(uint32_t warpgroup) const { return copyIndex() + kCopyLanes + warpgroup; }
   void learnOne(uint32_t thread, uint32_t index, uint32_t clock);
 
   /// The segments of a warp at its last two clocks, by strength.
