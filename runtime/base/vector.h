@@ -17,6 +17,7 @@
 
 #include "runtime/base/status.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cstring>
 
@@ -59,6 +60,7 @@ public:
 
   size_t size() const { return count; }
   bool empty() const { return count == 0; }
+  size_t capacity() const { return room; }
   T *data() { return elements; }
   const T *data() const { return elements; }
   T &operator[](size_t i) {
@@ -138,7 +140,10 @@ public:
   Status append(xcr_string_view_t source) {
     if (!text.empty())
       text.pop();
-    XCR_RETURN_IF_ERROR(text.reserve(text.size() + source.size + 1));
+    // Twice as much at least: a text of many parts is not copied for each.
+    size_t wanted = text.size() + source.size + 1;
+    if (wanted > text.capacity())
+      XCR_RETURN_IF_ERROR(text.reserve(std::max(wanted, 2 * text.capacity())));
     for (size_t i = 0; i < source.size; ++i)
       XCR_RETURN_IF_ERROR(text.push(source.data[i]));
     return text.push(0);

@@ -86,7 +86,11 @@ Status FunctionShapes::checkRequirements() const {
 }
 
 Status FunctionShapes::describeSymbols(String *values) const {
+  // A message holds no more, however many symbols a file declares.
+  constexpr size_t kMostText = 256;
   for (uint32_t i = 0; i < symbols.size(); ++i) {
+    if (values->view().size > kMostText)
+      return values->append(xcr_string(", ..."));
     char value[32];
     snprintf(value, sizeof(value), " = %" PRId64, symbols[i]);
     XCR_RETURN_IF_ERROR(values->append(xcr_string(i ? ", " : "")));
