@@ -47,7 +47,7 @@ read_counts() {
 run_e2e() {
   local counts=(0 1 0) log=$logs/e2e
   begin=$SECONDS
-  "$here/bin/xc-e2e" "$here/e2e/cases.txt" "--device=$2" "--filter=$filter" "--limit=$limit" > "$log" 2>&1
+  "$here/bin/xc-e2e" "$here/e2e/cases.txt" "--device=$2" ${filter:+"--filter=$filter"} "--limit=$limit" > "$log" 2>&1
   if read_counts "$log"; then
     grep -E '^(FAILED|SKIPPED) ' "$log"
   else
@@ -76,7 +76,7 @@ run_sanitizer() {
   rm -f "$logs"/*
   for ((shard = 1; shard <= jobs; ++shard)); do
     "${COMPUTE_SANITIZER:-compute-sanitizer}" "--tool=$1" --error-exitcode=97 --report-api-errors=no "--log-file=$logs/$shard.findings" \
-      "$here/bin/xc-e2e" "$here/e2e/cases.txt" "--device=$2" "--filter=$filter" --limit=0 --one-process "--shard=$shard/$jobs" \
+      "$here/bin/xc-e2e" "$here/e2e/cases.txt" "--device=$2" ${filter:+"--filter=$filter"} --limit=0 --one-process "--shard=$shard/$jobs" \
       --memory=$((1 << 30)) > "$logs/$shard" 2>&1 &
     pids+=($!)
   done
