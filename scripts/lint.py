@@ -207,6 +207,19 @@ def forbidden_calls():
                 yield f"{name}:{number}: {match.group(0).rstrip('(')} is not allowed here"
 
 
+def raw_size_products():
+    """Products of sizes, pads, strides and counts of a program are checked (IR/Sizes.h), or say why they stay `in range`."""
+    name = r"\w*(?:[sS]ize|[sS]hape|[eE]xtent|[sS]tride|[dD]ilation|[pP]ad|[gG]roups|[cC]ount|[rR]epeats)\w*"
+    operand = rf"(?:[\w.>-]*getDimSize\([^()]*\)|\b{name}(?:\[[^\]]*\])?)"
+    product = re.compile(rf"{operand} \* [\w(]|[\w)\]] \* \(?{operand}|\*= (?:.*\? 1 : )?{operand}")
+    declared = re.compile(r"^(?:const )?[\w:<>]+ \*\w+|\w\(.*\b[A-Z]\w* \*")
+    for file in tracked((".cpp", ".h"), ("compiler/Dialect/Array/", "compiler/Input/", "compiler/Conversion/")):
+        for number, line in enumerate(lines(file), 1):
+            code, _, comment = line.partition("//")
+            if product.search(code) and "in range" not in comment and not declared.search(code.strip()):
+                yield f"{file}:{number}: a product of sizes that is not checked: {code.strip()}"
+
+
 # ---- Text ------------------------------------------------------------------------------------------------------------------
 
 def formatting():
@@ -254,7 +267,7 @@ def todos():
 
 
 CHECKS = (dead_check_lines, missing_verify_diagnostics, untested_messages, undocumented_ops, undocumented_passes, include_directions,
-          forbidden_calls, formatting, headings, machine_paths, todos)
+          forbidden_calls, raw_size_products, formatting, headings, machine_paths, todos)
 
 
 def main():

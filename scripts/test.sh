@@ -81,13 +81,16 @@ run_lit() {
 
 # Every fuzzer of the asan build, from fresh seeds and from what earlier runs found worth keeping.
 run_fuzzers() {
-  local bin=build/asan/test/bin fuzzer name good=0 bad=0
+  local bin=build/asan/test/bin fuzzer name good=0 bad=0 words
   for fuzzer in "$bin"/*-fuzz; do
     [ -x "$fuzzer" ] || { echo "no fuzzer was built"; return 1; }
     name=$(basename "$fuzzer")
     mkdir -p "build/fuzz/$name" "build/fuzz/$name-seeds" "build/fuzz/$name-found"
     [ "$name" != loader-fuzz ] || "$bin/xcr-fuzz-seeds" "build/fuzz/$name-seeds"
-    if "$fuzzer" -max_total_time="$fuzz_seconds" -rss_limit_mb=2048 -print_final_stats=1 \
+    words=test/fuzz/$name.dict
+    [ -f "$words" ] && words=-dict=$words || words=
+    # No input may take ten seconds: what the loader looks at is bounded by the bytes of the file.
+    if "$fuzzer" -max_total_time="$fuzz_seconds" -timeout=10 $words -rss_limit_mb=2048 -print_final_stats=1 \
       -artifact_prefix="build/fuzz/$name-found/" "build/fuzz/$name" "build/fuzz/$name-seeds"; then
       good=$((good + 1))
     else

@@ -214,7 +214,7 @@ bool RepeatedLoops::visitRounds(ArrayRef<int64_t> counts,
       return true;
     if (count > kMostRounds / total)
       return false;
-    total *= count;
+    total *= count; // in range: at most kMostRounds
   }
   SmallVector<int64_t> at(counts.size());
   for (int64_t number = 0; number < total; ++number) {

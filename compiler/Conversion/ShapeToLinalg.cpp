@@ -13,6 +13,7 @@
 #include "compiler/Dialect/Array/IR/Demands.h"
 
 #include "compiler/Dialect/Array/IR/Broadcasts.h"
+#include "compiler/Dialect/Array/IR/Sizes.h"
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -249,16 +250,10 @@ private:
   static void requireEqualCounts(OpBuilder &builder, array::ReshapeOp op, Value operand,
                                  ArrayRef<OpFoldResult> sizes) {
     // A size that was found by a division without remainder.
-    auto knownFactors = [](RankedTensorType type) {
-      int64_t product = 1;
-      for (int64_t size : type.getShape())
-        product *= ShapedType::isDynamic(size) ? 1 : size;
-      return product;
-    };
     RankedTensorType from = op.getOperand().getType(), to = op.getType();
-    int64_t divisor = knownFactors(to);
+    int64_t divisor = array::multiplyKnown(to.getShape());
     if (op.getSizes().empty() && !to.hasStaticShape() && divisor != 0 &&
-        knownFactors(from) % divisor == 0)
+        array::multiplyKnown(from.getShape()) % divisor == 0)
       return;
     array::SizeBuilder sizeBuilder(builder, op.getLoc());
     auto count = [&](ArrayRef<OpFoldResult> shape) {
@@ -284,16 +279,12 @@ private:
     array::SizeBuilder sizeBuilder(builder, op.getLoc());
     // The known factors apart, so that they cancel.
     auto from = cast<RankedTensorType>(adaptor.getOperand().getType());
-    int64_t fromKnown = 1, toKnown = 1;
+    int64_t fromKnown = array::multiplyKnown(from.getShape());
+    int64_t toKnown = array::multiplyKnown(to.getShape());
     OpFoldResult inferred = sizeBuilder.constant(1);
-    for (auto [dim, size] : llvm::enumerate(from.getShape())) {
+    for (auto [dim, size] : llvm::enumerate(from.getShape()))
       if (ShapedType::isDynamic(size))
         inferred = sizeBuilder.mul(inferred, sizeBuilder.size(adaptor.getOperand(), dim));
-      else
-        fromKnown *= size;
-    }
-    for (int64_t size : to.getShape())
-      toKnown *= ShapedType::isDynamic(size) ? 1 : size;
     if (toKnown == 0) {
       // Any number would do.
       inferred = sizeBuilder.constant(0);

@@ -8,6 +8,7 @@
 #include "compiler/Conversion/TensorInterpreter.h"
 
 #include "compiler/Conversion/ScalarInterpreter.h"
+#include "compiler/Dialect/Array/IR/Sizes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -26,7 +27,7 @@ std::optional<size_t> Elements::position(ArrayRef<int64_t> index) const {
   for (auto [size, at] : llvm::zip_equal(shape, index)) {
     if (at < 0 || at >= size)
       return std::nullopt;
-    place = place * size + at;
+    place = place * size + at; // in range: within the elements
   }
   return place;
 }
@@ -39,13 +40,6 @@ static bool advance(ArrayRef<int64_t> shape, MutableArrayRef<int64_t> index) {
     index[dim] = 0;
   }
   return false;
-}
-
-static int64_t product(ArrayRef<int64_t> sizes) {
-  int64_t result = 1;
-  for (int64_t size : sizes)
-    result *= size;
-  return result;
 }
 
 //===----------------------------------------------------------------------===//
@@ -206,11 +200,11 @@ bool TensorInterpreter::step(Operation &op, Frame &frame) {
 
 /// Whether the points of `op` follow one another with rounded sums, whose order is the kernel's.
 static bool sumsFloats(linalg::LinalgOp op, ArrayRef<int64_t> ranges) {
-  int64_t summands = 1;
+  SmallVector<int64_t> summands;
   for (auto [kind, size] : llvm::zip_equal(op.getIteratorTypesArray(), ranges))
     if (kind == utils::IteratorType::reduction)
-      summands *= size;
-  return summands > 1 &&
+      summands.push_back(size);
+  return array::multiplyKnown(summands) > 1 &&
          llvm::any_of(*op.getBlock(), [](Operation &o) { return roundsFloats(&o); });
 }
 
@@ -261,7 +255,7 @@ TensorInterpreter::Result TensorInterpreter::evaluateLinalg(linalg::LinalgOp op,
     tensors.push_back(isTensor ? std::make_shared<Elements>(*elements) : nullptr);
   }
   SmallVector<int64_t> point(ranges.size(), 0);
-  if (product(ranges) != 0) {
+  if (array::multiplyKnown(ranges) != 0) {
     do {
       if (!evaluatePoint(op, point, tensors))
         return {};
@@ -329,7 +323,7 @@ TensorInterpreter::Result TensorInterpreter::moveSlice(OffsetSizeAndStrideOpInte
   if (inserts)
     result->bits = whole->bits;
   SmallVector<int64_t> index(sizes->size(), 0), from(sizes->size());
-  int64_t count = product(*sizes);
+  int64_t count = array::multiplyKnown(*sizes);
   for (int64_t i = 0; i < count; ++i, advance(*sizes, index)) {
     for (size_t dim = 0; dim < from.size(); ++dim)
       from[dim] = (*offsets)[dim] + index[dim] * (*strides)[dim];

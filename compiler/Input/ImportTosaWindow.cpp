@@ -105,7 +105,8 @@ static Result convertDepthwise(tosa::DepthwiseConv2DOp op, ExpressionBuilder &e)
   if (llvm::any_of(shape, ShapedType::isDynamic))
     return op.emitError("'tosa.depthwise_conv2d' has a filter of unknown size, ")
            << op.getWeight().getType();
-  conv.filter = reshapeTo(e, conv.filter, {shape[0], shape[1], 1, shape[2] * shape[3]});
+  conv.filter =
+      reshapeTo(e, conv.filter, {shape[0], shape[1], 1, multiplyKnown(shape.drop_front(2))});
   conv.filterDims = {0, 1, ConvDimsAttr::kFilterInput, ConvDimsAttr::kFilterOutput};
   conv.strides = llvm::to_vector(op.getStride());
   conv.filterDilation = llvm::to_vector(op.getDilation());

@@ -53,3 +53,19 @@ func.func @f(%x: tensor<8xf32>) {
   %0 = array.tril %x : tensor<8xf32> -> tensor<8xf32>
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{'array.tile' op expected at most 281474976710656 elements, got 4611686018427387904 times 8}}
+  %0 = array.tile %x repeats = [1, 4611686018427387904] : tensor<4x8xf32> -> tensor<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{'array.repeat' op expected at most 281474976710656 elements, got 9223372036854775807 times 4}}
+  %0 = array.repeat %x repeats = 9223372036854775807 axis = 0 : tensor<4x8xf32> -> tensor<4x8xf32>
+  return
+}

@@ -137,7 +137,7 @@ func.func @f(%x: tensor<4x8xf32>) {
 // -----
 
 func.func @f(%x: tensor<4x8xf32>) {
-  // expected-error @+1 {{'array.reduce_window' op expected numbers of at least 1 in 'window', got [1, 0]}}
+  // expected-error @+1 {{'array.reduce_window' op expected numbers from 1 to 2147483648 in 'window', got [1, 0]}}
   %0 = array.reduce_window max, %x window = [1, 0] : tensor<4x8xf32> -> tensor<4x8xf32>
   return
 }
@@ -540,5 +540,13 @@ func.func @f(%q: tensor<2x5x8xf32>) {
 func.func @f(%x: tensor<2xf32>) {
   // expected-error @+1 {{'array.exp' op does not take attribute "array.max_scores"}}
   %0 = array.exp %x {array.max_scores = 8 : i64} : tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8xf32>) {
+  // expected-error @+1 {{'array.reduce_window' op expected numbers from 1 to 2147483648 in 'window', got [1, 9223372036854775807]}}
+  %0 = array.reduce_window max, %x window = [1, 9223372036854775807] : tensor<4x8xf32> -> tensor<4x8xf32>
   return
 }

@@ -75,8 +75,8 @@ struct Ranges {
 static Ranges windowsOf(int64_t size, int64_t places) {
   Ranges ranges;
   for (int64_t place = 0; place < places; ++place) {
-    ranges.begin.push_back(place * size / places);
-    ranges.end.push_back(llvm::divideCeil((place + 1) * size, places));
+    ranges.begin.push_back(place * size / places); // in range: tables are small
+    ranges.end.push_back(llvm::divideCeil((place + 1) * size, places)); // in range: likewise
   }
   return ranges;
 }
@@ -208,6 +208,13 @@ static bool isKnownAxis(RankedTensorType type, int64_t axis, int64_t size) {
   return type.getDimSize(axis) > 0 && !ShapedType::isDynamic(size);
 }
 
+/// Whether tables of all windows' elements are small enough to be constants. Kernels compute the
+/// positions of larger ones, as where sizes are not known.
+static bool hasTables(RankedTensorType type, int64_t axis, int64_t size) {
+  constexpr int64_t most = int64_t(1) << 20;
+  return isKnownAxis(type, axis, size) && type.getDimSize(axis) <= most && size <= most;
+}
+
 FailureOr<Values> AdaptivePoolOp::decompose(OpBuilder &builder) {
   ExpressionBuilder e(builder, getLoc());
   RankedTensorType type = getOperand().getType();
@@ -241,7 +248,7 @@ FailureOr<Values> AdaptivePoolOp::decompose(OpBuilder &builder) {
   Value x = e.widen(getOperand());
   SmallVector<OpFoldResult> mixed = getMixedValues(getSizes(), getDynamicSizes(), builder);
   for (auto [axis, size, value] : llvm::zip_equal(getAxes(), getSizes(), mixed))
-    x = isKnownAxis(type, axis, size)
+    x = hasTables(type, axis, size)
             ? poolAxis(e, x, axis, windowsOf(type.getDimSize(axis), size), getKind())
             : poolOpenAxis(e, x, axis, value, getKind());
   return Values{e.finish(x, getType())};
@@ -274,9 +281,9 @@ static Value spreadAxis(ExpressionBuilder &e, Value g, Value x, Value pooled, in
 FailureOr<Values> AdaptivePoolOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
   ExpressionBuilder e(builder, getLoc());
   RankedTensorType type = getOperand().getType();
-  // Of windows that are not known, or of none, the decomposition has a gradient.
+  // Of windows without tables, or of none, the decomposition has a gradient.
   for (auto [axis, size] : llvm::zip_equal(getAxes(), getSizes()))
-    if (size == 0 || !isKnownAxis(type, axis, size))
+    if (size == 0 || !hasTables(type, axis, size))
       return failure();
   SmallVector<Value> stages = {e.widen(getOperand())};
   SmallVector<Ranges> windows;

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/AttentionSteps.h"
+#include "compiler/Dialect/Array/IR/Sizes.h"
 
 using namespace mlir;
 
@@ -72,10 +73,7 @@ static int64_t countParts(AttentionOp op, int64_t most) {
   RankedTensorType query = op.getQuery().getType(), key = op.getKey().getType();
   SmallVector<int64_t> sizes(query.getShape().drop_back());
   sizes.push_back(key.getDimSize(query.getRank() - 2));
-  int64_t scores = 1;
-  for (int64_t size : sizes)
-    scores *= ShapedType::isDynamic(size) ? 1 : size;
-  return llvm::divideCeil(scores, most);
+  return llvm::divideCeil(multiplyKnown(sizes), most);
 }
 
 /// Of as many scores as may be held at once.

@@ -24,6 +24,7 @@
 
 #include "compiler/Dialect/Array/IR/AttentionSteps.h"
 #include "compiler/Dialect/Array/IR/BlockBuilder.h"
+#include "compiler/Dialect/Array/IR/Sizes.h"
 
 using namespace mlir;
 
@@ -105,20 +106,19 @@ std::optional<int64_t> chooseVisibleBlock(const AttentionInputs &in, int64_t max
   if (!in.isCausal)
     return std::nullopt;
   // All but the lengths.
-  int64_t heads = 1, batches = 1;
-  for (int64_t size : in.getQueryType().getShape().drop_back(2)) {
-    heads *= ShapedType::isDynamic(size) ? 1 : size;
-    batches = ShapedType::isDynamic(size) ? kUsualBatches : batches;
-  }
+  ArrayRef<int64_t> outer = in.getQueryType().getShape().drop_back(2);
+  int64_t heads = multiplyKnown(outer);
+  int64_t batches = ShapedType::isDynamicShape(outer) ? kUsualBatches : 1;
   int64_t most = in.window ? std::max(*in.window, kMaxWindowBlock) : kMaxBlock, size = kBlockUnit;
   most = std::min(most, kMaxBlock);
-  while (2 * size <= most && 4 * size * size * batches <= maxScores / heads)
+  while (2 * size <= most && 4 * size * size * batches <= maxScores / heads) // in range: `most`
     size *= 2;
   int64_t dim = in.getLengthDim();
   bool isShort =
       llvm::any_of(ArrayRef{in.getQueryType().getDimSize(dim), in.getKeyType().getDimSize(dim)},
                    [&](int64_t length) { return !ShapedType::isDynamic(length) && length < size; });
-  return isShort || size * size > maxScores / heads ? std::nullopt : std::optional(size);
+  bool isTooLarge = size * size > maxScores / heads; // in range: `most`
+  return isShort || isTooLarge ? std::nullopt : std::optional(size);
 }
 
 Value VisibleBlocks::getFirstKey(Value start) {

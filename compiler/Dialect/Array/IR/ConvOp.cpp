@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Dialect/Array/IR/Sizes.h"
 #include "compiler/Dialect/Array/IR/WinogradConv.h"
 #include "mlir/IR/DialectImplementation.h"
 
@@ -139,10 +140,10 @@ static LogicalResult checkFeatures(const RuleContext &rule, ConvDimsAttr dims,
   if (failed(checkGroups(rule, features, "the input's features", featureGroups)) ||
       failed(checkGroups(rule, batch, "the batch", batchGroups)) ||
       failed(checkGroups(rule, filterOutput, "the filter's output features",
-                         featureGroups * batchGroups)))
+                         std::max(featureGroups, batchGroups))))
     return failure();
   if (!ShapedType::isDynamic(features) && !ShapedType::isDynamic(filterInput) &&
-      features != filterInput * featureGroups)
+      mulSizes(filterInput, featureGroups) != features)
     return rule.error("expected the filter to have ", features / featureGroups,
                       " input features, those of a group of ", input, ", got ", filterInput, " in ",
                       filter);
@@ -293,12 +294,14 @@ LogicalResult ConvOp::canonicalize(ConvOp op, PatternRewriter &rewriter) {
   SmallVector<int64_t> low, high, dilation;
   for (auto [spatial, window] : llvm::enumerate(op.getWindow())) {
     int64_t dim = dims.inputDim(spatial);
+    if (mulSizes(window.inputDilation, interiorOf(dim) + 1).value_or(kMostAmount) >= kMostAmount)
+      return rewriter.notifyMatchFailure(op, "the dilation is too large");
     if (window.inputDilation != 1 &&
         (pad.getLow()[dim] != 0 || pad.getHigh()[dim] != 0 || interiorOf(dim) != 0))
       return rewriter.notifyMatchFailure(op, "the padding itself is spread");
     low.push_back(window.low + pad.getLow()[dim]);
     high.push_back(window.high + pad.getHigh()[dim]);
-    dilation.push_back(window.inputDilation * (interiorOf(dim) + 1));
+    dilation.push_back(*mulSizes(window.inputDilation, interiorOf(dim) + 1));
   }
   rewriter.modifyOpInPlace(op, [&] {
     op.getInputMutable().assign(pad.getOperand());

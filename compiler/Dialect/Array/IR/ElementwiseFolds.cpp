@@ -396,13 +396,13 @@ static SmallVector<int64_t> broadcastPositions(ArrayRef<int64_t> shape, RankedTe
   int64_t stride = 1;
   for (int64_t dim = shape.size() - 1; dim >= 0; --dim) {
     strides[rank - shape.size() + dim] = shape[dim] == 1 ? 0 : stride;
-    stride *= shape[dim];
+    stride *= shape[dim]; // in range: elements of a type
   }
   SmallVector<int64_t> index(rank, 0), positions;
   for (int64_t element = 0; element < type.getNumElements(); ++element) {
     int64_t position = 0;
     for (int64_t dim = 0; dim < rank; ++dim)
-      position += index[dim] * strides[dim];
+      position += index[dim] * strides[dim]; // in range: within the constant
     positions.push_back(position);
     for (int64_t dim = rank - 1; dim >= 0 && ++index[dim] == type.getDimSize(dim); --dim)
       index[dim] = 0;

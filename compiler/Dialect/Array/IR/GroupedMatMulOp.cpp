@@ -14,6 +14,7 @@
 
 #include "compiler/Dialect/Array/IR/Demands.h"
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+#include "compiler/Dialect/Array/IR/Sizes.h"
 
 using namespace mlir;
 
@@ -174,7 +175,7 @@ Value GroupTiles::placeRows(Value tiles, Value rowsLike) {
     flatSizes.push_back(sizes.value(sizes.mul(sizes.size(tiles, 0), sizes.constant(tileRows))));
   if (ShapedType::isDynamic(columns))
     flatSizes.push_back(sizes.value(sizes.size(tiles, 2)));
-  int64_t flatRows = ShapedType::isDynamic(count) ? count : count * tileRows;
+  int64_t flatRows = mulSizes(count, tileRows).value_or(ShapedType::kDynamic);
   Value flat = e.make<ReshapeOp>(
       RankedTensorType::get({flatRows, columns}, typeOf(tiles).getElementType()), tiles, flatSizes);
   Value placed = at(flat, place);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+#include "compiler/Dialect/Array/IR/Sizes.h"
 
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
@@ -43,8 +44,9 @@ static FailureOr<RankedTensorType> inferPlaces(const RuleContext &rule, AdaptorT
   if (static_cast<int64_t>(window.size()) != type.getRank())
     return rule.error("expected ", type.getRank(), " numbers in 'window', one for each dim, got ",
                       formatDims(window));
-  if (llvm::any_of(window, [](int64_t size) { return size < 1; }))
-    return rule.error("expected numbers of at least 1 in 'window', got ", formatDims(window));
+  if (llvm::any_of(window, [](int64_t size) { return size < 1 || size > kMostAmount; }))
+    return rule.error("expected numbers from 1 to ", kMostAmount, " in 'window', got ",
+                      formatDims(window));
   if (failed(checkWindow(rule, type.getRank(), "dim", windowAttrs(adaptor),
                          /*allowNegativePadding=*/false)))
     return failure();
@@ -364,7 +366,7 @@ Value WindowTaps::merge(Value value) {
   for (int64_t dim = 0; dim < type.getRank(); dim += 2) {
     permutation.push_back(dim);
     shape.push_back(type.getDimSize(dim));
-    taps *= type.getDimSize(dim + 1);
+    taps *= type.getDimSize(dim + 1); // in range: the window's elements are operands
   }
   for (int64_t dim = 1; dim < type.getRank(); dim += 2)
     permutation.push_back(dim);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+#include "compiler/Dialect/Array/IR/Sizes.h"
 
 using namespace mlir;
 
@@ -84,6 +85,20 @@ static LogicalResult checkRepeats(const RuleContext &rule, ArrayRef<int64_t> rep
   return success();
 }
 
+/// Makes `size` that of a dim whose elements are there `count` times.
+static LogicalResult repeatSize(const RuleContext &rule, int64_t &size, int64_t count) {
+  if (count == 0)
+    size = 0;
+  if (ShapedType::isDynamic(size))
+    return success();
+  std::optional<int64_t> repeated = mulSizes(size, count);
+  if (!repeated || *repeated > kMostElements)
+    return rule.error("expected at most ", kMostElements, " elements, got ", count, " times ",
+                      size);
+  size = *repeated;
+  return success();
+}
+
 /// `x` with dim `d` repeated `counts[d]` times: as a whole, or each element where `each` says so.
 static Value repeatDims(ExpressionBuilder &e, OpBuilder &builder, Value x, ArrayRef<int64_t> counts,
                         bool each, RankedTensorType result) {
@@ -103,7 +118,8 @@ static Value repeatDims(ExpressionBuilder &e, OpBuilder &builder, Value x, Array
       sizes.push_back(sizeBuilder.value(
           sizeBuilder.mul(sizeBuilder.size(x, dim), sizeBuilder.constant(count))));
     else if (result.isDynamicDim(dim))
-      sizes.push_back(sizeBuilder.value(sizeBuilder.constant(type.getDimSize(dim) * count)));
+      sizes.push_back(
+          sizeBuilder.value(sizeBuilder.constant(*mulSizes(type.getDimSize(dim), count))));
   }
   auto spread = RankedTensorType::get(shape, type.getElementType());
   Value repeated = e.make<BroadcastInDimOp>(spread, x, e.dynamicSizes(x), axes);
@@ -121,10 +137,8 @@ LogicalResult TileOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
     return failure();
   Dims shape(type.getShape());
   for (auto [size, count] : llvm::zip_equal(shape, repeats))
-    if (count == 0)
-      size = 0;
-    else if (!ShapedType::isDynamic(size))
-      size *= count;
+    if (failed(repeatSize(rule, size, count)))
+      return failure();
   inferred.push_back(RankedTensorType::get(shape, type.getElementType()));
   return success();
 }
@@ -150,10 +164,8 @@ LogicalResult RepeatOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   if (failed(checkAxis(rule, axis, type.getRank())) || failed(checkRepeats(rule, count)))
     return failure();
   Dims shape(type.getShape());
-  if (count == 0)
-    shape[axis] = 0;
-  else if (!ShapedType::isDynamic(shape[axis]))
-    shape[axis] *= count;
+  if (failed(repeatSize(rule, shape[axis], count)))
+    return failure();
   inferred.push_back(RankedTensorType::get(shape, type.getElementType()));
   return success();
 }
@@ -329,11 +341,12 @@ FailureOr<Values> DiagOp::decompose(OpBuilder &builder) {
     return Values{
         e.finish(e.make<BroadcastInDimOp>(square, zero, sizes, ArrayRef<int64_t>()), getType())};
   // Neighbours on the diagonal have a row, less one element, between them.
-  int64_t start = std::max<int64_t>(-offset, 0) * size + std::max<int64_t>(offset, 0);
+  int64_t start = std::max<int64_t>(-offset, 0) * size +
+                  std::max<int64_t>(offset, 0); // in range: the square is a type's
   SmallVector<int64_t> low(rank, 0), high(rank, 0), interior(rank, 0);
   low.back() = start;
   interior.back() = size;
-  high.back() = size * size - (start + (count - 1) * (size + 1) + 1);
+  high.back() = size * size - (start + (count - 1) * (size + 1) + 1); // in range: likewise
   Value flat = e.make<PadOp>(getOperand(), zero, low, high, builder.getDenseI64ArrayAttr(interior));
   return Values{e.finish(e.make<ReshapeOp>(square, flat, sizes), getType())};
 }

@@ -119,7 +119,7 @@ static DenseElementsAttr foldReduction(ReduceOp op, DenseElementsAttr constant) 
     int64_t place = 0;
     for (auto [dim, at] : llvm::enumerate(position))
       if (!llvm::is_contained(op.getAxes(), static_cast<int64_t>(dim)))
-        place += at * strides[dim];
+        place += at * strides[dim]; // in range: within the constant
     const APInt &value = bits.size() == 1 ? bits.front() : bits[i];
     std::optional<APInt> &sum = sums[place];
     sum = sum ? combineElements(op.getKind(), from.getElementType(), *sum, value)

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Dialect/Array/IR/Sizes.h"
 
 #include "mlir/IR/PatternMatch.h"
 
@@ -32,7 +33,7 @@ foldMove(Attribute elements, RankedTensorType type,
     source(index, from);
     int64_t position = 0;
     for (auto [size, i] : llvm::zip_equal(fromShape, from))
-      position = position * size + i;
+      position = position * size + i; // in range: within the constant
     result.push_back(bits[position]);
     for (int64_t dim = type.getRank() - 1; dim >= 0 && ++index[dim] == type.getDimSize(dim); --dim)
       index[dim] = 0;
@@ -93,11 +94,11 @@ OpFoldResult SliceOp::fold(FoldAdaptor adaptor) {
       llvm::zip_equal(getStarts(), getLimits(), getStrides(), getOperand().getType().getShape());
   if (llvm::all_of(ranges, isWhole) && getOperand().getType() == getType())
     return getOperand();
-  return foldMove(adaptor.getOperand(), getType(),
-                  [&](ArrayRef<int64_t> index, MutableArrayRef<int64_t> from) {
-                    for (auto [dim, i] : llvm::enumerate(index))
-                      from[dim] = getStarts()[dim] + i * getStrides()[dim];
-                  });
+  return foldMove(
+      adaptor.getOperand(), getType(), [&](ArrayRef<int64_t> index, MutableArrayRef<int64_t> from) {
+        for (auto [dim, i] : llvm::enumerate(index))
+          from[dim] = getStarts()[dim] + i * getStrides()[dim]; // in range: within the operand
+      });
 }
 
 OpFoldResult ConcatenateOp::fold(FoldAdaptor adaptor) {
@@ -113,17 +114,12 @@ OpFoldResult ConcatenateOp::fold(FoldAdaptor adaptor) {
     auto constant = dyn_cast_if_present<DenseElementsAttr>(attribute);
     if (!constant)
       return {};
-    int64_t block = 1;
-    for (int64_t size : constant.getType().getShape().drop_front(getAxis()))
-      block *= size;
-    blocks.push_back(block);
+    blocks.push_back(multiplyKnown(constant.getType().getShape().drop_front(getAxis())));
     parts.push_back(constant.empty() ? SmallVector<APInt>() : elementBits(constant));
     if (!parts.back().empty())
       parts.back().resize(constant.getNumElements(), parts.back().front());
   }
-  int64_t outer = 1;
-  for (int64_t size : type.getShape().take_front(getAxis()))
-    outer *= size;
+  int64_t outer = multiplyKnown(type.getShape().take_front(getAxis()));
   SmallVector<APInt> result;
   for (int64_t row = 0; row < outer; ++row)
     for (auto [part, block] : llvm::zip_equal(parts, blocks))

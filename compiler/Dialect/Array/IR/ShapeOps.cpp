@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Dialect/Array/IR/Sizes.h"
 
 #include "mlir/IR/PatternMatch.h"
 
@@ -282,17 +283,14 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc
       return failure();
     if (llvm::any_of(amounts, [](int64_t amount) { return amount < 0; }))
       return rule.error("expected amounts that are not negative, got ", formatDims(amounts));
-    // Sizes that are made of them do not overflow.
-    constexpr int64_t largest = int64_t(1) << 31;
-    if (llvm::any_of(amounts, [](int64_t amount) { return amount > largest; }))
-      return rule.error("expected amounts of at most ", largest, ", got ", formatDims(amounts));
+    if (llvm::any_of(amounts, [](int64_t amount) { return amount > kMostAmount; }))
+      return rule.error("expected amounts of at most ", kMostAmount, ", got ", formatDims(amounts));
   }
   Dims shape;
   for (auto [dim, size] : llvm::enumerate(type.getShape())) {
-    int64_t gaps = ShapedType::isDynamic(size) ? 0 : std::max<int64_t>(size - 1, 0);
     shape.push_back(ShapedType::isDynamic(size)
                         ? size
-                        : adaptor.getLow()[dim] + size + gaps * interior[dim] +
+                        : adaptor.getLow()[dim] + spreadKnown(size, interior[dim] + 1) +
                               adaptor.getHigh()[dim]);
   }
   inferred.push_back(withShape(type, shape));

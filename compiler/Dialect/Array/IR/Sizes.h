@@ -15,6 +15,10 @@
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/Support/CheckedArithmetic.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+#include <limits>
 
 namespace xc::array {
 
@@ -43,6 +47,25 @@ inline std::optional<int64_t> mulSizes(llvm::ArrayRef<int64_t> sizes) {
   for (int64_t size : sizes)
     product = product ? mulSizes(*product, size) : std::nullopt;
   return product;
+}
+
+/// The product of those numbers that are known, none of them negative; the largest number where
+/// that does not fit: for costs, and for sizes of types, which have at most kMostElements.
+inline int64_t multiplyKnown(llvm::ArrayRef<int64_t> sizes) {
+  uint64_t product = 1;
+  for (int64_t size : sizes)
+    if (!mlir::ShapedType::isDynamic(size))
+      product = llvm::SaturatingMultiply(product, static_cast<uint64_t>(size));
+  return static_cast<int64_t>(std::min<uint64_t>(product, std::numeric_limits<int64_t>::max()));
+}
+
+/// The elements from the first to the last of `size`, `step` apart: (size - 1) * step + 1. What
+/// would not fit is a size that no type may have, to which paddings can still be added.
+inline int64_t spreadKnown(int64_t size, int64_t step) {
+  constexpr int64_t most = int64_t(1) << 62;
+  if (size == 0)
+    return 0;
+  return std::min(mulSizes(size - 1, step).value_or(most), most - 1) + 1;
 }
 
 } // namespace xc::array

@@ -7,6 +7,7 @@
 
 #include "compiler/Dialect/Array/IR/Broadcasts.h"
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+#include "compiler/Dialect/Array/IR/Sizes.h"
 
 using namespace mlir;
 
@@ -143,7 +144,7 @@ FailureOr<Values> SliceOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
       high.push_back(0);
       continue;
     }
-    int64_t span = taken == 0 ? 0 : (taken - 1) * stride + 1;
+    int64_t span = spreadKnown(taken, stride);
     high.push_back(size - low[dim] - span);
   }
   if (!isPadded) {
@@ -199,7 +200,7 @@ FailureOr<Values> PadOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
       limits.push_back(size);
       continue;
     }
-    int64_t span = size == 0 ? 0 : (size - 1) * stride + 1;
+    int64_t span = spreadKnown(size, stride);
     limits.push_back(getLow()[dim] + span);
   }
   Value inner = isSlice ? e.make<SliceOp>(g, getLow(), limits, strides)

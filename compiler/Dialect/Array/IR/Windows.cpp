@@ -24,10 +24,6 @@ SmallVector<WindowDim> makeWindow(ArrayRef<int64_t> sizes, const WindowAttrs &at
   return window;
 }
 
-/// Strides, paddings and dilations are no larger, nor below the opposite of it: numbers of places
-/// that are made of them do not overflow.
-static constexpr int64_t kLargestNumber = int64_t(1) << 31;
-
 LogicalResult checkWindow(const RuleContext &rule, int64_t count, StringRef dims,
                           const WindowAttrs &attrs, bool allowNegativePadding) {
   auto check = [&](DenseI64ArrayAttr numbers, StringRef what, int64_t minimum) -> LogicalResult {
@@ -39,12 +35,12 @@ LogicalResult checkWindow(const RuleContext &rule, int64_t count, StringRef dims
     if (llvm::any_of(numbers.asArrayRef(), [&](int64_t number) { return number < minimum; }))
       return rule.error("expected numbers of at least ", minimum, " in '", what, "', got ",
                         formatDims(numbers));
-    if (llvm::any_of(numbers.asArrayRef(), [](int64_t number) { return number > kLargestNumber; }))
-      return rule.error("expected numbers of at most ", kLargestNumber, " in '", what, "', got ",
+    if (llvm::any_of(numbers.asArrayRef(), [](int64_t number) { return number > kMostAmount; }))
+      return rule.error("expected numbers of at most ", kMostAmount, " in '", what, "', got ",
                         formatDims(numbers));
     return success();
   };
-  int64_t leastPadding = allowNegativePadding ? -kLargestNumber : 0;
+  int64_t leastPadding = allowNegativePadding ? -kMostAmount : 0;
   return failure(
       failed(check(attrs.strides, "strides", 1)) || failed(check(attrs.low, "low", leastPadding)) ||
       failed(check(attrs.high, "high", leastPadding)) ||
@@ -55,7 +51,7 @@ LogicalResult checkWindow(const RuleContext &rule, int64_t count, StringRef dims
 int64_t countPlaces(int64_t input, const WindowDim &window) {
   if (ShapedType::isDynamic(input) || ShapedType::isDynamic(window.size))
     return ShapedType::kDynamic;
-  int64_t spread = input == 0 ? 0 : (input - 1) * window.inputDilation + 1;
+  int64_t spread = spreadKnown(input, window.inputDilation);
   int64_t room = window.low + spread + window.high - window.getExtent();
   return room < 0 ? 0 : room / window.stride + 1;
 }

@@ -9,6 +9,7 @@
 #define XC_DIALECT_ARRAY_IR_WINDOWS_H
 
 #include "compiler/Dialect/Array/IR/ShapeRules.h"
+#include "compiler/Dialect/Array/IR/Sizes.h"
 
 namespace xc::array {
 
@@ -25,7 +26,7 @@ struct WindowDim {
     return size == 1 && stride == 1 && low == 0 && high == 0 && inputDilation == 1;
   }
   /// From the first to the last element of a window of known size, inclusive.
-  int64_t getExtent() const { return size == 0 ? 0 : (size - 1) * dilation + 1; }
+  int64_t getExtent() const { return spreadKnown(size, dilation); }
 };
 
 /// The attributes that describe windows, null where they were left out.

@@ -19,6 +19,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/WinogradConv.h"
+#include "compiler/Dialect/Array/IR/Sizes.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -203,7 +204,7 @@ Value WinogradBuilder::build() {
   auto block = cast<RankedTensorType>(inputs.front().getType());
   auto filter = cast<RankedTensorType>(filters.front().getType());
   int64_t rows =
-      block.isDynamicDim(0) ? ShapedType::kDynamic : block.getDimSize(0) * llvm::product_of(blocks);
+      mulSizes(block.getDimSize(0), multiplyKnown(blocks)).value_or(ShapedType::kDynamic);
   for (Value &value : inputs)
     value = reshape(value, {1, rows, block.getShape().back()});
   for (Value &value : filters)

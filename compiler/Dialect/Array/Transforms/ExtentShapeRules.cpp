@@ -275,7 +275,7 @@ struct Segments {
       if (isOpen(dim))
         dims.push_back({static_cast<int64_t>(dim), 1});
       else
-        (dims.empty() ? leading : dims.back().second) *= size;
+        (dims.empty() ? leading : dims.back().second) *= size; // in range: elements of a type
     }
   }
 };
