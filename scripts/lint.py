@@ -167,8 +167,8 @@ def undocumented_passes():
 
 # A part may include itself and what has a lower rank in its own tree; tools see everything below them.
 RANKS = {
-    "compiler/Pipeline": 5, "compiler/Target": 4, "compiler/Codegen": 3, "compiler/Conversion": 2, "compiler/Input": 2,
-    "compiler/Dialect": 1, "runtime/module": 3, "runtime/hal": 2, "runtime/base": 1, "runtime/include": 0, "schemas": 0,
+    "compiler/Pipeline": 6, "compiler/Target": 5, "compiler/Codegen": 4, "compiler/Conversion": 3, "compiler/Input": 3,
+    "compiler/Dispatch": 2, "compiler/Dialect": 1, "runtime/module": 3, "runtime/hal": 2, "runtime/base": 1, "runtime/include": 0, "schemas": 0,
 }
 
 

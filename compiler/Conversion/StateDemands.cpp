@@ -24,7 +24,7 @@
 #include "compiler/Dialect/Array/Transforms/Passes.h"
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
-#include "compiler/Dialect/Plan/Transforms/Requirements.h"
+#include "compiler/Dispatch/Requirements.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

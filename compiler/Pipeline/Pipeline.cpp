@@ -14,6 +14,7 @@
 #include "compiler/Conversion/Passes.h"
 #include "compiler/Dialect/Array/Transforms/Passes.h"
 #include "compiler/Dialect/Plan/Transforms/Passes.h"
+#include "compiler/Dispatch/Passes.h"
 #include "compiler/Input/Passes.h"
 #include "compiler/Pipeline/Dump.h"
 #include "compiler/Pipeline/VerifyPhase.h"

@@ -17,6 +17,7 @@
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 #include "compiler/Dialect/Plan/Transforms/Passes.h"
+#include "compiler/Dispatch/Passes.h"
 #include "compiler/Input/Passes.h"
 #include "compiler/Pipeline/VerifyPhase.h"
 
@@ -115,6 +116,7 @@ void registerAllPasses() {
   cpu::registerPasses();
   cuda::registerPasses();
   custom::registerPasses();
+  plan::registerDispatchPasses();
   plan::registerPasses();
   registerPipelinePasses();
 }

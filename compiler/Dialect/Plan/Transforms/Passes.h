@@ -10,22 +10,8 @@
 
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
-
-namespace mlir::affine {
-class AffineDialect;
-} // namespace mlir::affine
-namespace mlir::bufferization {
-class BufferizationDialect;
-} // namespace mlir::bufferization
-namespace mlir::linalg {
-class LinalgDialect;
-} // namespace mlir::linalg
-namespace mlir::tensor {
-class TensorDialect;
-} // namespace mlir::tensor
 
 namespace xc::plan {
 

@@ -1,0 +1,240 @@
+//===- ComputeAtGathers.cpp - Compute only what a gather reads ------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A gather reads a tensor at computed places. Where an elementwise op makes that tensor, its body
+// goes into the gather's, and the gather reads the op's inputs instead: of a log-softmax only the
+// elements at the labels are computed, of a table in bf16 that is looked up in f32 only rows that
+// are looked up are converted. So on, while elementwise ops make what the gather reads.
+//
+//   %t = generic ins(%x, %m) { sub }                 : [8192, 32000]
+//   %y = generic ins(%label) { extract %t[%row, %label] }     : [8192]
+// becomes
+//   %y = generic ins(%label, %m) { sub (extract %x[%row, %label]), %m }
+//
+// What is read at the place of a loop, like %m, becomes an input, so that fusion sees it. Left as
+// they are: producers that others need and of whose elements the gather reads many, since those
+// would be computed twice; and those of fewer elements than are read, unless they are cheap.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dispatch/ComputeAtGathers.h"
+
+#include "compiler/Dialect/Plan/Transforms/SymbolicDims.h"
+#include "compiler/Dispatch/BodyCost.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+
+namespace xc::plan {
+
+/// Of a tensor that others need too, one element in so many may be computed again.
+static constexpr int64_t kFewOf = 8;
+/// Instructions of a body that may be computed for an element as often as it is read.
+static constexpr unsigned kCheapCost = 3;
+
+namespace {
+
+/// A number of elements: the product of static sizes, and how many sizes are symbolic.
+struct Count {
+  int64_t known = 1;
+  unsigned symbolic = 0;
+
+  explicit Count(ArrayRef<int64_t> sizes) {
+    for (int64_t size : sizes) {
+      if (ShapedType::isDynamic(size))
+        ++symbolic;
+      else
+        known *= size;
+    }
+  }
+  /// Symbolic sizes count as equal.
+  bool isWithin(const Count &other, int64_t factor) const {
+    return symbolic <= other.symbolic && known <= other.known / factor;
+  }
+};
+
+class Gather {
+public:
+  Gather(linalg::GenericOp op, SymbolicDims &dims) : op(op), dims(dims) {}
+
+  void run();
+
+private:
+  linalg::GenericOp getProducer(tensor::ExtractOp extract);
+  void inlineProducer(tensor::ExtractOp extract, linalg::GenericOp producer);
+  FailureOr<AffineExpr> getLoopSize(unsigned loop);
+  std::optional<AffineMap> getPlainMap(tensor::ExtractOp extract);
+  void readAtLoops();
+
+  linalg::GenericOp op;
+  SymbolicDims &dims;
+};
+
+} // namespace
+
+/// True for an elementwise op whose body can be computed anywhere.
+static bool isMovable(linalg::GenericOp op) {
+  if (!op || !op.hasPureTensorSemantics() || op.getNumReductionLoops() > 0 ||
+      op.getNumResults() != 1 || !op.getIndexingMapsArray().back().isPermutation() ||
+      op.payloadUsesValueFromOperand(op.getDpsInitOperand(0)))
+    return false;
+  auto isPlain = [](AffineMap map) {
+    return llvm::all_of(map.getResults(), [](AffineExpr expr) { return isa<AffineDimExpr>(expr); });
+  };
+  return llvm::all_of(op.getIndexingMapsArray(), isPlain) &&
+         llvm::all_of(op.getBody()->without_terminator(), [](Operation &inner) {
+           return isa<arith::ArithDialect, math::MathDialect>(inner.getDialect()) ||
+                  isa<linalg::IndexOp>(inner);
+         });
+}
+
+/// The op that makes what `extract` reads, if the gather is to compute it.
+linalg::GenericOp Gather::getProducer(tensor::ExtractOp extract) {
+  auto producer = extract.getTensor().getDefiningOp<linalg::GenericOp>();
+  if (!isMovable(producer) || producer->getBlock() != op->getBlock())
+    return nullptr;
+  unsigned cost = getBodyCost(producer);
+  if (cost + getBodyCost(op) > kMaxFusedCost)
+    return nullptr;
+  Count reads(op.getStaticLoopRanges()), made(producer.getStaticLoopRanges());
+  reads.known *=
+      llvm::count_if(producer->getUsers(), [&](Operation *user) { return op->isAncestor(user); });
+  bool isOnlyGathered = llvm::all_of(producer->getUsers(),
+                                     [](Operation *user) { return isa<tensor::ExtractOp>(user); });
+  if (!isOnlyGathered)
+    return reads.isWithin(made, kFewOf) ? producer : nullptr;
+  return cost <= kCheapCost || reads.isWithin(made, 1) ? producer : nullptr;
+}
+
+void Gather::inlineProducer(tensor::ExtractOp extract, linalg::GenericOp producer) {
+  OpBuilder builder(extract);
+  Location loc = producer.getLoc();
+  SmallVector<Value> loops(producer.getNumLoops());
+  AffineMap made = producer.getIndexingMapsArray().back();
+  for (auto [dim, place] : llvm::enumerate(extract.getIndices()))
+    loops[made.getDimPosition(dim)] = place;
+  IRMapping mapping;
+  for (OpOperand *input : producer.getDpsInputOperands()) {
+    BlockArgument argument = producer.getMatchingBlockArgument(input);
+    if (!isa<RankedTensorType>(input->get().getType())) {
+      mapping.map(argument, input->get());
+    } else if (!argument.use_empty()) {
+      SmallVector<Value> places;
+      for (AffineExpr expr : producer.getMatchingIndexingMap(input).getResults())
+        places.push_back(loops[cast<AffineDimExpr>(expr).getPosition()]);
+      mapping.map(argument, tensor::ExtractOp::create(builder, loc, input->get(), places));
+    }
+  }
+  for (Operation &inner : producer.getBody()->without_terminator()) {
+    if (auto index = dyn_cast<linalg::IndexOp>(inner))
+      mapping.map(index.getResult(), loops[index.getDim()]);
+    else
+      builder.clone(inner, mapping);
+  }
+  Value result = producer.getBody()->getTerminator()->getOperand(0);
+  extract.replaceAllUsesWith(mapping.lookupOrDefault(result));
+  extract.erase();
+}
+
+FailureOr<AffineExpr> Gather::getLoopSize(unsigned loop) {
+  AffineExpr wanted = getAffineDimExpr(loop, op.getContext());
+  for (OpOperand &operand : op->getOpOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    if (std::optional<unsigned> dim = map.getResultPosition(wanted))
+      return dims.getDim(operand.get(), *dim);
+  }
+  return failure();
+}
+
+/// The map by which `extract` reads if its places are different loops, each of which goes over all
+/// of a dim: an input's.
+std::optional<AffineMap> Gather::getPlainMap(tensor::ExtractOp extract) {
+  SmallVector<AffineExpr> results;
+  for (auto [dim, place] : llvm::enumerate(extract.getIndices())) {
+    auto loop = place.getDefiningOp<linalg::IndexOp>();
+    if (!loop || loop->getBlock() != op.getBody())
+      return std::nullopt;
+    FailureOr<AffineExpr> size = dims.getDim(extract.getTensor(), dim),
+                          loopSize = getLoopSize(loop.getDim());
+    if (failed(size) || failed(loopSize) || *size != *loopSize)
+      return std::nullopt;
+    AffineExpr expr = getAffineDimExpr(loop.getDim(), op.getContext());
+    if (llvm::is_contained(results, expr))
+      return std::nullopt;
+    results.push_back(expr);
+  }
+  return AffineMap::get(op.getNumLoops(), 0, results, op.getContext());
+}
+
+/// Makes inputs of what is read at the places of loops.
+void Gather::readAtLoops() {
+  SmallVector<Value> inputs(op.getInputs());
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  SmallVector<std::pair<tensor::ExtractOp, BlockArgument>> reads;
+  for (auto extract : op.getBody()->getOps<tensor::ExtractOp>()) {
+    std::optional<AffineMap> map = getPlainMap(extract);
+    if (!map)
+      continue;
+    unsigned place = inputs.size();
+    inputs.push_back(extract.getTensor());
+    maps.insert(maps.begin() + place, *map);
+    reads.push_back(
+        {extract, op.getBody()->insertArgument(place, extract.getType(), extract.getLoc())});
+  }
+  if (reads.empty())
+    return;
+  for (auto [extract, argument] : reads) {
+    extract.replaceAllUsesWith(argument);
+    extract.erase();
+  }
+  OpBuilder builder(op);
+  auto joined = linalg::GenericOp::create(builder, op.getLoc(), op.getResultTypes(), inputs,
+                                          op.getOutputs(), maps, op.getIteratorTypesArray());
+  joined.getRegion().takeBody(op.getRegion());
+  joined->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  op->replaceAllUsesWith(joined);
+  op->erase();
+  op = joined;
+}
+
+void Gather::run() {
+  auto findNext = [&]() -> std::pair<tensor::ExtractOp, linalg::GenericOp> {
+    for (auto extract : op.getBody()->getOps<tensor::ExtractOp>())
+      if (linalg::GenericOp producer = getProducer(extract))
+        return {extract, producer};
+    return {};
+  };
+  bool changed = false;
+  for (auto next = findNext(); next.first; next = findNext()) {
+    inlineProducer(next.first, next.second);
+    changed = true;
+  }
+  if (changed)
+    readAtLoops();
+}
+
+void computeAtGathers(func::FuncOp function) {
+  SmallVector<linalg::GenericOp> gathers;
+  for (auto op : function.getOps<linalg::GenericOp>())
+    if (op.hasPureTensorSemantics() && !op.getBody()->getOps<tensor::ExtractOp>().empty())
+      gathers.push_back(op);
+  if (gathers.empty())
+    return;
+  SymbolicDims dims(function);
+  for (linalg::GenericOp op : gathers) {
+    Gather(op, dims).run();
+    // Ops were erased, and others may lie where those were.
+    dims.forgetValues();
+  }
+}
+
+} // namespace xc::plan

@@ -1,0 +1,499 @@
+//===- DispatchGroups.cpp - Which ops share a kernel ===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dispatch/DispatchGroups.h"
+
+#include "compiler/Dialect/Kernel/IR/KernelOps.h"
+#include "compiler/Dialect/Plan/IR/PlanOps.h"
+#include "compiler/Dialect/Plan/IR/Products.h"
+#include "compiler/Dialect/Plan/IR/Reductions.h"
+#include "compiler/Dispatch/DispatchGroupLimits.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace xc::plan {
+
+/// Elements that one workgroup may have to go through alone when a group has no rows left.
+static constexpr int64_t kMaxSerialElements = 16384;
+
+unsigned getCost(ArrayRef<Operation *> ops) {
+  unsigned cost = 0;
+  for (Operation *op : ops)
+    cost += getBodyCost(op);
+  return cost;
+}
+
+SmallVector<Value> getUsedValues(Operation *op) {
+  SmallVector<Value> values(op->getOperands());
+  for (Region &region : op->getRegions())
+    region.walk([&](Operation *inner) {
+      for (Value operand : inner->getOperands())
+        if (!op->isAncestor(operand.getParentBlock()->getParentOp()))
+          values.push_back(operand);
+    });
+  return values;
+}
+
+/// True for a tensor.empty, and for a fill that only initialises: looks at all of its uses.
+static bool onlyInitializes(Operation *op) {
+  if (isa<tensor::EmptyOp>(op))
+    return true;
+  auto fill = dyn_cast<linalg::FillOp>(op);
+  if (!fill)
+    return false;
+  return llvm::all_of(op->getUses(), [](OpOperand &use) {
+    auto destination = dyn_cast<DestinationStyleOpInterface>(use.getOwner());
+    return destination && destination.isDpsInit(&use) && !kernel::writesPart(use.getOwner());
+  });
+}
+
+bool DispatchGrouping::isCompute(Operation *op) {
+  if (onlyInitializes(op) || isPaddingOfWindows(op))
+    return false;
+  return isa<linalg::LinalgOp, tensor::InsertSliceOp, tensor::PadOp>(op) ||
+         (isa<DestinationStyleOpInterface>(op) && op->getNumResults() > 0);
+}
+
+void eraseDeadOps(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
+
+bool isContraction(Operation *op) {
+  if (isa<linalg::ContractOp>(op))
+    return true;
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  std::optional<ProductLoops> loops = linalgOp ? matchProduct(linalgOp) : std::nullopt;
+  return loops && !loops->m.empty() && !loops->n.empty();
+}
+
+bool isElementwise(Operation *op) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  return linalgOp && linalgOp.getNumParallelLoops() == linalgOp.getNumLoops();
+}
+
+bool isSmall(linalg::LinalgOp op, llvm::function_ref<bool(unsigned)> isShared) {
+  int64_t count = 1;
+  for (auto [loop, size] : llvm::enumerate(op.getStaticLoopRanges())) {
+    if (isShared(loop))
+      continue;
+    if (ShapedType::isDynamic(size))
+      return false;
+    count *= size;
+  }
+  return count <= kMaxSerialElements;
+}
+
+bool isSmallBeside(const DispatchGroup &group, llvm::function_ref<bool(int)> isKept) {
+  return llvm::all_of(group.ops, [&](Operation *op) {
+    auto rows = group.rowOfLoop.find(op);
+    return isSmall(cast<linalg::LinalgOp>(op), [&](unsigned loop) {
+      return rows != group.rowOfLoop.end() && rows->second[loop] >= 0 && isKept(rows->second[loop]);
+    });
+  });
+}
+
+bool reducesInnermost(linalg::LinalgOp op) {
+  if (op.getNumDpsInputs() == 0)
+    return false;
+  AffineMap map = op.getMatchingIndexingMap(op.getDpsInputOperand(0));
+  bool seenReduction = false;
+  SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
+  for (AffineExpr expr : map.getResults()) {
+    auto loop = dyn_cast<AffineDimExpr>(expr);
+    if (!loop)
+      return false;
+    bool isReduction = iterators[loop.getPosition()] == utils::IteratorType::reduction;
+    if (seenReduction && !isReduction)
+      return false;
+    seenReduction |= isReduction;
+  }
+  return true;
+}
+
+/// The loop that dim `dim` of a map is, or -1 if it is anything but a plain loop.
+static int getLoop(AffineMap map, unsigned dim) {
+  auto expr = dyn_cast<AffineDimExpr>(map.getResult(dim));
+  return expr ? static_cast<int>(expr.getPosition()) : -1;
+}
+
+DispatchGrouping::DispatchGrouping(Block &block, bool fuse)
+    : fuse(fuse), isCUDA(isForCUDA(block.getParentOp())) {
+  unsigned next = 0;
+  for (Operation &op : block) {
+    position[&op] = next++;
+    if (onlyInitializes(&op))
+      initialValues.insert(&op);
+  }
+  for (Operation &op : block)
+    if (isCompute(&op))
+      add(&op);
+  if (fuse && isCUDA)
+    mergeLastSteps();
+}
+
+SmallVector<DispatchGroup *> DispatchGrouping::getGroups() const {
+  SmallVector<DispatchGroup *> result;
+  for (const std::unique_ptr<DispatchGroup> &group : groups)
+    if (!group->ops.empty())
+      result.push_back(group.get());
+  llvm::sort(result, [&](DispatchGroup *a, DispatchGroup *b) {
+    return position.at(a->ops.back()) < position.at(b->ops.back());
+  });
+  return result;
+}
+
+/// The group that makes `tensor`, or what it is a reshape of.
+DispatchGroup *DispatchGrouping::findProducer(Value tensor) const {
+  Operation *producer = tensor.getDefiningOp();
+  while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(producer))
+    producer = producer->getOperand(0).getDefiningOp();
+  return producer ? groupOf.lookup(producer) : nullptr;
+}
+
+/// True for an op that permutes dims but the innermost one, and computes nothing.
+static bool movesRows(Operation *op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  if (!generic || generic.getNumDpsInputs() != 1 || generic.getNumDpsInits() != 1 ||
+      generic.getNumReductionLoops() != 0)
+    return false;
+  AffineMap from = generic.getIndexingMapsArray()[0], to = generic.getIndexingMapsArray()[1];
+  Value yielded = generic.getBlock()->getTerminator()->getOperand(0);
+  return to.isIdentity() && from.isPermutation() && from.getNumResults() > 0 &&
+         from.getResults().back() == to.getResults().back() &&
+         yielded == generic.getBlock()->getArgument(0);
+}
+
+/// A mask is computed where scores are, once for each of them, unless that takes longer than to
+/// read it; operands that are moved are read from where they were.
+void DispatchGrouping::absorbOperands(DispatchGroup &group, kernel::AttentionOp op) {
+  constexpr unsigned mostOps = 24;
+  if (op.getMask())
+    if (DispatchGroup *producer = findProducer(op.getMask());
+        producer && getCost(producer->ops) <= mostOps)
+      absorbProducers(group, op.getMask());
+  for (Value operand : {op.getQuery(), op.getKey(), op.getValue()})
+    if (Operation *producer = operand.getDefiningOp(); producer && movesRows(producer))
+      if (DispatchGroup *other = groupOf.lookup(producer); other && other->ops.size() == 1)
+        absorbProducers(group, operand);
+}
+
+DispatchGroup *DispatchGrouping::createGroup(Operation *op) {
+  groups.push_back(std::make_unique<DispatchGroup>());
+  DispatchGroup &group = *groups.back();
+  group.ops.push_back(op);
+  group.firstPosition = position.at(op);
+  groupOf[op] = &group;
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  group.isClosed = !linalgOp;
+  if (!linalgOp)
+    return &group;
+  SmallVector<int> rows(linalgOp.getNumLoops(), -1);
+  for (auto [loop, type] : llvm::enumerate(linalgOp.getIteratorTypesArray()))
+    if (type == utils::IteratorType::parallel)
+      rows[loop] = group.numRows++;
+  group.rowOfLoop[op] = rows;
+  group.hasContraction = isContraction(op) || isWindowReduction(op);
+  group.hasReduction = linalgOp.getNumReductionLoops() > 0;
+  return &group;
+}
+
+void DispatchGrouping::add(Operation *op) {
+  // A chain of insertions writes one tensor, so it is one kernel.
+  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
+    auto previous = insert.getDest().getDefiningOp<tensor::InsertSliceOp>();
+    if (previous && insert.getDest().hasOneUse()) {
+      DispatchGroup *group = groupOf.at(previous);
+      if (group->ops.size() < kMaxBindings && !wouldMakeCycle(*group, getUsedValues(op))) {
+        group->ops.push_back(op);
+        groupOf[op] = group;
+        return;
+      }
+    }
+  }
+  if (!fuse || !isa<linalg::LinalgOp>(op)) {
+    DispatchGroup *group = createGroup(op);
+    if (auto update = dyn_cast<kernel::UpdateOp>(op); update && fuse)
+      for (Value operand : op->getOperands().drop_back())
+        absorbProducers(*group, operand);
+    if (auto attention = dyn_cast<kernel::AttentionOp>(op); attention && fuse)
+      absorbOperands(*group, attention);
+    return;
+  }
+  llvm::SetVector<DispatchGroup *> producers;
+  for (Value operand : op->getOperands())
+    if (Operation *definition = operand.getDefiningOp())
+      if (DispatchGroup *group = groupOf.lookup(definition))
+        producers.insert(group);
+  SmallVector<DispatchGroup *> candidates(producers.begin(), producers.end());
+  // The latest producer first: the others are more likely to be ready without it than it without
+  // them.
+  llvm::sort(candidates, [&](DispatchGroup *a, DispatchGroup *b) {
+    return position.at(a->ops.back()) > position.at(b->ops.back());
+  });
+  if (getRowPart(cast<linalg::LinalgOp>(op))) {
+    if (llvm::none_of(candidates, [&](DispatchGroup *group) { return tryJoinRowPart(*group, op); }))
+      createGroup(op);
+    return;
+  }
+  if (op->hasAttr(kPartialAttr)) {
+    for (DispatchGroup *candidate : candidates)
+      if (tryJoinPartial(*candidate, op))
+        return absorbSiblings(*candidate, op);
+    if (!tryJoinSibling(op))
+      createGroup(op);
+    return;
+  }
+  DispatchGroup *home = nullptr;
+  for (DispatchGroup *candidate : candidates) {
+    if (!home && tryJoin(*candidate, op))
+      home = candidate;
+    else if (home)
+      tryMergeGroups(*home, *candidate, op);
+  }
+  if (home || (isCUDA && tryJoinRowSibling(op)))
+    return;
+  home = createGroup(op);
+  if (isContraction(op))
+    for (DispatchGroup *candidate : candidates)
+      tryPrologue(*candidate, op);
+}
+
+unsigned DispatchGrouping::countBindings(const DispatchGroup &group,
+                                         ArrayRef<Operation *> more) const {
+  llvm::SmallPtrSet<Operation *, 16> inside(group.ops.begin(), group.ops.end());
+  inside.insert(more.begin(), more.end());
+  llvm::SmallPtrSet<void *, 16> bound;
+  for (Operation *op : inside) {
+    for (Value operand : getUsedValues(op))
+      if (isa<RankedTensorType>(operand.getType()) &&
+          !(operand.getDefiningOp() &&
+            (inside.contains(operand.getDefiningOp()) || isInitialValue(operand.getDefiningOp()))))
+        bound.insert(operand.getAsOpaquePointer());
+    for (Value result : op->getResults())
+      if (llvm::any_of(result.getUsers(), [&](Operation *user) { return !inside.contains(user); }))
+        bound.insert(result.getAsOpaquePointer());
+  }
+  return bound.size();
+}
+
+std::optional<SmallVector<int>> DispatchGrouping::matchRows(DispatchGroup &group, Operation *op) {
+  auto consumer = cast<linalg::LinalgOp>(op);
+  // What a body reads at computed places must be complete before the kernel starts.
+  for (Value value : llvm::drop_begin(getUsedValues(op), op->getNumOperands()))
+    if (Operation *definition = value.getDefiningOp();
+        definition && groupOf.lookup(definition) == &group)
+      return std::nullopt;
+  SmallVector<int> rows(consumer.getNumLoops(), -1);
+  for (OpOperand &use : op->getOpOperands()) {
+    Operation *definition = use.get().getDefiningOp();
+    if (!definition || groupOf.lookup(definition) != &group)
+      continue;
+    auto producer = dyn_cast<linalg::LinalgOp>(definition);
+    // What is left to sum up of rows is complete when all of the kernel is.
+    if (!producer || definition->hasAttr(kPartialAttr) || consumer.isDpsInit(&use))
+      return std::nullopt;
+    AffineMap produced = producer.getMatchingIndexingMap(
+        producer.getDpsInitOperand(cast<OpResult>(use.get()).getResultNumber()));
+    AffineMap consumed = consumer.getMatchingIndexingMap(&use);
+    unsigned found = 0;
+    for (unsigned dim = 0; dim < produced.getNumResults(); ++dim) {
+      int producerLoop = getLoop(produced, dim), consumerLoop = getLoop(consumed, dim);
+      if (producerLoop < 0 || consumerLoop < 0)
+        return std::nullopt;
+      int row = group.rowOfLoop.lookup(definition)[producerLoop];
+      if (row < 0)
+        continue;
+      ++found;
+      if (rows[consumerLoop] != -1 && rows[consumerLoop] != row)
+        return std::nullopt;
+      rows[consumerLoop] = row;
+    }
+    if (found != group.numRows)
+      return std::nullopt;
+  }
+  SmallVector<bool> taken(group.numRows, false);
+  for (int row : rows) {
+    if (row < 0)
+      continue;
+    if (taken[row])
+      return std::nullopt;
+    taken[row] = true;
+  }
+  if (!llvm::all_of(taken, [](bool isTaken) { return isTaken; }))
+    return std::nullopt;
+  return rows;
+}
+
+/// True if a value that `operands` depend on, by a way that leaves the group, comes from the group.
+bool DispatchGrouping::wouldMakeCycle(DispatchGroup &group, ValueRange operands,
+                                      DispatchGroup *alsoInside) {
+  unsigned first =
+      alsoInside ? std::min(group.firstPosition, alsoInside->firstPosition) : group.firstPosition;
+  auto isInside = [&](DispatchGroup *other) {
+    return other == &group || (alsoInside && other == alsoInside);
+  };
+  // What ends before the group begins needs nothing of it: a group ends with the last of its ops.
+  auto mayFollow = [&](Operation *op) {
+    DispatchGroup *unit = groupOf.lookup(op);
+    return unit ? llvm::any_of(unit->ops,
+                               [&](Operation *member) { return position.lookup(member) >= first; })
+                : position.lookup(op) >= first;
+  };
+  llvm::SmallPtrSet<Operation *, 32> visited;
+  SmallVector<Operation *> worklist;
+  auto visitOperands = [&](Operation *op) {
+    for (Value operand : getUsedValues(op))
+      if (Operation *definition = operand.getDefiningOp())
+        if (mayFollow(definition) && visited.insert(definition).second)
+          worklist.push_back(definition);
+  };
+  auto visitUnit = [&](Operation *op) {
+    if (DispatchGroup *unit = groupOf.lookup(op))
+      for (Operation *member : unit->ops)
+        visitOperands(member);
+    else
+      visitOperands(op);
+  };
+  for (Value operand : operands) {
+    Operation *definition = operand.getDefiningOp();
+    if (definition && !isInside(groupOf.lookup(definition)) && mayFollow(definition))
+      visitUnit(definition);
+  }
+  while (!worklist.empty()) {
+    Operation *op = worklist.pop_back_val();
+    if (isInside(groupOf.lookup(op)))
+      return true;
+    visitUnit(op);
+  }
+  return false;
+}
+
+void DispatchGrouping::keepRows(DispatchGroup &group, ArrayRef<bool> keep) {
+  SmallVector<int> renumbered;
+  unsigned next = 0;
+  for (bool isKept : keep)
+    renumbered.push_back(isKept ? static_cast<int>(next++) : -1);
+  group.numRows = next;
+  for (auto &entry : group.rowOfLoop)
+    for (int &row : entry.second)
+      if (row >= 0)
+        row = renumbered[row];
+}
+
+bool DispatchGrouping::tryJoin(DispatchGroup &group, Operation *op) {
+  if (group.isClosed || group.ops.size() >= kMaxGroupOps || isContraction(op) ||
+      isWindowReduction(op) || getCost(group.ops) + getBodyCost(op) > kMaxGroupCost)
+    return false;
+  auto linalgOp = cast<linalg::LinalgOp>(op);
+  // A window's loops are in the order of its result, along which they are vectors.
+  if (changesInnermostDim(linalgOp) && llvm::any_of(group.ops, isWindowReduction))
+    return false;
+  std::optional<SmallVector<int>> rows = matchRows(group, op);
+  if (!rows)
+    return false;
+  bool isReduction = linalgOp.getNumReductionLoops() > 0;
+  SmallVector<bool> keep(group.numRows, true);
+  unsigned unassigned = 0;
+  for (auto [loop, type] : llvm::enumerate(linalgOp.getIteratorTypesArray())) {
+    int row = (*rows)[loop];
+    bool isParallel = type == utils::IteratorType::parallel;
+    if (row < 0)
+      unassigned += isParallel;
+    else if (!isParallel)
+      keep[row] = false;
+  }
+  bool losesRows = llvm::is_contained(keep, false);
+  // A row's threads hold what they reduced; what several rows gave, no strategy brings together.
+  if (isCUDA && isReduction && losesRows && group.hasReduction)
+    return false;
+  // A sum over columns would leave its producers a workgroup for each column, which reads with
+  // large strides.
+  if (losesRows && !reducesInnermost(linalgOp) && !isSmall(linalgOp))
+    return false;
+  // A contraction's epilogue works on its result, element by element.
+  if (group.hasContraction && (isReduction || losesRows || unassigned > 0))
+    return false;
+  // New inner loops are worth it only where they spread a reduction's result over the row that was
+  // reduced.
+  if (unassigned > 0 && (isReduction || !group.hasReduction))
+    return false;
+  if (losesRows && !llvm::is_contained(keep, true) && !isSmall(linalgOp))
+    return false;
+  // A reduction's result along a lost row is kept inside the kernel, and what is computed on the
+  // way to it may be: memory of a fixed size.
+  if (losesRows && group.hasReduction &&
+      (!isSmall(linalgOp) || !isSmallBeside(group, [&](int row) { return keep[row]; })))
+    return false;
+  if (countBindings(group, {op}) > kMaxBindings || wouldMakeCycle(group, getUsedValues(op)))
+    return false;
+  for (auto [loop, type] : llvm::enumerate(linalgOp.getIteratorTypesArray()))
+    if (type == utils::IteratorType::reduction)
+      (*rows)[loop] = -1;
+  DispatchGroup joined = group;
+  joined.rowOfLoop[op] = *rows;
+  // Rows that the new op reduces are rows no longer, for any op of the group.
+  joined.ops.push_back(op);
+  keepRows(joined, keep);
+  joined.hasReduction |= isReduction;
+  if (isCUDA && !sharesSpace(joined))
+    return false;
+  group = std::move(joined);
+  groupOf[op] = &group;
+  return true;
+}
+
+void DispatchGrouping::addTo(DispatchGroup &group, Operation *op, ArrayRef<int> rows) {
+  group.rowOfLoop[op].assign(rows.begin(), rows.end());
+  group.ops.push_back(op);
+  groupOf[op] = &group;
+}
+
+bool DispatchGrouping::tryJoinPartial(DispatchGroup &group, Operation *op) {
+  if (group.isClosed || group.hasContraction || !group.hasReduction ||
+      group.ops.size() >= kMaxGroupOps)
+    return false;
+  std::optional<SmallVector<int>> rows = matchRows(group, op);
+  if (!rows)
+    return false;
+  // It sums up all rows, of elements along which the group reduces each of them.
+  for (auto [row, type] :
+       llvm::zip_equal(*rows, cast<linalg::LinalgOp>(op).getIteratorTypesArray()))
+    if ((row >= 0) != (type == utils::IteratorType::reduction))
+      return false;
+  if (!llvm::is_contained(*rows, -1) || countBindings(group, {op}) > kMaxBindings ||
+      wouldMakeCycle(group, getUsedValues(op)))
+    return false;
+  DispatchGroup joined = group;
+  joined.rowOfLoop[op] = *rows;
+  joined.ops.push_back(op);
+  if (!liesInSpace(joined, cast<linalg::LinalgOp>(op)))
+    return false;
+  group = std::move(joined);
+  groupOf[op] = &group;
+  return true;
+}
+
+bool DispatchGrouping::tryJoinRowPart(DispatchGroup &group, Operation *op) {
+  if (group.isClosed || group.ops.size() >= kMaxGroupOps ||
+      llvm::none_of(group.ops, isContraction) || llvm::any_of(group.ops, isWindowReduction) ||
+      getCost(group.ops) + getBodyCost(op) > kMaxGroupCost)
+    return false;
+  std::optional<SmallVector<int>> rows = matchRows(group, op);
+  if (!rows || countBindings(group, {op}) > kMaxBindings ||
+      wouldMakeCycle(group, getUsedValues(op)))
+    return false;
+  addTo(group, op, *rows);
+  return true;
+}
+
+} // namespace xc::plan

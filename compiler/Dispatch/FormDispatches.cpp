@@ -1,0 +1,243 @@
+//===- FormDispatches.cpp - Group the ops that become one kernel ===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// 1. Sizes of tensors are made from the function's arguments, so that no index
+//    computation waits for a kernel. Results without elements are not computed.
+// 2. A slice that is not contiguous is cloned into each op that reads it; one
+//    that is needed as a tensor of its own becomes a copy.
+// 3. Ops are grouped (DispatchGroups.h), the groups are checked, and each moves into a plan.region.
+// 4. The block is sorted, since a region stands where its last op stood.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Kernel/IR/KernelOps.h"
+#include "compiler/Dialect/Plan/IR/Products.h"
+#include "compiler/Dialect/Plan/Transforms/Views.h"
+#include "compiler/Dispatch/DispatchGroups.h"
+#include "compiler/Dispatch/Passes.h"
+#include "compiler/Dispatch/ReusableMemory.h"
+
+#include "mlir/Analysis/TopologicalSortUtils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace xc::plan {
+#define GEN_PASS_DEF_FORMDISPATCHES
+#include "compiler/Dispatch/Passes.h.inc"
+} // namespace xc::plan
+
+using namespace mlir;
+
+namespace xc::plan {
+
+/// The dynamic sizes of `tensor`, made from what its definition says rather than from the tensor
+/// itself.
+static SmallVector<Value> materializeDynamicSizes(OpBuilder &builder, Value tensor) {
+  Location loc = tensor.getLoc();
+  if (auto empty = tensor.getDefiningOp<tensor::EmptyOp>())
+    return llvm::to_vector(empty.getDynamicSizes());
+  if (auto destination = tensor.getDefiningOp<DestinationStyleOpInterface>())
+    return materializeDynamicSizes(builder,
+                                   destination.getTiedOpOperand(cast<OpResult>(tensor))->get());
+  if (auto insert = tensor.getDefiningOp<tensor::InsertSliceOp>())
+    return materializeDynamicSizes(builder, insert.getDest());
+  SmallVector<Value> sizes;
+  ReifiedRankedShapedTypeDims shapes;
+  if (auto pad = tensor.getDefiningOp<tensor::PadOp>();
+      pad && succeeded(reifyResultShapes(builder, pad, shapes))) {
+    for (OpFoldResult size : shapes.front())
+      if (auto value = dyn_cast<Value>(size))
+        sizes.push_back(value);
+    return sizes;
+  }
+  auto type = cast<RankedTensorType>(tensor.getType());
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    if (type.isDynamicDim(dim))
+      sizes.push_back(builder.createOrFold<tensor::DimOp>(loc, tensor, dim));
+  return sizes;
+}
+
+/// Nothing computes a tensor that has no elements.
+static void replaceEmptyResults(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    if (!DispatchGrouping::isCompute(&op))
+      continue;
+    for (Value result : op.getResults()) {
+      auto type = cast<RankedTensorType>(result.getType());
+      if (!llvm::is_contained(type.getShape(), 0) || result.use_empty())
+        continue;
+      OpBuilder builder(&op);
+      result.replaceAllUsesWith(tensor::EmptyOp::create(builder, op.getLoc(), type,
+                                                        materializeDynamicSizes(builder, result)));
+    }
+  }
+  eraseDeadOps(block);
+}
+
+/// True if `op` only shows another shape of a slice that is no view, to ops that compute.
+static bool expandsFarSlice(Operation *op) {
+  return isa<tensor::ExpandShapeOp>(op) && isFarSlice(op->getResult(0)) &&
+         llvm::all_of(op->getUsers(), llvm::IsaPred<linalg::LinalgOp, tensor::DimOp>);
+}
+
+/// Clones slices that are no views into the computing ops that read them; copies them for other
+/// users.
+static void placeSlices(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
+    if (!slice || isContiguousSlice(slice))
+      continue;
+    OpBuilder builder(slice);
+    builder.setInsertionPointAfter(slice);
+    Value copy;
+    for (OpOperand &use : llvm::make_early_inc_range(slice->getUses())) {
+      if (isa<linalg::LinalgOp, tensor::DimOp>(use.getOwner()) || expandsFarSlice(use.getOwner()))
+        continue;
+      if (!copy) {
+        auto type = slice.getType();
+        SmallVector<OpFoldResult> sizes =
+            tensor::getMixedSizes(builder, slice.getLoc(), slice.getResult());
+        Value empty =
+            tensor::EmptyOp::create(builder, slice.getLoc(), sizes, type.getElementType());
+        AffineMap map = builder.getMultiDimIdentityMap(type.getRank());
+        SmallVector<utils::IteratorType> iterators(type.getRank(), utils::IteratorType::parallel);
+        copy = linalg::GenericOp::create(builder, slice.getLoc(), empty.getType(),
+                                         slice.getResult(), empty, ArrayRef{map, map}, iterators,
+                                         [](OpBuilder &b, Location loc, ValueRange args) {
+                                           linalg::YieldOp::create(b, loc, args[0]);
+                                         })
+                   .getResult(0);
+      }
+      use.set(copy);
+    }
+  }
+}
+
+/// True for what a kernel holds itself: initial values, scalar and splat constants, slices and
+/// padding of what it binds.
+static bool isClonedIntoKernels(Operation *op, const DispatchGrouping &grouping) {
+  if (isPaddingOfWindows(op) || expandsFarSlice(op))
+    return true;
+  if (isa<tensor::EmptyOp, linalg::FillOp>(op))
+    return grouping.isInitialValue(op);
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
+    return !isContiguousSlice(slice);
+  DenseElementsAttr elements;
+  if (matchPattern(op, m_Constant(&elements)))
+    return elements.isSplat();
+  return op->hasTrait<OpTrait::ConstantLike>();
+}
+
+namespace {
+
+struct FormDispatches final : impl::FormDispatchesBase<FormDispatches> {
+  using FormDispatchesBase::FormDispatchesBase;
+
+  void runOnOperation() override {
+    func::FuncOp func = getOperation();
+    if (func.isExternal())
+      return;
+    Block &block = func.getBody().front();
+    replaceEmptyResults(block);
+    placeSlices(block);
+    DispatchGrouping grouping(block, fuse);
+    if (failed(grouping.verify()))
+      return signalPassFailure();
+    for (DispatchGroup *group : grouping.getGroups())
+      formRegion(*group, grouping);
+    eraseDeadOps(block);
+    if (!sortTopologically(&block)) {
+      func.emitOpError("expected no cycle between dispatches");
+      return signalPassFailure();
+    }
+  }
+
+  void formRegion(DispatchGroup &group, const DispatchGrouping &grouping);
+  void cloneConstantsInto(RegionOp region, const DispatchGrouping &grouping);
+};
+
+void FormDispatches::formRegion(DispatchGroup &group, const DispatchGrouping &grouping) {
+  Operation *last = group.ops.back();
+  llvm::SmallPtrSet<Operation *, 16> inside(group.ops.begin(), group.ops.end());
+  SmallVector<Value> escaping;
+  SmallVector<Location> locations;
+  auto isUsedOutside = [&](Value result) {
+    return llvm::any_of(result.getUsers(), [&](Operation *user) { return !inside.contains(user); });
+  };
+  for (Operation *op : group.ops) {
+    // A fused op is where its last one was; those before it are in its body.
+    op->walk<WalkOrder::PreOrder>([&](Operation *inner) { locations.push_back(inner->getLoc()); });
+    // An op with a kernel of its own works in all of its destinations (a sort moves values and
+    // indices), whether they are asked for or not.
+    bool needsAll = !isa<linalg::LinalgOp>(op) && isa<DestinationStyleOpInterface>(op) &&
+                    llvm::any_of(op->getResults(), isUsedOutside);
+    for (Value result : op->getResults())
+      if (needsAll || isUsedOutside(result))
+        escaping.push_back(result);
+  }
+  if (escaping.empty())
+    return;
+  OpBuilder builder(last);
+  SmallVector<Value> dims;
+  for (Value value : escaping)
+    llvm::append_range(dims, materializeDynamicSizes(builder, value));
+  SmallVector<Value> reusable;
+  SmallVector<int64_t> reuse;
+  findReusableMemory(group, escaping, reusable, reuse);
+  if (reusable.empty())
+    reuse.clear();
+  auto region = RegionOp::create(builder, builder.getFusedLoc(locations),
+                                 ValueRange(escaping).getTypes(), dims, reusable, reuse);
+  Block *body = builder.createBlock(&region.getBody());
+  for (Operation *op : group.ops)
+    op->moveBefore(body, body->end());
+  builder.setInsertionPointToEnd(body);
+  YieldOp::create(builder, region.getLoc(), escaping);
+  for (auto [inner, outer] : llvm::zip_equal(escaping, region.getResults()))
+    inner.replaceUsesWithIf(
+        outer, [&](OpOperand &use) { return !region->isProperAncestor(use.getOwner()); });
+  cloneConstantsInto(region, grouping);
+}
+
+void FormDispatches::cloneConstantsInto(RegionOp region, const DispatchGrouping &grouping) {
+  // Operands of a clone may themselves have to be cloned, so walk until nothing is left.
+  Block &body = region.getBody().front();
+  IRMapping clones;
+  llvm::SmallVector<Operation *> worklist;
+  body.walk([&](Operation *op) { worklist.push_back(op); });
+  while (!worklist.empty()) {
+    Operation *op = worklist.pop_back_val();
+    for (OpOperand &operand : op->getOpOperands()) {
+      Operation *definition = operand.get().getDefiningOp();
+      auto destination = dyn_cast<DestinationStyleOpInterface>(op);
+      // What a kernel updates is in the result's memory before it.
+      bool isUpdated = destination && kernel::writesPart(op) && destination.isDpsInit(&operand);
+      // All that a kernel of the program's own gets is passed to it.
+      bool isPassed = isa<kernel::CustomOp>(op) && !destination.isDpsInit(&operand);
+      if (!definition || isUpdated || isPassed || region->isAncestor(definition) ||
+          !isClonedIntoKernels(definition, grouping))
+        continue;
+      if (!clones.contains(operand.get())) {
+        OpBuilder builder = OpBuilder::atBlockBegin(&body);
+        Operation *clone = builder.clone(*definition);
+        for (auto [original, copy] : llvm::zip_equal(definition->getResults(), clone->getResults()))
+          clones.map(original, copy);
+        clone->walk([&](Operation *nested) { worklist.push_back(nested); });
+      }
+      operand.set(clones.lookup(operand.get()));
+    }
+  }
+  sortTopologically(&body);
+}
+
+} // namespace
+
+} // namespace xc::plan

@@ -1,0 +1,411 @@
+//===- Layouts.cpp - In which order tensors have their dims ---------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dispatch/Layouts.h"
+
+#include "compiler/Dialect/Plan/IR/Products.h"
+#include "compiler/Dispatch/DispatchGroups.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/SmallBitVector.h"
+
+using namespace mlir;
+
+namespace xc::plan {
+
+/// What a size that is not known counts as.
+static constexpr int64_t kAssumedSize = 32;
+
+/// Elements that can be transposed in the time that a multiplication of a convolution takes longer
+/// where its image has channels first. CPU: such a convolution is not vectorised (measured: 2.5
+/// GFLOP/s instead of 30 to 45), a transpose moves about one element in two nanoseconds. CUDA:
+/// tiles are loaded element by element instead of in 16 bytes; an estimate.
+static constexpr double kGainCPU = 0.5, kGainCUDA = 1.0 / 256;
+
+/// Channels that make a vector. A filter of fewer inputs is better laid along its outputs.
+static constexpr int64_t kVectorChannels = 8;
+
+static constexpr int64_t kVectorBytes = 16;
+
+bool isIdentity(ArrayRef<int64_t> order) {
+  return llvm::equal(order, llvm::seq<int64_t>(0, order.size()));
+}
+
+static int64_t assumeSize(int64_t size) {
+  return ShapedType::isDynamic(size) ? kAssumedSize : size;
+}
+
+static double countElements(ArrayRef<int64_t> shape) {
+  double count = 1;
+  for (int64_t size : shape)
+    count *= assumeSize(size);
+  return count;
+}
+
+static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+std::optional<unsigned> getParallelLoop(AffineExpr expr, linalg::LinalgOp op) {
+  std::optional<unsigned> found;
+  for (auto [loop, iterator] : llvm::enumerate(op.getIteratorTypesArray())) {
+    if (iterator != utils::IteratorType::parallel || !expr.isFunctionOfDim(loop))
+      continue;
+    if (found)
+      return std::nullopt;
+    found = loop;
+  }
+  return found;
+}
+
+bool isRemade(Value value) {
+  if (auto fill = value.getDefiningOp<linalg::FillOp>())
+    value = fill.getDpsInits().front();
+  return value.getDefiningOp<tensor::EmptyOp>() != nullptr;
+}
+
+bool takesAnyOrder(Operation *op) {
+  if (auto pad = dyn_cast<tensor::PadOp>(op))
+    return pad.getConstantPaddingValue() != nullptr;
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
+    return slice.getSourceType().getRank() == slice.getType().getRank();
+  if (auto slice = dyn_cast<tensor::InsertSliceOp>(op))
+    return slice.getSourceType().getRank() == slice.getType().getRank();
+  if (auto cast = dyn_cast<tensor::CastOp>(op))
+    return isa<RankedTensorType>(cast.getSource().getType()) &&
+           isa<RankedTensorType>(cast.getType());
+  return isa<linalg::GenericOp, linalg::FillOp, tensor::EmptyOp, tensor::ExpandShapeOp,
+             tensor::CollapseShapeOp>(op);
+}
+
+//===----------------------------------------------------------------------===//
+// What convolutions ask for
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// What a dim of an image, a filter or a result is, in the order in which it is best held.
+enum class DimKind { Batch, Spatial, Group, Channel };
+
+} // namespace
+
+/// The dims of each kind after those of the kinds before, else in the order that they have.
+template <typename Kind> static DimOrder orderByKind(ArrayRef<Kind> kinds) {
+  DimOrder order = llvm::to_vector(llvm::seq<int64_t>(0, kinds.size()));
+  llvm::stable_sort(order, [&](int64_t a, int64_t b) { return kinds[a] < kinds[b]; });
+  return order;
+}
+
+/// The kinds of what `map` indexes; `spatial` are the loops of places in the image, `shared` those
+/// that image, filter and result have (groups), `channels` those that count as channels.
+static SmallVector<DimKind> classify(AffineMap map, linalg::LinalgOp op,
+                                     const llvm::SmallBitVector &spatial,
+                                     const llvm::SmallBitVector &shared,
+                                     const llvm::SmallBitVector &channels) {
+  return llvm::map_to_vector(map.getResults(), [&](AffineExpr expr) {
+    auto loop = dyn_cast<AffineDimExpr>(expr);
+    if (!loop)
+      return isa<AffineConstantExpr>(expr) ? DimKind::Batch : DimKind::Spatial;
+    unsigned position = loop.getPosition();
+    return spatial[position]    ? DimKind::Spatial
+           : shared[position]   ? DimKind::Group
+           : channels[position] ? DimKind::Channel
+                                : DimKind::Batch;
+  });
+}
+
+/// Channels, groups and features last in a filter, after the taps; as it is where its rows are
+/// vectors already.
+static DimOrder orderFilter(AffineMap map, linalg::LinalgOp op, ArrayRef<int64_t> shape,
+                            const llvm::SmallBitVector &taps, const llvm::SmallBitVector &shared,
+                            bool isCPU) {
+  // Taps, inputs, groups, outputs: as DimKind has them, with inputs in the place of Spatial.
+  SmallVector<DimKind> kinds;
+  std::optional<DimKind> innermost;
+  int64_t innermostSize = 1;
+  SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
+  for (auto [expr, size] : llvm::zip_equal(map.getResults(), shape)) {
+    auto loop = dyn_cast<AffineDimExpr>(expr);
+    unsigned position = loop ? loop.getPosition() : 0;
+    kinds.push_back(!loop || taps[position]                                 ? DimKind::Batch
+                    : iterators[position] == utils::IteratorType::reduction ? DimKind::Spatial
+                    : shared[position]                                      ? DimKind::Group
+                                                                            : DimKind::Channel);
+    if (size != 1) {
+      innermost = kinds.back();
+      innermostSize = size;
+    }
+  }
+  // On a GPU threads beside each other have features of different groups, and each its own inputs.
+  bool isNarrow =
+      innermost == DimKind::Spatial && (isCPU || shared.any()) && innermostSize < kVectorChannels;
+  DimOrder order = orderByKind<DimKind>(kinds);
+  if (innermost == DimKind::Batch || isNarrow)
+    return order;
+  return llvm::to_vector(llvm::seq<int64_t>(0, kinds.size()));
+}
+
+/// True for filters of one tap that step over every place: a product of matrices, whose rows are
+/// the image's.
+static bool isPointwise(linalg::GenericOp op, AffineMap imageMap, ArrayRef<int64_t> imageShape) {
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  for (auto [expr, size] : llvm::zip_equal(imageMap.getResults(), imageShape)) {
+    std::optional<unsigned> place = getParallelLoop(expr, op);
+    if (isa<AffineDimExpr, AffineConstantExpr>(expr))
+      continue;
+    if (!place || ranges[*place] != size)
+      return false;
+    for (unsigned loop = 0; loop < ranges.size(); ++loop)
+      if (loop != *place && expr.isFunctionOfDim(loop) && ranges[loop] != 1)
+        return false;
+  }
+  return true;
+}
+
+double LayoutChoice::estimateGain(const Convolution &convolution, AffineMap imageMap,
+                                  bool isGrouped) const {
+  if (isIdentity(convolution.imageOrder) && isIdentity(convolution.filterOrder))
+    return 0;
+  linalg::GenericOp op = convolution.op;
+  RankedTensorType image = typeOf(convolution.image);
+  if (isPointwise(op, imageMap, image.getShape()))
+    return 0;
+  double count = countElements(op.getStaticLoopRanges());
+  if (target.isCPU())
+    return count * kGainCPU;
+  int64_t channels = image.getDimSize(convolution.imageOrder.back());
+  int64_t bytes = image.getElementTypeBitWidth() / 8;
+  bool isVector = !ShapedType::isDynamic(channels) && channels * bytes % kVectorBytes == 0;
+  // A filter of groups alone: what is small beside the rest, and then read in vectors.
+  bool movesGroups = isGrouped && isIdentity(convolution.imageOrder);
+  return movesGroups || (isContraction(op) && isVector) ? count * kGainCUDA : 0;
+}
+
+/// The number of the image among the inputs of a convolution: a window over it that a filter is
+/// laid over. A pool has an operand for its window, too, which has no elements.
+static std::optional<unsigned> findImage(linalg::GenericOp op) {
+  if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 || !isWindowReduction(op))
+    return std::nullopt;
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  auto isPlain = [](AffineMap map) { return map.isProjectedPermutation(true); };
+  if (isPlain(maps[0]) == isPlain(maps[1]) || !isPlain(maps[2]))
+    return std::nullopt;
+  unsigned image = isPlain(maps[0]) ? 1 : 0;
+  if (op.getDpsInputs()[1 - image].getDefiningOp<tensor::EmptyOp>())
+    return std::nullopt;
+  return image;
+}
+
+std::optional<LayoutChoice::Convolution> LayoutChoice::analyze(linalg::GenericOp op) const {
+  std::optional<unsigned> found = findImage(op);
+  if (!found)
+    return std::nullopt;
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  unsigned image = *found;
+  AffineMap imageMap = maps[image], filterMap = maps[1 - image];
+  llvm::SmallBitVector spatial(op.getNumLoops()), taps(op.getNumLoops()), shared(op.getNumLoops()),
+      channels(op.getNumLoops());
+  SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
+  for (AffineExpr expr : imageMap.getResults())
+    for (unsigned loop = 0; loop < op.getNumLoops() && !isa<AffineDimExpr>(expr); ++loop)
+      if (expr.isFunctionOfDim(loop))
+        (iterators[loop] == utils::IteratorType::parallel ? spatial : taps).set(loop);
+  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop) {
+    bool isParallel = iterators[loop] == utils::IteratorType::parallel;
+    bool inImage = imageMap.isFunctionOfDim(loop), inFilter = filterMap.isFunctionOfDim(loop);
+    if (isParallel && inImage && inFilter)
+      shared.set(loop);
+    else if (!isParallel || inFilter)
+      channels.set(loop);
+  }
+  Convolution result;
+  result.op = op;
+  result.image = op.getDpsInputs()[image];
+  result.filter = op.getDpsInputs()[1 - image];
+  result.result = op.getResult(0);
+  result.imageOrder = orderByKind<DimKind>(classify(imageMap, op, spatial, shared, channels));
+  result.resultOrder = orderByKind<DimKind>(classify(maps[2], op, spatial, shared, channels));
+  result.filterOrder =
+      orderFilter(filterMap, op, typeOf(result.filter).getShape(), taps, shared, target.isCPU());
+  result.gain = estimateGain(result, imageMap, /*isGrouped=*/shared.any());
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// What follows for other tensors
+//===----------------------------------------------------------------------===//
+
+int64_t LayoutChoice::findRegion(Value value) const {
+  int64_t region = regionOf.lookup(value);
+  while (parents[region] != region)
+    region = parents[region] = parents[parents[region]];
+  return region;
+}
+
+/// `to` goes with `from`; it takes `order` if it has none yet.
+void LayoutChoice::relate(Value from, Value to, DimOrder order) {
+  if (from && to == from)
+    return;
+  if (orders.insert({to, order}).second) {
+    worklist.push_back(to);
+    regionOf[to] = parents.size();
+    parents.push_back(parents.size());
+  }
+  if (from)
+    parents[findRegion(to)] = findRegion(from);
+}
+
+/// The order of `to`, whose dims have the parallel loops `exprs`, that goes over them as `loops`
+/// say; nothing where it does not have each of them once.
+static std::optional<DimOrder> orderByLoops(AffineMap map, linalg::LinalgOp op,
+                                            ArrayRef<unsigned> loops) {
+  if (map.getNumResults() != loops.size())
+    return std::nullopt;
+  DimOrder order;
+  for (unsigned loop : loops)
+    for (auto [dim, expr] : llvm::enumerate(map.getResults()))
+      if (getParallelLoop(expr, op) == loop)
+        order.push_back(dim);
+  if (order.size() != loops.size())
+    return std::nullopt;
+  return order;
+}
+
+void LayoutChoice::propagateThroughGeneric(linalg::GenericOp op, Value from) {
+  // A convolution reads and writes what it likes; what sums up whole dims has other dims behind it.
+  if (op.getNumReductionLoops() > 0 && (findImage(op) || !isWindowReduction(op)))
+    return;
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  SmallVector<Value> values(op.getDpsInputs());
+  llvm::append_range(values, op.getResults());
+  auto place = llvm::find(values, from);
+  if (place == values.end())
+    return;
+  SmallVector<unsigned> loops;
+  for (int64_t dim : orders.lookup(from)) {
+    std::optional<unsigned> loop = getParallelLoop(maps[place - values.begin()].getResult(dim), op);
+    if (!loop || llvm::is_contained(loops, *loop))
+      return;
+    loops.push_back(*loop);
+  }
+  if (loops.size() != op.getNumParallelLoops())
+    return;
+  for (auto [value, map] : llvm::zip_equal(values, maps))
+    if (std::optional<DimOrder> order = orderByLoops(map, op, loops))
+      relate(from, value, *order);
+}
+
+std::optional<DimOrder> orderReshaped(ArrayRef<ReassociationIndices> groups,
+                                      ArrayRef<int64_t> order, bool isSplit) {
+  DimOrder result;
+  if (isSplit) {
+    for (int64_t dim : order)
+      llvm::append_range(result, groups[dim]);
+    return result;
+  }
+  for (size_t next = 0; next < order.size();) {
+    auto group = llvm::find_if(groups, [&](const ReassociationIndices &indices) {
+      return indices.front() == order[next];
+    });
+    if (group == groups.end() || next + group->size() > order.size() ||
+        !llvm::equal(*group, order.slice(next, group->size())))
+      return std::nullopt;
+    result.push_back(group - groups.begin());
+    next += group->size();
+  }
+  return result;
+}
+
+void LayoutChoice::propagateThrough(Operation *op, Value from) {
+  if (!takesAnyOrder(op))
+    return;
+  if (auto generic = dyn_cast<linalg::GenericOp>(op))
+    return propagateThroughGeneric(generic, from);
+  DimOrder order = orders.lookup(from);
+  auto relateReshape = [&](Value source, Value result, ArrayRef<ReassociationIndices> groups,
+                           bool splits) {
+    bool isForward = from == source;
+    if (std::optional<DimOrder> other = orderReshaped(groups, order, isForward == splits))
+      relate(from, isForward ? result : source, *other);
+  };
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
+    return relateReshape(expand.getSrc(), expand.getResult(), expand.getReassociationIndices(),
+                         true);
+  if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op))
+    return relateReshape(collapse.getSrc(), collapse.getResult(),
+                         collapse.getReassociationIndices(), false);
+  if (isa<tensor::PadOp, tensor::ExtractSliceOp, tensor::CastOp>(op)) {
+    relate(from, op->getOperand(0), order);
+    relate(from, op->getResult(0), order);
+  } else if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
+    for (Value value : {insert.getSource(), insert.getDest(), insert.getResult()})
+      if (!isRemade(value))
+        relate(from, value, order);
+  }
+}
+
+void LayoutChoice::propagate() {
+  while (!worklist.empty()) {
+    Value value = worklist.pop_back_val();
+    if (Operation *producer = value.getDefiningOp())
+      propagateThrough(producer, value);
+    for (Operation *user : value.getUsers())
+      propagateThrough(user, value);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Whether it pays
+//===----------------------------------------------------------------------===//
+
+/// Elements that are moved because `value` is held in another order: where it is made, where it is
+/// used, or both.
+double LayoutChoice::countTransposed(Value value) const {
+  Operation *producer = value.getDefiningOp();
+  double count = 0, elements = countElements(typeOf(value).getShape());
+  bool isConstant = producer && producer->hasTrait<OpTrait::ConstantLike>();
+  if (!isConstant && (!producer || !takesAnyOrder(producer)))
+    count += elements;
+  if (llvm::any_of(value.getUsers(), [](Operation *user) {
+        return !takesAnyOrder(user) && !isa<tensor::DimOp>(user);
+      }))
+    count += elements;
+  return count;
+}
+
+void LayoutChoice::dropWhatDoesNotPay(ArrayRef<Convolution> convolutions) {
+  llvm::DenseMap<int64_t, double> balance;
+  for (const Convolution &convolution : convolutions)
+    if (orders.lookup(convolution.image) == convolution.imageOrder)
+      balance[findRegion(convolution.image)] += convolution.gain;
+  for (const auto &[value, order] : orders)
+    if (!isIdentity(order))
+      balance[findRegion(value)] -= countTransposed(value);
+  orders.remove_if([&](const auto &entry) {
+    return isIdentity(entry.second) || balance.lookup(findRegion(entry.first)) <= 0;
+  });
+}
+
+LayoutChoice::LayoutChoice(func::FuncOp func, TargetAttr target) : target(target) {
+  SmallVector<Convolution> convolutions;
+  for (auto op : func.getOps<linalg::GenericOp>())
+    if (std::optional<Convolution> convolution = analyze(op))
+      convolutions.push_back(std::move(*convolution));
+  for (const Convolution &convolution : convolutions) {
+    relate({}, convolution.image, convolution.imageOrder);
+    // A CPU's kernel is a vector of neighbours in the result; what a GPU's threads have goes
+    // anywhere.
+    if (target.isCPU())
+      relate(convolution.image, convolution.result, convolution.resultOrder);
+    relate(convolution.image, convolution.filter, convolution.filterOrder);
+  }
+  propagate();
+  dropWhatDoesNotPay(convolutions);
+  for (const Convolution &convolution : convolutions)
+    numConvolutions += orders.contains(convolution.image) || orders.contains(convolution.filter);
+}
+
+} // namespace xc::plan

@@ -1,0 +1,546 @@
+//===- OutlineDispatches.cpp - Move each region's body into a kernel module ===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Kernel/IR/KernelOps.h"
+#include "compiler/Dialect/Plan/IR/Products.h"
+#include "compiler/Dialect/Plan/Transforms/SymbolicDims.h"
+#include "compiler/Dialect/Plan/Transforms/Views.h"
+#include "compiler/Dispatch/DispatchGroups.h"
+#include "compiler/Dispatch/Passes.h"
+#include "compiler/Dispatch/Requirements.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace xc::plan {
+#define GEN_PASS_DEF_OUTLINEDISPATCHES
+#include "compiler/Dispatch/Passes.h.inc"
+} // namespace xc::plan
+
+using namespace mlir;
+
+namespace xc::plan {
+
+/// What the runtime guarantees for the address of every buffer it binds; views may have less.
+static constexpr int64_t kBufferAlignment = 16;
+
+/// `name` as PTX, assemblers and file systems take it: letters, digits and underscores, and no
+/// digit in front.
+static std::string makeIdentifier(StringRef name) {
+  std::string identifier;
+  if (name.empty() || llvm::isDigit(name.front()))
+    identifier = "_";
+  for (char c : name)
+    identifier += llvm::isAlnum(c) ? c : '_';
+  return identifier;
+}
+
+/// The kernel that the program brings, if the region is one.
+static kernel::CustomOp getCustom(RegionOp region) {
+  auto ops = region.getBody().getOps<kernel::CustomOp>();
+  return ops.empty() ? kernel::CustomOp() : *ops.begin();
+}
+
+/// A word for what the region's main op does, for the kernel's name.
+static std::string describe(RegionOp region) {
+  if (kernel::CustomOp custom = getCustom(region))
+    return makeIdentifier(custom.getEntry());
+  std::string word = "copy";
+  for (Operation &op : region.getBody().front().without_terminator()) {
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+    if (isa<tensor::InsertSliceOp>(op))
+      word = "insert";
+    else if (!linalgOp && isa<DestinationStyleOpInterface>(op))
+      word = op.getName().stripDialect().str();
+    if (!linalgOp || isa<linalg::FillOp>(op))
+      continue;
+    if (isWindowReduction(&op))
+      return matchProduct(linalgOp) ? "conv" : "pool";
+    if (isContraction(&op))
+      return "matmul";
+    if (linalgOp.getNumReductionLoops() > 0)
+      word = "reduce";
+    else if (word != "reduce" && op.getNumRegions() == 1)
+      if (Operation *last = op.getRegion(0).front().getTerminator()->getOperand(0).getDefiningOp())
+        word = last->getName().stripDialect().str();
+  }
+  return word;
+}
+
+/// Of an argument of a region's function: bytes that its address is a multiple of.
+static constexpr StringLiteral kCaptureAlignmentAttr = "plan.alignment";
+
+/// The largest power of two that divides `number`, which is above 0.
+static int64_t powerOfTwoIn(int64_t number) { return number & -number; }
+
+/// Bytes that the tensor's address is surely a multiple of.
+static int64_t getAlignment(Value tensor, SymbolicDims &dims) {
+  int64_t alignment = kBufferAlignment;
+  while (Operation *op = tensor.getDefiningOp()) {
+    if (!isView(op))
+      break;
+    if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
+      auto type = slice.getSourceType();
+      int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+      FailureOr<SmallVector<AffineExpr>> shape = dims.getShape(slice.getSource());
+      AffineExpr offset = getAffineConstantExpr(0, op->getContext());
+      for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+        FailureOr<AffineExpr> start = dims.getExpr(slice.getMixedOffsets()[dim]);
+        if (failed(start) || failed(shape))
+          return bytes;
+        offset = offset * (*shape)[dim] + *start;
+      }
+      offset = offset * bytes;
+      if (offset != getAffineConstantExpr(0, op->getContext()))
+        alignment = std::min(alignment, powerOfTwoIn(dims.getRange(offset).divisor));
+    }
+    tensor = op->getOperand(0);
+  }
+  // What a region captures may be a view itself.
+  if (auto argument = dyn_cast<BlockArgument>(tensor))
+    if (auto func = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()))
+      if (auto known =
+              func.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), kCaptureAlignmentAttr))
+        alignment = std::min<int64_t>(alignment, known.getInt());
+  return alignment;
+}
+
+/// Tells the functions that are regions of `op` how their captures are aligned; values of loops
+/// have buffers of their own.
+static void recordAlignments(Operation *op, SymbolicDims &dims, const SymbolTable &symbols) {
+  auto record = [&](FlatSymbolRefAttr callee, ValueRange captures, unsigned first) {
+    auto func = symbols.lookup<func::FuncOp>(callee.getAttr());
+    for (auto [index, capture] : llvm::enumerate(captures))
+      if (int64_t alignment = getAlignment(capture, dims); alignment < kBufferAlignment)
+        func.setArgAttr(first + index, kCaptureAlignmentAttr,
+                        IntegerAttr::get(IntegerType::get(op->getContext(), 64), alignment));
+  };
+  if (auto branch = dyn_cast<BranchOp>(op)) {
+    record(branch.getThenAttr(), branch.getCaptures(), 0);
+    record(branch.getOtherwiseAttr(), branch.getCaptures(), 0);
+  } else if (auto loop = dyn_cast<LoopOp>(op)) {
+    unsigned values = loop.getInits().size();
+    record(loop.getConditionAttr(), loop.getCaptures(), values);
+    record(loop.getBodyAttr(), loop.getCaptures(), values);
+  }
+}
+
+/// Sets a value for dim `dim` of argument `index` in `array.dims`.
+static void nameDim(func::FuncOp func, unsigned index, unsigned dim, StringRef name) {
+  Builder builder(func.getContext());
+  auto type = cast<RankedTensorType>(func.getArgument(index).getType());
+  SmallVector<Attribute> names(type.getRank(), builder.getStringAttr(""));
+  if (auto known = func.getArgAttrOfType<ArrayAttr>(index, "array.dims"))
+    names = llvm::to_vector(known.getValue());
+  names[dim] = builder.getStringAttr(name);
+  func.setArgAttr(index, "array.dims", builder.getArrayAttr(names));
+}
+
+/// Tells the functions that are regions of `op` what the sizes of their arguments are around it:
+/// equal formulas get one name, and what is known of a formula is known of its name.
+static void recordSizes(Operation *op, SymbolicDims &dims, const SymbolTable &symbols) {
+  Builder builder(op->getContext());
+  auto record = [&](FlatSymbolRefAttr callee, OperandRange arguments) {
+    auto func = symbols.lookup<func::FuncOp>(callee.getAttr());
+    NamedAttrList ranges;
+    for (auto [index, argument] : llvm::enumerate(arguments)) {
+      auto type = cast<RankedTensorType>(func.getArgument(index).getType());
+      for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+        FailureOr<AffineExpr> size = dims.getDim(argument, dim);
+        if (!type.isDynamicDim(dim) || failed(size))
+          continue;
+        std::string name;
+        llvm::raw_string_ostream stream(name);
+        auto symbol = dyn_cast<AffineSymbolExpr>(*size);
+        if (symbol && symbol.getPosition() < dims.getSymbols().size())
+          stream << dims.getSymbols()[symbol.getPosition()].name;
+        else
+          stream << "= " << *size;
+        nameDim(func, index, dim, name);
+        if (SizeRange range = dims.getRange(*size); !range.isTrivial())
+          ranges.set(name, builder.getI64ArrayAttr({range.min, range.max, range.divisor}));
+      }
+    }
+    if (!ranges.empty())
+      func->setAttr("array.dim_range", ranges.getDictionary(op->getContext()));
+  };
+  if (auto branch = dyn_cast<BranchOp>(op)) {
+    record(branch.getThenAttr(), branch.getCaptures());
+    record(branch.getOtherwiseAttr(), branch.getCaptures());
+  } else if (auto loop = dyn_cast<LoopOp>(op)) {
+    // Values, then captures, as the functions take them.
+    record(loop.getConditionAttr(), loop->getOperands());
+    record(loop.getBodyAttr(), loop->getOperands());
+  }
+}
+
+namespace {
+
+/// Makes one kernel and the dispatch that runs it.
+class Outliner {
+public:
+  Outliner(RegionOp region, SymbolicDims &dims, std::string name)
+      : region(region), dims(dims), name(std::move(name)), context(region.getContext()),
+        isCustom(getCustom(region)) {}
+
+  LogicalResult run(SymbolTable &symbols);
+
+private:
+  LogicalResult collectCaptures();
+  void collectInits();
+  LogicalResult addScalar(FailureOr<AffineExpr> expr, Location loc, bool evenConstant = false);
+  LogicalResult addDims(Value tensor);
+  int64_t getFactor(AffineExpr expr);
+  Value makeScalar(OpBuilder &builder, AffineExpr expr, unsigned ordinal);
+  Value makeIndex(OpBuilder &builder, AffineExpr expr);
+  Value makeBinding(OpBuilder &builder, unsigned ordinal, Access access, RankedTensorType type,
+                    int64_t alignment, bool mayAlias, ArrayRef<AffineExpr> shape);
+  func::FuncOp buildKernel(SymbolTable &symbols);
+  void simplify(func::FuncOp kernel);
+  void dropUnused(func::FuncOp kernel);
+  void buildDispatch();
+
+  RegionOp region;
+  SymbolicDims &dims;
+  std::string name;
+  MLIRContext *context;
+  /// Code that is there already gets its scalars as they are, constants too.
+  bool isCustom;
+  llvm::SetVector<Value> tensors, indices;
+  llvm::MapVector<AffineExpr, unsigned> scalars;
+  SmallVector<int64_t> reuse;
+  /// Results that ops write parts of only, and what the rest of them is.
+  SmallVector<int64_t> updated;
+  SmallVector<Value> inits;
+  llvm::DenseMap<AffineExpr, Value> scalarInKernel;
+};
+
+LogicalResult Outliner::addScalar(FailureOr<AffineExpr> expr, Location loc, bool evenConstant) {
+  if (failed(expr))
+    return emitError(
+        loc, "expected a size that is a formula over the dynamic dims of the function's inputs");
+  if (evenConstant || !isa<AffineConstantExpr>(*expr))
+    scalars.insert({*expr, scalars.size()});
+  return success();
+}
+
+LogicalResult Outliner::addDims(Value tensor) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    if (type.isDynamicDim(dim) && failed(addScalar(dims.getDim(tensor, dim), tensor.getLoc())))
+      return failure();
+  return success();
+}
+
+/// What is only there to be updated is no input: the kernel finds it in the result's memory.
+void Outliner::collectInits() {
+  for (auto [index, value] :
+       llvm::enumerate(region.getBody().front().getTerminator()->getOperands())) {
+    auto op = value.getDefiningOp<DestinationStyleOpInterface>();
+    if (!op || !kernel::writesPart(op))
+      continue;
+    Value init = op.getTiedOpOperand(cast<OpResult>(value))->get();
+    updated.push_back(index);
+    inits.push_back(init);
+    tensors.remove(init);
+  }
+}
+
+LogicalResult Outliner::collectCaptures() {
+  WalkResult walk = region.getBody().walk([&](Operation *op) {
+    for (Value operand : op->getOperands()) {
+      if (region->isAncestor(operand.getParentBlock()->getParentOp()))
+        continue;
+      if (isa<RankedTensorType>(operand.getType())) {
+        tensors.insert(operand);
+      } else if (operand.getType().isIndex()) {
+        indices.insert(operand);
+      } else {
+        op->emitOpError("expected only tensors and index values from outside the kernel, got ")
+            << operand.getType();
+        return WalkResult::interrupt();
+      }
+    }
+    return WalkResult::advance();
+  });
+  if (walk.wasInterrupted())
+    return failure();
+  collectInits();
+  for (Value tensor : tensors)
+    if (failed(addDims(tensor)))
+      return failure();
+  for (Value result : region.getResults())
+    if (failed(addDims(result)))
+      return failure();
+  for (Value index : indices)
+    if (failed(addScalar(dims.getExpr(index), index.getLoc(), /*evenConstant=*/isCustom)))
+      return failure();
+  reuse.assign(region.getNumResults(), -1);
+  for (auto [result, index] : llvm::enumerate(region.getReuse())) {
+    auto it = index < 0 ? tensors.end() : llvm::find(tensors, region.getReusable()[index]);
+    if (it != tensors.end())
+      reuse[result] = std::distance(tensors.begin(), it);
+  }
+  return success();
+}
+
+/// The most that codegen can make use of: elements of a copy of 128 bits, or of a tile's row.
+static constexpr int64_t kMaxFactor = 128;
+
+/// What the scalar of a formula is multiplied with in the kernel: a power of two that divides the
+/// formula, so that codegen sees that it does.
+int64_t Outliner::getFactor(AffineExpr expr) {
+  if (isCustom)
+    return 1;
+  return std::min(powerOfTwoIn(dims.getRange(expr).divisor), kMaxFactor);
+}
+
+Value Outliner::makeScalar(OpBuilder &builder, AffineExpr expr, unsigned ordinal) {
+  Location loc = region.getLoc();
+  int64_t factor = getFactor(expr), max = dims.getRange(expr).max;
+  IntegerAttr bound = max < 0 ? IntegerAttr() : builder.getI64IntegerAttr(max / factor);
+  Value scalar = ScalarOp::create(builder, loc, builder.getIndexType(), ordinal, bound);
+  if (factor == 1)
+    return scalar;
+  return arith::MulIOp::create(builder, loc, scalar,
+                               arith::ConstantIndexOp::create(builder, loc, factor));
+}
+
+/// The kernel's value of a formula: a scalar or a constant.
+Value Outliner::makeIndex(OpBuilder &builder, AffineExpr expr) {
+  if (Value scalar = scalarInKernel.lookup(expr))
+    return scalar;
+  return arith::ConstantIndexOp::create(builder, region.getLoc(),
+                                        cast<AffineConstantExpr>(expr).getValue());
+}
+
+Value Outliner::makeBinding(OpBuilder &builder, unsigned ordinal, Access access,
+                            RankedTensorType type, int64_t alignment, bool mayAlias,
+                            ArrayRef<AffineExpr> shape) {
+  SmallVector<Value> sizes;
+  for (auto [dim, size] : llvm::enumerate(type.getShape()))
+    if (ShapedType::isDynamic(size))
+      sizes.push_back(makeIndex(builder, shape[dim]));
+  return BindingOp::create(builder, region.getLoc(),
+                           MemRefType::get(type.getShape(), type.getElementType()), ordinal, access,
+                           alignment, mayAlias, sizes);
+}
+
+func::FuncOp Outliner::buildKernel(SymbolTable &symbols) {
+  Location loc = region.getLoc();
+  Operation *module = symbols.getOp();
+  OpBuilder builder(context);
+  auto kernelModule = ModuleOp::create(builder, loc, StringRef(name));
+  // Another symbol may have this name; then the table gives the kernel one of its own.
+  name = symbols.insert(kernelModule, module->getRegion(0).front().end()).str();
+  kernelModule->setAttr(kKernelAttr, builder.getUnitAttr());
+  kernelModule->setAttr(kTargetAttr, module->getAttr(kTargetAttr));
+  builder.setInsertionPointToEnd(kernelModule.getBody());
+  auto func = func::FuncOp::create(builder, loc, name, builder.getFunctionType({}, {}));
+  Block *body = func.addEntryBlock();
+  builder.setInsertionPointToEnd(body);
+  for (auto &[expr, ordinal] : scalars)
+    scalarInKernel[expr] = makeScalar(builder, expr, ordinal);
+
+  IRMapping mapping;
+  for (Value index : indices)
+    mapping.map(index, makeIndex(builder, *dims.getExpr(index)));
+  for (auto [ordinal, tensor] : llvm::enumerate(tensors)) {
+    auto type = cast<RankedTensorType>(tensor.getType());
+    Value memory = makeBinding(builder, ordinal, Access::Read, type, getAlignment(tensor, dims),
+                               llvm::is_contained(reuse, ordinal), *dims.getShape(tensor));
+    mapping.map(tensor,
+                bufferization::ToTensorOp::create(builder, loc, type, memory, /*restrict=*/true));
+  }
+  SmallVector<Value> targets;
+  for (auto [index, result] : llvm::enumerate(region.getResults()))
+    targets.push_back(
+        makeBinding(builder, tensors.size() + index,
+                    llvm::is_contained(updated, index) ? Access::ReadWrite : Access::Write,
+                    cast<RankedTensorType>(result.getType()), kBufferAlignment, reuse[index] >= 0,
+                    *dims.getShape(result)));
+  for (auto [index, init] : llvm::zip_equal(updated, inits))
+    mapping.map(init,
+                bufferization::ToTensorOp::create(builder, loc, init.getType(), targets[index],
+                                                  /*restrict=*/true, /*writable=*/true));
+  Block &source = region.getBody().front();
+  for (Operation &op : source.without_terminator())
+    builder.clone(op, mapping);
+  for (auto [value, target] : llvm::zip_equal(source.getTerminator()->getOperands(), targets)) {
+    // An output that is not computed here but passed through is written all the same.
+    auto store = bufferization::MaterializeInDestinationOp::create(
+        builder, loc, mapping.lookupOrDefault(value), target);
+    store.setRestrict(true);
+    store.setWritable(true);
+  }
+  func::ReturnOp::create(builder, loc);
+  return func;
+}
+
+/// Makes sizes scalars or constants. Not a full canonicalization: that one would turn copies, which
+/// are generics here, into passing on what they read.
+void Outliner::simplify(func::FuncOp kernel) {
+  RewritePatternSet patterns(context);
+  tensor::DimOp::getCanonicalizationPatterns(patterns, context);
+  memref::DimOp::getCanonicalizationPatterns(patterns, context);
+  bufferization::ToTensorOp::getCanonicalizationPatterns(patterns, context);
+  BindingOp::getCanonicalizationPatterns(patterns, context);
+  // Not converging only leaves sizes less simple.
+  (void)applyPatternsGreedily(kernel, std::move(patterns));
+}
+
+/// Forgets inputs and scalars that the kernel does not use after all (a sum over no elements reads
+/// nothing).
+void Outliner::dropUnused(func::FuncOp kernel) {
+  llvm::DenseMap<int64_t, BindingOp> bindings;
+  for (auto binding : kernel.getOps<BindingOp>())
+    bindings[binding.getOrdinal()] = binding;
+  llvm::SetVector<Value> used;
+  SmallVector<int64_t> newOrdinal(tensors.size() + region.getNumResults(), -1);
+  for (auto [ordinal, tensor] : llvm::enumerate(tensors))
+    if (BindingOp binding = bindings.lookup(ordinal)) {
+      newOrdinal[ordinal] = used.size();
+      binding.setOrdinal(used.size());
+      used.insert(tensor);
+    }
+  for (unsigned result = 0; result < region.getNumResults(); ++result)
+    bindings.at(tensors.size() + result).setOrdinal(used.size() + result);
+  for (int64_t &input : reuse)
+    if (input >= 0)
+      input = newOrdinal[input];
+  tensors = std::move(used);
+
+  llvm::DenseMap<int64_t, ScalarOp> present;
+  for (auto scalar : kernel.getOps<ScalarOp>())
+    present[scalar.getOrdinal()] = scalar;
+  llvm::MapVector<AffineExpr, unsigned> usedScalars;
+  for (auto &[expr, ordinal] : scalars)
+    if (ScalarOp scalar = present.lookup(ordinal)) {
+      scalar.setOrdinal(usedScalars.size());
+      usedScalars.insert({expr, usedScalars.size()});
+    }
+  scalars = std::move(usedScalars);
+}
+
+void Outliner::buildDispatch() {
+  OpBuilder builder(region);
+  Location loc = region.getLoc();
+  SmallVector<Value> symbolValues;
+  auto materialize = [&](AffineExpr expr) {
+    return dims.materialize(builder, loc, expr, symbolValues);
+  };
+  SmallVector<Value> scalarValues;
+  for (auto &[expr, ordinal] : scalars)
+    scalarValues.push_back(materialize(expr.floorDiv(getFactor(expr))));
+  // Made anew from the symbols: what the region was given may hang on tensors that nothing else
+  // needs.
+  SmallVector<Value> sizes;
+  for (Value result : region.getResults()) {
+    auto type = cast<RankedTensorType>(result.getType());
+    for (int64_t dim = 0; dim < type.getRank(); ++dim)
+      if (type.isDynamicDim(dim))
+        sizes.push_back(materialize(*dims.getDim(result, dim)));
+  }
+  auto dispatch =
+      DispatchOp::create(builder, loc, region.getResultTypes(), name, tensors.getArrayRef(),
+                         scalarValues, sizes, reuse, updated, inits);
+  region.replaceAllUsesWith(dispatch.getResults());
+  region.erase();
+  dims.forgetValues();
+}
+
+LogicalResult Outliner::run(SymbolTable &symbols) {
+  if (failed(collectCaptures()))
+    return failure();
+  func::FuncOp kernel = buildKernel(symbols);
+  simplify(kernel);
+  dropUnused(kernel);
+  buildDispatch();
+  return success();
+}
+
+/// Writes the symbols' names into the arguments' `array.dims`, so that dims which ops demand to be
+/// equal stay one symbol when those ops are gone; and what is known of all of a symbol's names.
+static void recordSymbols(func::FuncOp func, SymbolicDims &dims) {
+  Builder builder(func.getContext());
+  for (BlockArgument argument : func.getArguments()) {
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    if (!type || type.hasStaticShape())
+      continue;
+    SmallVector<Attribute> names;
+    for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+      auto symbol = dyn_cast<AffineSymbolExpr>(*dims.getDim(argument, dim));
+      names.push_back(
+          builder.getStringAttr(symbol ? dims.getSymbols()[symbol.getPosition()].name : ""));
+    }
+    func.setArgAttr(argument.getArgNumber(), "array.dims", builder.getArrayAttr(names));
+  }
+  // Names that are gone have none.
+  func->removeAttr("array.dim_range");
+  if (DictionaryAttr ranges = dims.getRanges())
+    func->setAttr("array.dim_range", ranges);
+}
+
+struct OutlineDispatches final : impl::OutlineDispatchesBase<OutlineDispatches> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (!module->hasAttr(kTargetAttr)) {
+      module.emitOpError("expected a module with a target");
+      return signalPassFailure();
+    }
+    SymbolTable symbols(module);
+    auto functions = llvm::to_vector(module.getOps<func::FuncOp>());
+    llvm::DenseSet<Operation *> chosen = findChosenRegions(module);
+    auto getDims = [&](func::FuncOp func) {
+      SymbolicDims dims(func);
+      if (chosen.contains(func))
+        dims.dropEmptyRanges();
+      return dims;
+    };
+    // Functions of regions stand before those that they are in.
+    for (func::FuncOp func : llvm::reverse(functions)) {
+      if (func.isExternal())
+        continue;
+      SymbolicDims dims = getDims(func);
+      for (Operation &op : func.getBody().front()) {
+        recordAlignments(&op, dims, symbols);
+        recordSizes(&op, dims, symbols);
+      }
+    }
+    for (func::FuncOp func : functions) {
+      if (func.isExternal())
+        continue;
+      SymbolicDims dims = getDims(func);
+      recordSymbols(func, dims);
+      if (failed(listRequirements(func, dims, chosen.contains(func))))
+        return signalPassFailure();
+      unsigned next = 0;
+      for (auto region : llvm::to_vector(func.getBody().getOps<RegionOp>())) {
+        std::string name =
+            makeIdentifier(func.getName()) + "_k" + std::to_string(next++) + "_" + describe(region);
+        if (failed(Outliner(region, dims, name).run(symbols)))
+          return signalPassFailure();
+      }
+      // What only served the sizes of what has moved into kernels.
+      eraseDeadOps(func.getBody().front());
+    }
+  }
+};
+
+} // namespace
+
+} // namespace xc::plan

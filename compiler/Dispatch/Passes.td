@@ -1,0 +1,215 @@
+//===- Passes.td - Passes of dispatch formation ------------*- tablegen -*-===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_DISPATCH_PASSES_TD
+#define XC_DISPATCH_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def CloneForTargets : Pass<"xc-clone-for-targets", "::mlir::ModuleOp"> {
+  let summary = "Give every target its own copy of the program";
+  let description = [{
+    Moves the program into one nested module for each entry of `targets` ("cpu:x86-64-v3", "cuda:sm_90a"), named `target_N`, with
+    `plan.target`. From here on fusion, layouts and plans may differ between targets. Example:
+    ```mlir
+    module { func.func @main ... }                                                            // input
+    module { module @target_0 attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} { func.func @main ... } }  // output
+    ```
+  }];
+  let options = [ListOption<"targets", "targets", "std::string", "Targets as kind:arch">];
+  let dependentDialects = ["::xc::plan::PlanDialect"];
+}
+
+def ChooseLayouts : Pass<"xc-choose-layouts", "::mlir::func::FuncOp"> {
+  let summary = "Hold images with their channels last";
+  let description = [{
+    Convolutions are fast where channels lie next to one another: images with channels last, filters with taps first and features last. This
+    pass turns tensors to that order: the images of convolutions, their filters, on the CPU their results, and what elementwise ops,
+    pools, padding, slices, concatenations and reshapes between them make of those. Where anything else makes or uses such a tensor it is
+    transposed, once. All tensors that hang together are turned, or none: the estimated gain has to be more than the elements
+    that are transposed. A convolution of one tap, a product of matrices in any order, gains nothing itself. What was
+    done is in `plan.layouts` of the function, which `--report` prints. Runs on functions of a target's module. Example:
+    ```mlir
+    %y = linalg.generic {conv, maps (n, c, y + r, x + s), (f, c, r, s), (n, f, y, x)} ins(%x, %w)   // input
+    %a = linalg.generic {transpose} ins(%x)   %b = linalg.generic {transpose} ins(%w)                // output
+    %c = linalg.generic {conv, maps (n, y + r, x + s, c), (r, s, c, f), (n, y, x, f)} ins(%a, %b)
+    %y = linalg.generic {transpose} ins(%c)
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def FuseElementwise : Pass<"xc-fuse-elementwise", "::mlir::func::FuncOp"> {
+  let summary = "Fuse elementwise producers into the generics that use them";
+  let description = [{
+    Merges a `linalg.generic` whose iterators are all parallel into the one generic that uses its result, where the user
+    reads each element once. A producer that a broadcast would compute again for each element is merged only where it is cheap: no
+    `math` op and at most four ops. A body grows to a cost of 256 at most, where an `arith` op counts 1 and a `math` op up to 32
+    (a sine), so that compile time stays linear. Where a body reads, with `tensor.extract`, what an elementwise generic makes, that generic's body is
+    computed there, of elements of its inputs; and so on for those. Left alone is a producer that is needed elsewhere, unless at most an eighth of its elements
+    are read, and one of fewer elements than are read, unless its body is an instruction or two. Runs before `-xc-form-dispatches`, which then sees whole chains as one op. Example:
+    ```mlir
+    %a = linalg.generic {...identity maps...} ins(%x) outs(%e) { math.exp }        // input
+    %b = linalg.generic {...identity maps...} ins(%a, %y) outs(%e) { arith.addf }
+    %b = linalg.generic {...identity maps...} ins(%x, %y) outs(%e) { math.exp, arith.addf }  // output
+    ```
+  }];
+  let options = [Option<"fuse", "fuse", "bool", /*default=*/"true",
+    "Merge ops; without it only initial values and constants become plain, as later passes expect them">];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def AllowTF32 : Pass<"xc-allow-tf32", "::mlir::func::FuncOp"> {
+  let summary = "Let f32 products round their factors to TF32";
+  let description = [{
+    Gives every product of f32 factors `allow_tf32`, as the ops of the array dialect that say so themselves have it. Example:
+    ```mlir
+    %c = linalg.contract ... ins(%a, %b : tensor<64x64xf32>, tensor<64x64xf32>) ...                 // input
+    %c = linalg.contract ... {allow_tf32} ins(%a, %b : tensor<64x64xf32>, tensor<64x64xf32>) ...  // output
+    ```
+  }];
+}
+
+def FoldProductUnitDims : Pass<"xc-fold-product-unit-dims", "::mlir::func::FuncOp"> {
+  let summary = "Take dims of size 1 off matrix products";
+  let description = [{
+    Drops the loops of a `linalg.contract` that name a batch of one, and those of rows and columns that have others beside them, with reshapes of its
+    operands. Upstream's folding of unit dims does so for generic ops; where the product kept them, it would share no kernel with what follows. Rows or
+    columns that are one in all stay, and so does a product of which nothing would be left. Example:
+    ```mlir
+    %c = linalg.contract ... ins(%a, %b : tensor<1x64x32xf32>, tensor<1x32x64xf32>) outs(%i : tensor<1x64x64xf32>)  // input
+    %c = linalg.contract ... ins(%x, %y : tensor<64x32xf32>, tensor<32x64xf32>) outs(%z : tensor<64x64xf32>)        // output
+    %d = tensor.expand_shape %c [[0, 1], [2]] ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def PromoteVariables : Pass<"xc-promote-variables", "::mlir::func::FuncOp"> {
+  let summary = "Read variables first, assign them last";
+  let description = [{
+    Gives every use of a variable the value that was assigned last, keeps at most one read of each variable, at the start of the
+    function, and one assignment, at its end. After it the order of the ops in between is theirs alone. Example:
+    ```mlir
+    array.variable.assign @w, %a   %r = array.variable.read @w   array.variable.assign @w, %b   // input
+    array.variable.assign @w, %b                                    // output; %a stands for %r
+    ```
+  }];
+}
+
+def PlaceUpdates : Pass<"xc-place-updates", "::mlir::func::FuncOp"> {
+  let summary = "Decide which writes of parts go where the rest is";
+  let description = [{
+    A `kernel.update` touches its box only, and a `kernel.scatter` that this pass marks `in_place` the rows that it updates only;
+    `-xc-build-plan` gives their results the memory of the destination, or copies the destination first. A scatter is marked where the
+    destination is a variable, donated, carried by a loop or computed by an op of another kind than elementwise, is not read later,
+    and on CUDA its updates are few (64) or `unique`; there also where they are many and `unique`, whatever the destination
+    is, since they would be sorted otherwise. An update whose destination's memory cannot be taken, and that
+    would fuse with what makes the destination or reads the result, becomes an elementwise op on all of the destination. Runs
+    behind `-xc-promote-variables`, on functions of a target's module. Example:
+    ```mlir
+    %r = kernel.update %row at [%i, %zero] into %x : ... -> tensor<8x4xf32>  // input; %x is an argument that is not donated
+    %s = linalg.generic ... ins(%r) { math.exp }
+    %r = linalg.generic ... ins(%x, %i, %zero) { select, tensor.extract %row }  // output
+    %s = linalg.generic ... ins(%r) { math.exp }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def SplitLines : Pass<"xc-split-lines", "mlir::func::FuncOp"> {
+  let summary = "Cut long scans and sorts into work for many threads";
+  let description = [{
+    On CUDA targets, where a line's scan or sort is the work of one block at most. A `kernel.scan` of few long lines
+    becomes three: of the totals of segments, of those, and of the segments from there. A long `kernel.sort` becomes
+    one of tiles and a `kernel.merge` for each doubling; where it keeps few elements, one of tiles that keeps as many,
+    and one of what they kept, again and again. A `kernel.scatter` of thousands of updates gets them sorted by row.
+    Lines of symbolic length are long: short ones are one segment, or one tile that no merge has anything to do for. There are as
+    many merges as memory has room for, in pairs: of those that find a line to be one run already, the second leaves in its
+    destination what the first one read. Example:
+    ```mlir
+    %r = kernel.scan sum, %x into %e axis = 0 : tensor<1000000xf32> into tensor<1000000xf32> -> ...     // input
+    %t = kernel.scan sum, %x every 4096 totals into %a axis = 0 : ... -> tensor<244xf32>                // output
+    %c = kernel.scan sum, %t into %b axis = 0 : ... -> tensor<244xf32>
+    %r = kernel.scan sum, %x from %c every 4096 into %e axis = 0 : ... -> tensor<1000000xf32>
+    ```
+  }];
+  let dependentDialects = ["mlir::affine::AffineDialect", "mlir::tensor::TensorDialect", "mlir::arith::ArithDialect", "mlir::linalg::LinalgDialect"];
+}
+
+def FormDispatches : Pass<"xc-form-dispatches", "::mlir::func::FuncOp"> {
+  let summary = "Group the ops that become one kernel";
+  let description = [{
+    Puts every op that computes into a `plan.region`. Ops share a region if they iterate over the same rows: each dim of the region's
+    row space is a parallel loop of every op in it, so that a workgroup that owns some rows never waits for another one.
+    A softmax or a layer norm thus becomes one region; a contraction takes in its elementwise consumers and cheap producers. Views
+    (reshapes, contiguous slices) stay outside; the bodies of a region cost 512 at most (see `-xc-fuse-elementwise`); other slices are cloned into their users. With `fuse=false` every op
+    gets a region of its own. Example:
+    ```mlir
+    %m = linalg.generic {iterators parallel, reduction} ...     // input: max of a row
+    %e = linalg.generic {iterators parallel, parallel} ...      // exp(x - max)
+    %e = plan.region -> (tensor<8x64xf32>) { ... plan.yield %r : tensor<8x64xf32> }  // output
+    ```
+  }];
+  let options = [Option<"fuse", "fuse", "bool", /*default=*/"true", "Put several ops into one region where that is possible">];
+  let dependentDialects = ["::xc::plan::PlanDialect", "::mlir::tensor::TensorDialect", "::mlir::linalg::LinalgDialect"];
+}
+
+def TestVerifyGroups : Pass<"xc-plan-test-verify-groups", "::mlir::func::FuncOp"> {
+  let summary = "Check that a group which a test describes has each element that its ops need";
+  let description = [{
+    Runs the check of `-xc-form-dispatches` on one group: the ops of the function with `test.loops`, which numbers their loops, rows
+    first. An op that reads what another row, or another thread, makes is an error. Only for tests. Example:
+    ```mlir
+    func.func @spread(...) attributes {test.rows = 1 : i64} {           // input
+      %m = linalg.generic {... test.loops = array<i32: 0, 1>} ...       // row i: the maximum over k of x[i, k]
+      %y = linalg.generic {... test.loops = array<i32: 0, 0>} ...       // error: point (0, 0) alone is of row 0
+    ```
+  }];
+}
+
+def OutlineDispatches : Pass<"xc-outline-dispatches", "::mlir::ModuleOp"> {
+  let summary = "Move each region's body into a kernel module";
+  let description = [{
+    Replaces every `plan.region` by a `plan.dispatch` of a new nested module that holds one kernel function. Tensors that the
+    body uses from above become bindings, dynamic sizes and other index values become scalars (equal formulas are one scalar), constants
+    that are scalars or splats are cloned. Runs on a target's module, which must have `plan.target`. Example:
+    ```mlir
+    %y = plan.region -> (tensor<8xf32>) { %e = linalg.exp ins(%x) ...; plan.yield %e }   // input
+    %y = plan.dispatch @main_k0_exp(%x : tensor<8xf32>) -> (tensor<8xf32>) reuse [-1]    // output
+    ```
+  }];
+  let dependentDialects = ["::xc::plan::PlanDialect", "::mlir::bufferization::BufferizationDialect"];
+}
+
+def DedupKernels : Pass<"xc-dedup-kernels", "::mlir::ModuleOp"> {
+  let summary = "Keep one of several identical kernel modules";
+  let description = [{
+    Kernel modules that differ only in their name and in source locations are merged; dispatches name the first of them. Example: the
+    twelve layers of an encoder share one set of kernels.
+    ```mlir
+    %a = plan.dispatch @k0(...)   %b = plan.dispatch @k1(...)   // input, @k0 and @k1 alike
+    %a = plan.dispatch @k0(...)   %b = plan.dispatch @k0(...)   // output
+    ```
+  }];
+}
+
+def AnnotateCost : Pass<"xc-annotate-cost", "::mlir::ModuleOp"> {
+  let summary = "Say what each kernel moves and computes";
+  let description = [{
+    Sets on each kernel module, as maps over the kernel's scalars: `plan.bytes`, the fewest bytes that one run must move (each binding once;
+    of one that is only read at computed places no more elements than are taken, where that number is known), and `plan.flops`, the arithmetic ops of its bodies times their iterations (a fused multiply-add counts two, any `math` op one); and
+    `plan.locations`, the source locations of its ops; `plan.counts`, how many bindings and scalars a dispatch brings; and `plan.operands`, the
+    element type and dims of each binding. Reports, benchmarks and debuggers read them. Example:
+    ```mlir
+    module @k attributes {plan.kernel, plan.bytes = affine_map<()[s0] -> (s0 * 8)>, plan.flops = affine_map<()[s0] -> (s0)>, ...}
+    ```
+  }];
+}
+
+#endif // XC_DISPATCH_PASSES_TD

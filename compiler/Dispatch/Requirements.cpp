@@ -1,0 +1,314 @@
+//===- Requirements.cpp - What sizes must be like -------------------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dispatch/Requirements.h"
+
+#include "compiler/Dialect/Plan/IR/PlanOps.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+
+namespace xc::plan {
+
+namespace {
+
+/// Makes the requires of one function.
+class RequirementBuilder {
+public:
+  RequirementBuilder(func::FuncOp func, SymbolicDims &dims, bool isChosenBySizes, bool onlyNumbers)
+      : func(func), dims(dims), isChosenBySizes(isChosenBySizes), onlyNumbers(onlyNumbers),
+        // Behind what ops themselves demand, whose words say more.
+        builder(onlyNumbers ? OpBuilder::atBlockTerminator(&func.getBody().front())
+                            : OpBuilder::atBlockBegin(&func.getBody().front())) {}
+
+  LogicalResult run();
+  /// What linalg ops and casts demand.
+  LogicalResult addImplied();
+
+private:
+  LogicalResult checkRanges();
+  LogicalResult add(Location loc, AffineExpr left, Comparison comparison, AffineExpr right,
+                    StringRef what);
+
+  func::FuncOp func;
+  SymbolicDims &dims;
+  const bool isChosenBySizes;
+  /// Whether what two formulas demand of each other is left for later.
+  const bool onlyNumbers;
+  OpBuilder builder;
+  llvm::DenseSet<std::tuple<AffineExpr, AffineExpr, unsigned>> known;
+};
+
+} // namespace
+
+/// Whether the comparison holds, or not, for any symbols; nothing where that depends on them.
+static std::optional<bool> evaluate(AffineExpr left, Comparison comparison, AffineExpr right,
+                                    unsigned symbolCount) {
+  if (left == right)
+    return true;
+  AffineExpr difference = simplifyAffineExpr(left - right, /*numDims=*/0, symbolCount);
+  auto constant = dyn_cast<AffineConstantExpr>(difference);
+  auto leftConstant = dyn_cast<AffineConstantExpr>(left);
+  if (comparison == Comparison::OneOrEqual && leftConstant && leftConstant.getValue() == 1)
+    return true;
+  if (!constant)
+    return std::nullopt;
+  if (comparison == Comparison::AtMost)
+    return constant.getValue() <= 0;
+  if (constant.getValue() == 0)
+    return true;
+  // A symbol that must be 1 may be.
+  return comparison == Comparison::OneOrEqual && !leftConstant ? std::nullopt
+                                                               : std::optional<bool>(false);
+}
+
+/// "12", "1 to 64" or "at least 8, a multiple of 8".
+static std::string describe(SizeRange range) {
+  if (range.min == range.max)
+    return std::to_string(range.min);
+  std::string text = range.max < 0 ? "at least " + std::to_string(range.min)
+                                   : std::to_string(range.min) + " to " + std::to_string(range.max);
+  return range.divisor == 1 ? text : text + ", a multiple of " + std::to_string(range.divisor);
+}
+
+/// Whether all numbers of `range` are below those of `other`.
+static bool isBelow(SizeRange range, SizeRange other) {
+  return range.max >= 0 && range.max < other.min;
+}
+
+/// Whether no size is in both.
+static bool areDisjoint(SizeRange left, SizeRange right) {
+  auto divides = [](SizeRange range, SizeRange number) {
+    return number.min != number.max || number.min % range.divisor == 0;
+  };
+  return isBelow(left, right) || isBelow(right, left) || !divides(left, right) ||
+         !divides(right, left);
+}
+
+/// Whether the comparison holds for no sizes in these ranges.
+static bool isRefuted(SizeRange left, Comparison comparison, SizeRange right) {
+  switch (comparison) {
+  case Comparison::Equal:
+    return areDisjoint(left, right);
+  case Comparison::AtMost:
+    return isBelow(right, left);
+  case Comparison::OneOrEqual:
+    return areDisjoint(left, right) && areDisjoint(left, {1, 1, 1});
+  }
+  llvm_unreachable("unknown comparison");
+}
+
+/// Whether the comparison holds for all sizes in these ranges.
+static bool isProved(SizeRange left, Comparison comparison, SizeRange right) {
+  if (comparison == Comparison::AtMost)
+    return left.max >= 0 && left.max <= right.min;
+  auto isNumber = [](SizeRange range) { return range.min == range.max; };
+  return isNumber(left) && isNumber(right) && left.min == right.min;
+}
+
+/// Refuses ranges that no size is in, as those of two names for one size may be.
+LogicalResult RequirementBuilder::checkRanges() {
+  for (const SymbolDefinition &symbol : dims.getSymbols()) {
+    if (symbol.range.isEmpty())
+      return func.emitError() << "expected dim '" << symbol.name << "' of '" << func.getName()
+                              << "' to have a size, got ranges that leave none: "
+                              << describe(symbol.range)
+                              << "; several names are one size where an op demands it";
+  }
+  return success();
+}
+
+LogicalResult RequirementBuilder::add(Location loc, AffineExpr left, Comparison comparison,
+                                      AffineExpr right, StringRef what) {
+  if (onlyNumbers && !isa<AffineConstantExpr>(left) && !isa<AffineConstantExpr>(right))
+    return success();
+  std::optional<bool> holds = evaluate(left, comparison, right, dims.getSymbolCount());
+  // What the user says of sizes is checked already.
+  SizeRange leftRange = dims.getRange(left), rightRange = dims.getRange(right);
+  if (!holds && isProved(leftRange, comparison, rightRange))
+    holds = true;
+  if (holds == true || !known.insert({left, right, static_cast<unsigned>(comparison)}).second)
+    return success();
+  auto leftConstant = dyn_cast<AffineConstantExpr>(left),
+       rightConstant = dyn_cast<AffineConstantExpr>(right);
+  if (holds == false && leftConstant && rightConstant)
+    return emitError(loc) << what << ", got " << leftConstant.getValue() << " and "
+                          << rightConstant.getValue();
+  if (!holds && !isChosenBySizes && isRefuted(leftRange, comparison, rightRange))
+    return emitError(loc) << what << ", got " << describe(leftRange) << " and "
+                          << describe(rightRange) << " by the ranges of the function's dims";
+  // What fails for all sizes fails when it is called, with their values, as does what fails for
+  // those with which a region is chosen.
+  SmallVector<Value> symbolValues;
+  Value leftValue = dims.materialize(builder, loc, left, symbolValues),
+        rightValue = dims.materialize(builder, loc, right, symbolValues);
+  RequireOp::create(builder, loc, leftValue, comparison, rightValue, what);
+  return success();
+}
+
+using DemandVisitor = llvm::function_ref<LogicalResult(const Demand &)>;
+
+/// All operands whose dim is a loop must say the same of its size.
+static LogicalResult visitLoops(linalg::LinalgOp op, SymbolicDims &dims, DemandVisitor visit) {
+  SmallVector<std::pair<AffineExpr, OpOperand *>> sizes(op.getNumLoops(), {AffineExpr(), nullptr});
+  for (OpOperand &operand : op->getOpOperands()) {
+    auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+    if (!type)
+      continue;
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
+      auto loop = dyn_cast<AffineDimExpr>(expr);
+      if (!loop)
+        continue;
+      FailureOr<AffineExpr> size = dims.getDim(operand.get(), dim);
+      if (failed(size))
+        continue;
+      auto &[knownSize, from] = sizes[loop.getPosition()];
+      if (!knownSize) {
+        knownSize = *size;
+        from = &operand;
+        continue;
+      }
+      if (knownSize == *size)
+        continue;
+      Demand demand{op.getLoc(), knownSize, Comparison::Equal, *size, ""};
+      llvm::raw_string_ostream(demand.what)
+          << "expected operands that agree in a dim: " << from->get().getType() << " and " << type;
+      if (failed(visit(demand)))
+        return failure();
+    }
+  }
+  return success();
+}
+
+/// A `?` that is cast to a number is that number.
+static LogicalResult visitCast(tensor::CastOp op, SymbolicDims &dims, DemandVisitor visit) {
+  auto to = dyn_cast<RankedTensorType>(op.getType());
+  if (!to || !isa<RankedTensorType>(op.getSource().getType()))
+    return success();
+  for (auto [dim, size] : llvm::enumerate(to.getShape())) {
+    FailureOr<AffineExpr> from = dims.getDim(op.getSource(), dim);
+    if (ShapedType::isDynamic(size) || failed(from))
+      continue;
+    AffineExpr number = getAffineConstantExpr(size, op.getContext());
+    if (*from == number)
+      continue;
+    Demand demand{op.getLoc(), *from, Comparison::Equal, number, ""};
+    llvm::raw_string_ostream(demand.what)
+        << "expected dim " << dim << " of " << op.getSource().getType() << " to be that of " << to;
+    if (failed(visit(demand)))
+      return failure();
+  }
+  return success();
+}
+
+/// What linalg ops and casts demand.
+static LogicalResult visitImplied(func::FuncOp func, SymbolicDims &dims, DemandVisitor visit) {
+  WalkResult walk = func.walk([&](Operation *op) {
+    LogicalResult visited = success();
+    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+      visited = visitLoops(linalgOp, dims, visit);
+    else if (auto cast = dyn_cast<tensor::CastOp>(op))
+      visited = visitCast(cast, dims, visit);
+    return failed(visited) ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return failure(walk.wasInterrupted());
+}
+
+LogicalResult RequirementBuilder::run() {
+  SmallVector<RequireOp> given(func.getBody().getOps<RequireOp>());
+  if (failed(checkRanges()))
+    return failure();
+  for (RequireOp op : given) {
+    FailureOr<AffineExpr> left = dims.getExpr(op.getLeft()), right = dims.getExpr(op.getRight());
+    if (failed(left) || failed(right))
+      return op.emitError(op.getWhat())
+             << "; it depends on sizes that are no formulas over the dynamic dims of the "
+                "function's inputs, so that it cannot be checked";
+    if (failed(add(op.getLoc(), *left, op.getComparison(), *right, op.getWhat())))
+      return failure();
+    op.erase();
+  }
+  return addImplied();
+}
+
+LogicalResult RequirementBuilder::addImplied() {
+  return visitImplied(func, dims, [&](const Demand &demand) {
+    return add(demand.loc, demand.left, demand.comparison, demand.right, demand.what);
+  });
+}
+
+SmallVector<Demand> collectDemands(func::FuncOp func, SymbolicDims &dims) {
+  SmallVector<Demand> demands;
+  func.walk([&](Operation *op) {
+    // From the top, so that no question goes further back than to the op before.
+    for (Value result : op->getResults())
+      if (isa<RankedTensorType>(result.getType()))
+        (void)dims.getShape(result);
+    auto require = dyn_cast<RequireOp>(op);
+    if (!require)
+      return;
+    FailureOr<AffineExpr> left = dims.getExpr(require.getLeft()),
+                          right = dims.getExpr(require.getRight());
+    if (succeeded(left) && succeeded(right) && *left != *right)
+      demands.push_back(
+          {require.getLoc(), *left, require.getComparison(), *right, require.getWhat().str()});
+  });
+  LogicalResult visited = visitImplied(func, dims, [&](const Demand &demand) {
+    demands.push_back(demand);
+    return success();
+  });
+  (void)visited; // the visitor takes all
+  return demands;
+}
+
+llvm::DenseSet<Operation *> findChosenRegions(ModuleOp module) {
+  llvm::DenseSet<Operation *> found;
+  SymbolTable symbols(module);
+  // Functions of regions stand before those that they are in.
+  auto functions = llvm::to_vector(module.getOps<func::FuncOp>());
+  for (func::FuncOp func : llvm::reverse(functions)) {
+    if (func.isExternal())
+      continue;
+    bool isFound = found.contains(func);
+    auto add = [&](FlatSymbolRefAttr callee, bool isChosen) {
+      if (Operation *region = symbols.lookup(callee.getAttr()); region && (isFound || isChosen))
+        found.insert(region);
+    };
+    for (auto branch : func.getOps<BranchOp>())
+      for (FlatSymbolRefAttr callee : {branch.getThenAttr(), branch.getOtherwiseAttr()})
+        add(callee, branch.getCondition().getType().isIndex());
+    for (auto loop : func.getOps<LoopOp>())
+      for (FlatSymbolRefAttr callee : {loop.getConditionAttr(), loop.getBodyAttr()})
+        add(callee, /*isChosen=*/false);
+  }
+  return found;
+}
+
+LogicalResult listRequirements(func::FuncOp func, SymbolicDims &dims, bool isChosenBySizes) {
+  return RequirementBuilder(func, dims, isChosenBySizes, /*onlyNumbers=*/false).run();
+}
+
+LogicalResult requireStaticSizes(ModuleOp module) {
+  llvm::DenseSet<Operation *> chosen = findChosenRegions(module);
+  for (auto func : module.getOps<func::FuncOp>()) {
+    if (func.isExternal())
+      continue;
+    bool isChosenBySizes = chosen.contains(func);
+    SymbolicDims dims(func);
+    if (isChosenBySizes)
+      dims.dropEmptyRanges();
+    if (failed(RequirementBuilder(func, dims, isChosenBySizes, /*onlyNumbers=*/true).addImplied()))
+      return failure();
+  }
+  return success();
+}
+
+} // namespace xc::plan
