@@ -224,7 +224,7 @@ def formatting():
 
 def headings():
     """Every source says in its first line what it is, and which licence it has."""
-    for name in tracked((".cpp", ".h", ".hpp", ".c", ".td"), ("compiler/", "runtime/", "tools/", "test/", "schemas/", "samples/")):
+    for name in tracked((".cpp", ".h", ".hpp", ".c", ".td"), ("compiler/", "runtime/", "tools/", "test/", "schemas/", "samples/", "python/")):
         head = lines(name)[:8]
         if not head or not re.match(r"(//|/\*)===- \S+.* -", head[0]):
             yield f"{name}:1: expected a first line such as '//===- Foo.cpp - What it is ---===//'"
