@@ -224,7 +224,7 @@ def raw_size_products():
 
 def formatting():
     """clang-format 22 leaves every tracked source as it is."""
-    names = list(tracked((".cpp", ".h", ".c")))
+    names = list(tracked((".cpp", ".h", ".hpp", ".c")))
     done = subprocess.run([tool("clang-format-22"), "--dry-run", *(ROOT / name for name in names)],
                           capture_output=True, text=True)
     seen = set()
@@ -237,7 +237,7 @@ def formatting():
 
 def headings():
     """Every source says in its first line what it is, and which licence it has."""
-    for name in tracked((".cpp", ".h", ".c", ".td"), ("compiler/", "runtime/", "tools/", "test/", "schemas/", "samples/")):
+    for name in tracked((".cpp", ".h", ".hpp", ".c", ".td"), ("compiler/", "runtime/", "tools/", "test/", "schemas/", "samples/", "python/")):
         head = lines(name)[:8]
         if not head or not re.match(r"(//|/\*)===- \S+.* -", head[0]):
             yield f"{name}:1: expected a first line such as '//===- Foo.cpp - What it is ---===//'"

@@ -7,7 +7,7 @@ export tree
 passed=0 failed=0
 while read -r status file; do
   if [ "$status" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)) && echo "failed: $file"; fi
-done < <(git ls-files 'runtime/*.cpp' 'tools/common/*.cpp' 'tools/xrun/*.cpp' 'tools/xbench/*.cpp' 'tools/xdump/*.cpp' |
+done < <(git ls-files 'runtime/*.cpp' 'tools/common/*.cpp' 'tools/xrun/*.cpp' 'tools/xbench/*.cpp' 'tools/xdump/*.cpp' 'python/src/*.cpp' |
   xargs -P "$(nproc)" -I{} bash -c 'clang-tidy-22 -p "$tree" --quiet {} >> "$tree/tidy.$$.log" 2>&1; echo "$? {}"')
 cat "$tree"/tidy.*.log 2> /dev/null | grep -E 'error:' | sort -u
 rm -f "$tree"/tidy.*.log

@@ -7,8 +7,10 @@
 
 #include "runtime/base/file.h"
 
+#include <atomic>
 #include <cerrno>
 #include <cinttypes>
+#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -95,6 +97,71 @@ Status File::checkUnchanged(const HostAllocator &allocator) const {
                     "the file was written after it had been opened; replace a file in use by "
                     "another one of its name instead");
 }
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+OutputFile::~OutputFile() {
+  if (fd < 0)
+    return;
+  close(fd);
+  unlink(temporary.c_str());
+}
+
+Status OutputFile::report(const char *what, int error) const {
+  return makeStatus(
+      allocator, error == ENOENT || error == ENOTDIR ? XCR_STATUS_NOT_FOUND : XCR_STATUS_IO,
+      "cannot %s '%.*s': %s", what, printLength(path.view()), path.c_str(), strerror(error));
+}
+
+Status OutputFile::create(xcr_string_view_t name) {
+  // Files of several threads and processes for one path are several.
+  static std::atomic<uint32_t> counter{0};
+  XCR_RETURN_IF_ERROR(path.assign(name));
+  struct stat existing;
+  if (name.size == 0)
+    return report("create", ENOENT);
+  if (stat(path.c_str(), &existing) == 0 && !S_ISREG(existing.st_mode))
+    return makeStatus(allocator, XCR_STATUS_IO, "cannot replace '%.*s': not a regular file",
+                      printLength(name), path.c_str());
+  int error;
+  do {
+    char suffix[48];
+    snprintf(suffix, sizeof(suffix), ".tmp%ld-%u", static_cast<long>(getpid()), counter++);
+    XCR_RETURN_IF_ERROR(temporary.assign(name));
+    XCR_RETURN_IF_ERROR(temporary.append(xcr_string(suffix)));
+    fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    error = errno;
+  } while (fd < 0 && (error == EINTR || error == EEXIST));
+  return fd < 0 ? report("create", error) : Status();
+}
+
+Status OutputFile::write(const void *data, size_t size) {
+  const char *source = static_cast<const char *>(data);
+  while (size) {
+    ssize_t done = ::write(fd, source, size);
+    if (done < 0 && errno == EINTR)
+      continue;
+    if (done < 0)
+      return report("write", errno);
+    source += done;
+    size -= static_cast<size_t>(done);
+  }
+  return Status();
+}
+
+Status OutputFile::commit() {
+  if (fsync(fd) != 0 || rename(temporary.c_str(), path.c_str()) != 0)
+    return report("write", errno);
+  close(fd);
+  fd = -1;
+  return Status();
+}
+
+//===----------------------------------------------------------------------===//
+// Reading
+//===----------------------------------------------------------------------===//
 
 Status ByteSource::read(const HostAllocator &allocator, uint64_t offset, void *data,
                         size_t size) const {

@@ -38,6 +38,30 @@ private:
   int64_t seconds = 0, nanoseconds = 0; ///< when the file was last written
 };
 
+/// A file that takes its name when it is complete: until then it has another one beside it, and is
+/// removed where it is not committed.
+class OutputFile {
+public:
+  explicit OutputFile(const HostAllocator &allocator)
+      : allocator(allocator), path(allocator), temporary(allocator) {}
+  OutputFile(const OutputFile &) = delete;
+  OutputFile &operator=(const OutputFile &) = delete;
+  ~OutputFile();
+
+  /// NOT_FOUND or IO, with the path and the system's reason; so do the others.
+  Status create(xcr_string_view_t path);
+  Status write(const void *data, size_t size);
+  /// Brings what was written to the disk, then replaces what had the path.
+  Status commit();
+
+private:
+  Status report(const char *what, int error) const;
+
+  HostAllocator allocator;
+  String path, temporary;
+  int fd = -1;
+};
+
 /// Bytes that are read by their offset: of a file, or in memory that somebody else keeps. Files are
 /// not mapped: one that others truncate would end the process with SIGBUS, and one that they
 /// overwrite would change what has been checked. Move-only.

@@ -148,6 +148,7 @@ public:
       XCR_RETURN_IF_ERROR(text.push(source.data[i]));
     return text.push(0);
   }
+  char *data() { return text.data(); }
   const char *c_str() const { return text.empty() ? "" : text.data(); }
   xcr_string_view_t view() const { return {c_str(), text.empty() ? 0 : text.size() - 1}; }
 

@@ -29,15 +29,16 @@ void xcr_instance::destroy() {
 }
 
 Status xcr_instance::create(Ref<xcr_device> device, Ref<xcr_module> module,
-                            Span<const xcr_parameter_source_t> sources, Ref<xcr_instance> *out) {
+                            const GivenParameters &parameters, Ref<xcr_instance> *out) {
   NamedRange range("create instance", "");
   Ref<Program> program;
-  XCR_RETURN_IF_ERROR(Program::get(device, std::move(module), sources, &program));
+  XCR_RETURN_IF_ERROR(Program::get(device, std::move(module), parameters, &program));
   auto instance =
       Ref<xcr_instance>::adopt(device->allocator.create<xcr_instance>(std::move(program)));
   if (!instance)
     return outOfHostMemory(sizeof(xcr_instance));
   XCR_RETURN_IF_ERROR(instance->createVariables());
+  instance->program->releaseParameters();
   XCR_RETURN_IF_ERROR(instance->order.create(*device));
   *out = std::move(instance);
   return Status();
@@ -162,8 +163,16 @@ static Status createInstance(xcr_device_t *device, xcr_module_t *module,
     XCR_RETURN_IF_ERROR(requireText(options.sources[i].scope, "options.sources.scope"));
     XCR_RETURN_IF_ERROR(requireText(options.sources[i].path, "options.sources.path"));
   }
+  if (options.memory_count)
+    XCR_RETURN_IF_ERROR(requireArgument(options.memories, "options.memories"));
+  for (size_t i = 0; i < options.memory_count; ++i) {
+    XCR_RETURN_IF_ERROR(requireText(options.memories[i].scope, "options.memories.scope"));
+    XCR_RETURN_IF_ERROR(requireArgument(options.memories[i].data, "options.memories.data"));
+  }
+  GivenParameters parameters = {{options.sources, options.source_count},
+                                {options.memories, options.memory_count}};
   return xcr_instance::create(Ref<xcr_device>::share(device), Ref<xcr_module>::share(module),
-                              {options.sources, options.source_count}, out);
+                              parameters, out);
 }
 
 xcr_status_t xcr_instance_create(xcr_device_t *device, xcr_module_t *module,

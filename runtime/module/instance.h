@@ -15,8 +15,7 @@
 /// See xcr.h. Thread-safe.
 struct xcr_instance final : xc::RefCounted {
   static xc::Status create(xc::Ref<xcr_device> device, xc::Ref<xcr_module> module,
-                           xc::Span<const xcr_parameter_source_t> sources,
-                           xc::Ref<xcr_instance> *out);
+                           const xc::GivenParameters &parameters, xc::Ref<xcr_instance> *out);
 
   xcr_device &device() const { return program->device(); }
   xcr_module &module() const { return program->module(); }
@@ -25,6 +24,7 @@ struct xcr_instance final : xc::RefCounted {
   /// With a reference, since another thread may replace it.
   xc::Ref<xcr_buffer> variable(uint32_t ordinal) const;
   xc::Status setVariable(uint32_t ordinal, xcr_buffer *buffer);
+  uint32_t variableCount() const { return static_cast<uint32_t>(variables.size()); }
   /// Changes when a variable gets another buffer.
   uint64_t variableEpoch() const { return epoch.load(std::memory_order_acquire); }
 

@@ -31,6 +31,16 @@ Status ParameterFile::open(const HostAllocator &allocator, xcr_string_view_t pat
   return Status();
 }
 
+Status ParameterFile::openMemory(const HostAllocator &allocator, Span<const uint8_t> bytes,
+                                 ParameterFile *out) {
+  ParameterFile result(allocator);
+  xcr_string_view_t name = xcr_string("(in memory)");
+  XCR_RETURN_IF_ERROR(addContext(parse(allocator, bytes, &result), allocator, "%s: ", name.data));
+  XCR_RETURN_IF_ERROR(result.path.assign(name));
+  *out = std::move(result);
+  return Status();
+}
+
 Status ParameterFile::parse(const HostAllocator &allocator, Span<const uint8_t> bytes,
                             ParameterFile *out) {
   return parse(allocator, ByteSource(bytes), out);
@@ -137,8 +147,7 @@ Status ParameterFile::find(xcr_string_view_t key, fb::DType dtype, Span<const in
                          return isLess(entry.key, wanted);
                        });
   // A .npy file holds one array, whose name nobody knows.
-  bool isNpyFile = entries.size() == 1 && entries[0].key.size == 0;
-  if (isNpyFile)
+  if (!hasKeys())
     found = entries.begin();
   else if (found == entries.end() || !equal(found->key, key))
     return reportMissing(key);

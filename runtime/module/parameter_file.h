@@ -33,10 +33,15 @@ public:
   /// NOT_FOUND, IO, or CORRUPT for a file that is neither or lies.
   static Status open(const HostAllocator &allocator, xcr_string_view_t path, ParameterFile *out);
   /// As above from memory that outlives the result.
+  static Status openMemory(const HostAllocator &allocator, Span<const uint8_t> bytes,
+                           ParameterFile *out);
+  /// As above, without a name for messages.
   static Status parse(const HostAllocator &allocator, Span<const uint8_t> bytes,
                       ParameterFile *out);
 
   bool isOpen() const { return !source.isEmpty(); }
+  /// Whether arrays have keys: false for a .npy file.
+  bool hasKeys() const { return entries.size() != 1 || entries[0].key.size != 0; }
   /// The path that it was opened with.
   const char *name() const { return path.c_str(); }
   /// The bytes of array \p key, which must have this type and shape. They are of this object.

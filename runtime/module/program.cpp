@@ -134,32 +134,67 @@ void Program::destroy() {
 }
 
 /// A source for a scope that the module does not have is a misspelt one.
-static Status checkScopes(const HostAllocator &allocator, const Vector<ParameterSource> &sources,
-                          Span<const xcr_parameter_source_t> given) {
-  for (const xcr_parameter_source_t &candidate : given) {
-    String known(allocator);
-    bool isKnown = false;
-    for (const ParameterSource &source : sources) {
-      isKnown |= equal(source.scope.view(), candidate.scope);
-      XCR_RETURN_IF_ERROR(known.append(xcr_string(known.view().size ? ", " : "")));
-      XCR_RETURN_IF_ERROR(known.append(source.scope.view()));
-    }
-    if (sources.empty())
-      XCR_RETURN_IF_ERROR(known.append(xcr_string("none")));
-    if (!isKnown)
-      return makeStatus(allocator, XCR_STATUS_NOT_FOUND,
-                        "no scope '%.*s' of external parameters; the module has: %.*s",
-                        printLength(candidate.scope), candidate.scope.data,
-                        printLength(known.view()), known.view().data);
+static Status checkScope(const HostAllocator &allocator, const Vector<ParameterSource> &sources,
+                         xcr_string_view_t scope) {
+  String known(allocator);
+  for (const ParameterSource &source : sources) {
+    if (equal(source.scope.view(), scope))
+      return Status();
+    XCR_RETURN_IF_ERROR(known.append(xcr_string(known.view().size ? ", " : "")));
+    XCR_RETURN_IF_ERROR(known.append(source.scope.view()));
   }
+  if (sources.empty())
+    XCR_RETURN_IF_ERROR(known.append(xcr_string("none")));
+  return makeStatus(allocator, XCR_STATUS_NOT_FOUND,
+                    "no scope '%.*s' of external parameters; the module has: %.*s",
+                    printLength(scope), scope.data, printLength(known.view()), known.view().data);
+}
+
+static Status checkScopes(const HostAllocator &allocator, const Vector<ParameterSource> &sources,
+                          const GivenParameters &given) {
+  for (const xcr_parameter_source_t &candidate : given.files)
+    XCR_RETURN_IF_ERROR(checkScope(allocator, sources, candidate.scope));
+  for (const xcr_parameter_memory_t &candidate : given.memories)
+    XCR_RETURN_IF_ERROR(checkScope(allocator, sources, candidate.scope));
   return Status();
 }
 
-/// One source for each scope: the caller's path, else the scope itself beside
-/// the module's file.
+/// The path of a scope of which the caller has said nothing: the scope itself, beside the module's
+/// file.
+static Status implyPath(const xcr_module &module, ParameterSource *source) {
+  xcr_string_view_t scope = source->scope.view(), folder = module.path.view();
+  while (folder.size && folder.data[folder.size - 1] != '/')
+    --folder.size;
+  if (scope.data[0] == '/')
+    folder.size = 0;
+  XCR_RETURN_IF_ERROR(source->path.assign(folder));
+  return source->path.append(scope);
+}
+
+static Status resolveSource(const HostAllocator &allocator, const xcr_module &module,
+                            const GivenParameters &given, ParameterSource *source) {
+  xcr_string_view_t scope = source->scope.view();
+  for (const xcr_parameter_source_t &candidate : given.files)
+    if (!source->isGiven && equal(candidate.scope, scope)) {
+      XCR_RETURN_IF_ERROR(source->path.assign(candidate.path));
+      source->isGiven = true;
+    }
+  for (const xcr_parameter_memory_t &candidate : given.memories) {
+    if (!equal(candidate.scope, scope))
+      continue;
+    if (source->isGiven)
+      return makeStatus(allocator, XCR_STATUS_INVALID_ARGUMENT,
+                        "scope '%.*s' of external parameters is given twice", printLength(scope),
+                        scope.data);
+    source->memory = {static_cast<const uint8_t *>(candidate.data), candidate.size};
+    source->isGiven = true;
+  }
+  return source->isGiven ? Status() : implyPath(module, source);
+}
+
+/// One source for each scope, in the order of the module's parameters.
 static Status resolveSources(const HostAllocator &allocator, const xcr_module &module,
-                             Span<const xcr_parameter_source_t> given,
-                             Vector<ParameterSource> *out) {
+                             const GivenParameters &given, Vector<ParameterSource> *out) {
   const auto *table = module.tables().parameters();
   for (uint32_t i = 0; i < count(table); ++i) {
     xcr_string_view_t scope = text(table->Get(i)->scope());
@@ -170,20 +205,7 @@ static Status resolveSources(const HostAllocator &allocator, const xcr_module &m
       continue;
     ParameterSource source(allocator);
     XCR_RETURN_IF_ERROR(source.scope.assign(scope));
-    for (const xcr_parameter_source_t &candidate : given)
-      if (!source.isGiven && equal(candidate.scope, scope)) {
-        XCR_RETURN_IF_ERROR(source.path.assign(candidate.path));
-        source.isGiven = true;
-      }
-    if (!source.isGiven) {
-      xcr_string_view_t folder = module.path.view();
-      while (folder.size && folder.data[folder.size - 1] != '/')
-        --folder.size;
-      if (scope.data[0] == '/')
-        folder.size = 0;
-      XCR_RETURN_IF_ERROR(source.path.assign(folder));
-      XCR_RETURN_IF_ERROR(source.path.append(scope));
-    }
+    XCR_RETURN_IF_ERROR(resolveSource(allocator, module, given, &source));
     XCR_RETURN_IF_ERROR(out->push(std::move(source)));
   }
   return Status();
@@ -197,15 +219,16 @@ static bool haveSamePaths(const Vector<ParameterSource> &a, const Vector<Paramet
   return true;
 }
 
-Status Program::get(Ref<xcr_device> device, Ref<xcr_module> module,
-                    Span<const xcr_parameter_source_t> given, Ref<Program> *out) {
+Status Program::get(Ref<xcr_device> device, Ref<xcr_module> module, const GivenParameters &given,
+                    Ref<Program> *out) {
   uint32_t target = 0;
   XCR_RETURN_IF_ERROR(chooseTarget(*module, *device, &target));
   const HostAllocator &allocator = device->allocator;
   Vector<ParameterSource> sources(allocator);
   XCR_RETURN_IF_ERROR(resolveSources(allocator, *module, given, &sources));
   XCR_RETURN_IF_ERROR(checkScopes(allocator, sources, given));
-  {
+  const bool isShared = given.memories.size == 0;
+  if (isShared) {
     Lock lock(module->programMutex);
     for (Program *program = module->programs; program; program = program->next)
       if (program->deviceRef.get() == device.get() && haveSamePaths(program->sources, sources) &&
@@ -219,6 +242,10 @@ Status Program::get(Ref<xcr_device> device, Ref<xcr_module> module,
     return outOfHostMemory(sizeof(Program));
   program->sources = std::move(sources);
   XCR_RETURN_IF_ERROR(program->initialise());
+  if (!isShared) {
+    *out = std::move(program);
+    return Status();
+  }
   // Two threads may both have made one; later instances find either.
   Lock lock(module->programMutex);
   program->next = module->programs;
@@ -341,16 +368,17 @@ Status Program::copyTo(hal::Memory &memory, const ByteRange &range, uint64_t *di
   return Status();
 }
 
-/// Uses bytes in memory where they lie if the device can and they are aligned; the caller has said
-/// that they stay. What is in a file is copied, since others may write the file.
-Status Program::upload(const ByteRange &range, uint32_t alignment, Ref<hal::Memory> *out,
-                       uint64_t *digest) {
+/// Uses bytes in memory where they lie if the device can and they are aligned, and if the caller
+/// has said that they stay (\p mayShare). What is in a file is copied, since others may write the
+/// file.
+Status Program::upload(const ByteRange &range, uint32_t alignment, bool mayShare,
+                       Ref<hal::Memory> *out, uint64_t *digest) {
   // What kernels may rely on whatever the file says; see Device::allocate.
   constexpr uint32_t kMinAlignment = 64;
   if (alignment < kMinAlignment)
     alignment = kMinAlignment;
   const uint8_t *data = range.data();
-  if (data && deviceRef->canImportHostMemory() && range.size &&
+  if (mayShare && data && deviceRef->canImportHostMemory() && range.size &&
       reinterpret_cast<uintptr_t>(data) % alignment == 0) {
     ChunkReader reader(allocator, range);
     Span<const uint8_t> chunk;
@@ -366,9 +394,32 @@ Status Program::loadConstant(uint32_t ordinal, Ref<hal::Memory> *out) {
   uint64_t digest;
   ByteRange bytes;
   XCR_RETURN_IF_ERROR(moduleRef->constantBytes(ordinal, &bytes));
-  XCR_RETURN_IF_ERROR(
-      upload(bytes, moduleRef->tables().constants()->Get(ordinal)->alignment(), out, &digest));
+  XCR_RETURN_IF_ERROR(upload(bytes, moduleRef->tables().constants()->Get(ordinal)->alignment(),
+                             /*mayShare=*/true, out, &digest));
   return moduleRef->checkConstant(ordinal, digest);
+}
+
+size_t Program::parameterSource(uint32_t ordinal) const {
+  xcr_string_view_t scope = text(moduleRef->tables().parameters()->Get(ordinal)->scope());
+  size_t source = 0;
+  while (!equal(sources[source].scope.view(), scope))
+    ++source;
+  return source;
+}
+
+Status Program::openParameters(size_t ordinal) {
+  const ParameterSource &source = sources[ordinal];
+  xcr_string_view_t scope = source.scope.view();
+  Status status = source.isInMemory()
+                      ? ParameterFile::openMemory(allocator, source.memory, &files[ordinal])
+                      : ParameterFile::open(allocator, source.path.view(), &files[ordinal]);
+  if (source.isGiven)
+    return addContext(std::move(status), allocator,
+                      "external parameters of scope '%.*s': ", printLength(scope), scope.data);
+  return addContext(std::move(status), allocator,
+                    "external parameters of scope '%.*s', for which no file is given "
+                    "(xcr_instance_options_t.sources, --parameters=%.*s=PATH): ",
+                    printLength(scope), scope.data, printLength(scope), scope.data);
 }
 
 /// The file of the scope of parameter \p ordinal, opened if it was not.
@@ -376,21 +427,15 @@ Status Program::parameterFile(uint32_t ordinal, const ParameterFile **out) {
   if (files.empty())
     for (size_t i = 0; i < sources.size(); ++i)
       XCR_RETURN_IF_ERROR(files.push(ParameterFile(allocator)));
-  xcr_string_view_t scope = text(moduleRef->tables().parameters()->Get(ordinal)->scope());
-  size_t source = 0;
-  while (!equal(sources[source].scope.view(), scope))
-    ++source;
+  size_t source = parameterSource(ordinal);
   *out = &files[source];
-  if (files[source].isOpen())
-    return Status();
-  Status status = ParameterFile::open(allocator, sources[source].path.view(), &files[source]);
-  if (sources[source].isGiven)
-    return addContext(std::move(status), allocator,
-                      "external parameters of scope '%.*s': ", printLength(scope), scope.data);
-  return addContext(std::move(status), allocator,
-                    "external parameters of scope '%.*s', for which no file is given "
-                    "(xcr_instance_options_t.sources, --parameters=%.*s=PATH): ",
-                    printLength(scope), scope.data, printLength(scope), scope.data);
+  return files[source].isOpen() ? Status() : openParameters(source);
+}
+
+void Program::releaseParameters() {
+  for (size_t i = 0; i < sources.size(); ++i)
+    if (sources[i].isInMemory() && i < files.size())
+      files[i] = ParameterFile(allocator);
 }
 
 /// Calls \p use with the bytes of parameter \p ordinal; what goes wrong names the file.
@@ -411,7 +456,7 @@ Status Program::loadParameter(uint32_t ordinal, Ref<hal::Memory> *out) {
   uint32_t alignment = moduleRef->tables().parameters()->Get(ordinal)->alignment();
   return withParameter(ordinal, [&](const ByteRange &bytes) {
     uint64_t digest;
-    return upload(bytes, alignment, out, &digest);
+    return upload(bytes, alignment, /*mayShare=*/false, out, &digest);
   });
 }
 

@@ -18,11 +18,19 @@ namespace xc {
 /// every target needs. Reads no blobs.
 Status chooseTarget(const xcr_module &module, const xcr_device &device, uint32_t *out);
 
-/// Scope and path of a parameter file.
+/// What the caller says about the scopes of external parameters.
+struct GivenParameters {
+  Span<const xcr_parameter_source_t> files;
+  Span<const xcr_parameter_memory_t> memories;
+};
+
+/// Scope and place of a parameter file.
 struct ParameterSource {
   explicit ParameterSource(const HostAllocator &allocator) : scope(allocator), path(allocator) {}
+  bool isInMemory() const { return memory.data != nullptr; }
   String scope, path;
-  bool isGiven = false; ///< by the caller; else the path is the scope
+  Span<const uint8_t> memory; ///< while the instance is made; else the path counts
+  bool isGiven = false;       ///< by the caller; else the path is the scope
 };
 
 /// What the instances of one module on one device share: loaded code,
@@ -31,9 +39,10 @@ struct ParameterSource {
 /// one's.
 class Program final : public RefCounted {
 public:
-  /// \p sources: what the caller says about the scopes of the parameters.
-  static Status get(Ref<xcr_device> device, Ref<xcr_module> module,
-                    Span<const xcr_parameter_source_t> sources, Ref<Program> *out);
+  /// A program whose parameters are in memory is shared with nobody, since that memory may hold
+  /// something else later; releaseParameters() ends its use.
+  static Status get(Ref<xcr_device> device, Ref<xcr_module> module, const GivenParameters &given,
+                    Ref<Program> *out);
 
   xcr_device &device() const { return *deviceRef; }
   xcr_module &module() const { return *moduleRef; }
@@ -47,6 +56,8 @@ public:
   hal::Memory *packedMemory(uint32_t ordinal) const { return packed[ordinal].get(); }
   /// Fills \p memory with the first value of a variable.
   Status initialiseVariable(uint32_t ordinal, hal::Memory &memory);
+  /// Forgets parameters in memory, once the variables of the one instance have their values.
+  void releaseParameters();
 
 private:
   friend class xc::HostAllocator;
@@ -59,11 +70,13 @@ private:
   Status loadAlternative(uint32_t begin, uint32_t end);
   Status loadConstant(uint32_t ordinal, Ref<hal::Memory> *out);
   Status loadParameter(uint32_t ordinal, Ref<hal::Memory> *out);
+  size_t parameterSource(uint32_t ordinal) const;
   Status parameterFile(uint32_t ordinal, const ParameterFile **out);
+  Status openParameters(size_t source);
   template <typename F> Status withParameter(uint32_t ordinal, F &&use);
   Status allocateData(uint64_t size, uint32_t alignment, Ref<hal::Memory> *out);
   Status copyTo(hal::Memory &memory, const ByteRange &range, uint64_t *digest);
-  Status upload(const ByteRange &range, uint32_t alignment, Ref<hal::Memory> *out,
+  Status upload(const ByteRange &range, uint32_t alignment, bool mayShare, Ref<hal::Memory> *out,
                 uint64_t *digest);
   Status runInitPlan(const fb::InitPlan &init);
   Status fillZero(hal::Memory &memory);

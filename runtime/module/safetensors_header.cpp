@@ -19,6 +19,8 @@
 #include "runtime/base/checked.h"
 
 #include <algorithm>
+#include <cinttypes>
+#include <cstdio>
 
 using namespace xc;
 
@@ -181,17 +183,22 @@ bool Reader::unescape(xcr_string_view_t *text, Status *status) {
   return true;
 }
 
+namespace {
+struct TypeName {
+  const char *name;
+  fb::DType dtype;
+};
+} // namespace
+
+static constexpr TypeName kTypes[] = {
+    {"BOOL", fb::DType::I1}, {"I8", fb::DType::I8},          {"I16", fb::DType::I16},
+    {"I32", fb::DType::I32}, {"I64", fb::DType::I64},        {"U8", fb::DType::U8},
+    {"U16", fb::DType::U16}, {"U32", fb::DType::U32},        {"U64", fb::DType::U64},
+    {"F16", fb::DType::F16}, {"BF16", fb::DType::BF16},      {"F32", fb::DType::F32},
+    {"F64", fb::DType::F64}, {"F8_E4M3", fb::DType::F8E4M3}, {"F8_E5M2", fb::DType::F8E5M2}};
+
 static fb::DType readType(xcr_string_view_t name) {
-  static constexpr struct {
-    const char *name;
-    fb::DType dtype;
-  } kTypes[] = {
-      {"BOOL", fb::DType::I1}, {"I8", fb::DType::I8},          {"I16", fb::DType::I16},
-      {"I32", fb::DType::I32}, {"I64", fb::DType::I64},        {"U8", fb::DType::U8},
-      {"U16", fb::DType::U16}, {"U32", fb::DType::U32},        {"U64", fb::DType::U64},
-      {"F16", fb::DType::F16}, {"BF16", fb::DType::BF16},      {"F32", fb::DType::F32},
-      {"F64", fb::DType::F64}, {"F8_E4M3", fb::DType::F8E4M3}, {"F8_E5M2", fb::DType::F8E5M2}};
-  for (const auto &type : kTypes)
+  for (const TypeName &type : kTypes)
     if (equal(name, xcr_string(type.name)))
       return type.dtype;
   return fb::DType::None;
@@ -308,4 +315,75 @@ Status xc::parseSafetensorsHeader(const HostAllocator &allocator, Span<const uin
   } while (reader.take(','));
   return reader.take('}') && reader.isAtEnd() ? Status()
                                               : corrupt("its header is not of the format");
+}
+
+//===----------------------------------------------------------------------===//
+// Writing
+//===----------------------------------------------------------------------===//
+
+static const char *typeName(fb::DType dtype) {
+  for (const TypeName &type : kTypes)
+    if (type.dtype == dtype)
+      return type.name;
+  return "";
+}
+
+static Status appendNumber(uint64_t number, String *out) {
+  char text[24];
+  snprintf(text, sizeof(text), "%" PRIu64, number);
+  return out->append(xcr_string(text));
+}
+
+static Status appendQuoted(xcr_string_view_t text, String *out) {
+  XCR_RETURN_IF_ERROR(out->append(xcr_string("\"")));
+  for (size_t i = 0; i < text.size; ++i) {
+    unsigned char c = static_cast<unsigned char>(text.data[i]);
+    char escape[8];
+    if (c == '"' || c == '\\')
+      snprintf(escape, sizeof(escape), "\\%c", c);
+    else if (c < 0x20)
+      snprintf(escape, sizeof(escape), "\\u%04x", c);
+    else
+      snprintf(escape, sizeof(escape), "%c", c);
+    XCR_RETURN_IF_ERROR(out->append(xcr_string(escape)));
+  }
+  return out->append(xcr_string("\""));
+}
+
+/// ,"key":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]}; offsets count from the data on.
+static Status appendEntry(const ParameterEntry &entry, String *out) {
+  XCR_RETURN_IF_ERROR(out->append(xcr_string(",")));
+  XCR_RETURN_IF_ERROR(appendQuoted(entry.key, out));
+  for (const char *part : {":{\"dtype\":\"", typeName(entry.dtype), "\",\"shape\":["})
+    XCR_RETURN_IF_ERROR(out->append(xcr_string(part)));
+  for (uint32_t i = 0; i < entry.rank; ++i) {
+    XCR_RETURN_IF_ERROR(out->append(xcr_string(i ? "," : "")));
+    XCR_RETURN_IF_ERROR(appendNumber(static_cast<uint64_t>(entry.shape[i]), out));
+  }
+  XCR_RETURN_IF_ERROR(out->append(xcr_string("],\"data_offsets\":[")));
+  XCR_RETURN_IF_ERROR(appendNumber(entry.begin, out));
+  XCR_RETURN_IF_ERROR(out->append(xcr_string(",")));
+  XCR_RETURN_IF_ERROR(appendNumber(entry.begin + entry.size, out));
+  return out->append(xcr_string("]}"));
+}
+
+Status xc::formatSafetensorsHeader(Span<ParameterEntry> entries, String *out) {
+  // Some readers want to be told that this is a file of theirs. The first bytes make room for the
+  // length.
+  static constexpr char kBegin[] = "12345678{\"__metadata__\":{\"format\":\"pt\"}";
+  XCR_RETURN_IF_ERROR(out->assign({kBegin, sizeof(kBegin) - 1}));
+  uint64_t position = 0;
+  for (ParameterEntry &entry : entries) {
+    entry.begin = position;
+    position += entry.size;
+    XCR_RETURN_IF_ERROR(appendEntry(entry, out));
+  }
+  XCR_RETURN_IF_ERROR(out->append(xcr_string("}")));
+  while (out->view().size % 8 != 0)
+    XCR_RETURN_IF_ERROR(out->append(xcr_string(" ")));
+  const uint64_t size = out->view().size, length = size - kSafetensorsPrefix;
+  memcpy(out->data(), &length, sizeof(length));
+  for (ParameterEntry &entry : entries)
+    entry.begin += size;
+  return Status();
 }

@@ -16,7 +16,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 MODEL = """module {
-  func.func @main(%a: tensor<3xf32>, %b: tensor<3xf32>) -> tensor<3xf32> {
+  func.func @main(%a: tensor<3xf32> {array.name = "a"}, %b: tensor<3xf32> {array.name = "b"}) -> (tensor<3xf32> {array.name = "sum"}) {
     %s = array.add %a, %b : tensor<3xf32>
     return %s : tensor<3xf32>
   }
@@ -57,8 +57,8 @@ class Place:
     def cmake_package(self):
         run("cmake", "-G", "Ninja", "-S", HERE, "-B", self.folder / "cmake", f"-DCMAKE_PREFIX_PATH={self.prefix}")
         run("cmake", "--build", self.folder / "cmake")
-        for library in ("xcr", "xcr_static"):
-            expect_sum(run(self.folder / "cmake" / f"user-{library}", self.module))
+        for program in ("xcr", "xcr_static", "cpp17", "cpp20"):
+            expect_sum(run(self.folder / "cmake" / f"user-{program}", self.module))
 
     def pkg_config(self):
         environment = dict(os.environ, PKG_CONFIG_PATH=str(self.libraries / "pkgconfig"))
@@ -83,10 +83,18 @@ class Place:
         if extra:
             raise RuntimeError(f"libxcr.so needs {sorted(extra)}")
 
+    def library_loads_on_older_systems(self):
+        """No symbol newer than glibc 2.28."""
+        table = run("objdump", "-T", self.libraries / "libxcr.so")
+        needed = {tuple(map(int, version.split("."))) for version in re.findall(r"\*UND\*.*\(GLIBC_([\d.]+)\)", table)}
+        if not needed or max(needed) > (2, 28):
+            newest = sorted(line.split()[-1] for line in table.splitlines() if re.search(r"GLIBC_2\.(29|[3-9]\d)\)", line))
+            raise RuntimeError(f"libxcr.so needs {newest or 'no symbol'} of glibc; 2.28 has none of these")
+
     def nothing_names_the_build(self):
         """No installed text file holds the path that it was configured or first installed with."""
         for path in self.prefix.rglob("*"):
-            if path.is_file() and path.suffix in (".cmake", ".pc", ".h") and "prefix-at-configuration" in path.read_text():
+            if path.is_file() and path.suffix in (".cmake", ".pc", ".h", ".hpp") and "prefix-at-configuration" in path.read_text():
                 raise RuntimeError(f"{path.relative_to(self.prefix)} names the prefix of the installation")
 
 
@@ -94,7 +102,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default="build/dev", type=pathlib.Path)
     args = parser.parse_args()
-    tests = ("tools_run_from_anywhere", "cmake_package", "pkg_config", "library_is_small_and_plain", "nothing_names_the_build")
+    tests = ("tools_run_from_anywhere", "cmake_package", "pkg_config", "library_is_small_and_plain", "library_loads_on_older_systems",
+             "nothing_names_the_build")
     passed = failed = 0
     with tempfile.TemporaryDirectory(prefix="xc-install-") as folder:
         try:

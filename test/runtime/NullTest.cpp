@@ -214,6 +214,10 @@ TEST_F(NullTest, InstancesAndCalls) {
   EXPECT_NAMES("instance", xcr_instance_get_variable(nullptr, name, &variable));
   EXPECT_NAMES("out_buffer", xcr_instance_get_variable(instance.get(), name, nullptr));
   EXPECT_NAMES("instance", xcr_instance_set_variable(nullptr, name, buffer.get()));
+  EXPECT_NAMES("instance", xcr_instance_save_variables(nullptr, name));
+  EXPECT_NAMES("path", xcr_instance_save_variables(instance.get(), {nullptr, 3}));
+  EXPECT_NAMES("instance", xcr_instance_restore_variables(nullptr, name, 0));
+  EXPECT_NAMES("path", xcr_instance_restore_variables(instance.get(), {nullptr, 3}, 0));
   EXPECT_NAMES("instance", xcr_call_create(nullptr, name, nullptr, &other));
   EXPECT_EQ(other, nullptr);
   EXPECT_NAMES("out_call", xcr_call_create(instance.get(), name, nullptr, nullptr));

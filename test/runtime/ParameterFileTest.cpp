@@ -8,6 +8,7 @@
 #include "runtime/module/parameter_file.h"
 #include "test/runtime/XcrTest.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
@@ -246,6 +247,85 @@ TEST(ParameterTest, FileBesideTheModuleOrWhereTheCallerSays) {
                    "cannot open '");
   unlink((folder + "/model.vmfb").c_str());
   rmdir(folderName);
+}
+
+/// An instance whose parameters are \p file, in memory that is overwritten behind it.
+static xcr_status_t makeFromMemory(const Device &device, const Module &module,
+                                   std::vector<uint8_t> file, Instance *out) {
+  xcr_parameter_memory_t memory = {xcr_string("w"), file.data(), file.size()};
+  xcr_instance_options_t options = XCR_INSTANCE_OPTIONS_INIT;
+  options.memories = &memory;
+  options.memory_count = 1;
+  xcr_instance_t *made = nullptr;
+  xcr_status_t status = xcr_instance_create(device.get(), module.get(), &options, &made);
+  std::fill(file.begin(), file.end(), 0xff);
+  out->reset(made);
+  return status;
+}
+
+static std::vector<uint8_t> weightFile(float value) {
+  std::vector<uint8_t> file =
+      safetensors(R"({"w":{"dtype":"F32","shape":[4],"data_offsets":[0,16]}})", 0);
+  std::vector<uint8_t> data = bytesOf(std::vector<float>(4, value));
+  file.insert(file.end(), data.begin(), data.end());
+  return file;
+}
+
+TEST(ParameterTest, MemoryIsCopiedAndBelongsToItsInstance) {
+  std::vector<uint8_t> bytes = parameterModule("w").finish();
+  Device device = makeDevice();
+  Module module = loadModule(bytes);
+  Instance tens, twenties;
+  XCR_ASSERT_OK(makeFromMemory(device, module, weightFile(10), &tens));
+  XCR_ASSERT_OK(makeFromMemory(device, module, weightFile(20), &twenties));
+  Buffer x = makeBuffer(device, {1, 2, 3, 4});
+  xcr_buffer_t *input = x.get(), *output = nullptr;
+  XCR_ASSERT_OK(xcr_invoke(tens.get(), xcr_string("main"), 1, &input, 1, &output));
+  EXPECT_EQ(read<float>(output), (std::vector<float>{11, 12, 13, 14}));
+  XCR_ASSERT_OK(xcr_invoke(twenties.get(), xcr_string("main"), 1, &input, 1, &output));
+  EXPECT_EQ(read<float>(output), (std::vector<float>{21, 22, 23, 24}));
+  xcr_buffer_release(output);
+}
+
+TEST(ParameterTest, MemoryIsCheckedAsFilesAre) {
+  std::vector<uint8_t> bytes = parameterModule("w").finish();
+  Device device = makeDevice();
+  Module module = loadModule(bytes);
+  Instance instance;
+  std::vector<uint8_t> file = weightFile(10);
+  for (size_t size = 0; size < file.size(); ++size) {
+    xcr_status_t status = makeFromMemory(
+        device, module, std::vector<uint8_t>(file.begin(), file.begin() + static_cast<long>(size)),
+        &instance);
+    XCR_EXPECT_FAILS(status, size ? XCR_STATUS_CORRUPT : XCR_STATUS_INVALID_ARGUMENT,
+                     size ? "external parameters of scope 'w': (in memory): "
+                          : "options.memories.data: expected a value, got NULL");
+  }
+  XCR_EXPECT_FAILS(
+      makeFromMemory(device, module,
+                     safetensors(R"({"w":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", 8),
+                     &instance),
+      XCR_STATUS_INVALID_ARGUMENT, "(in memory): array 'w': expected 4xf32, got 2xf32");
+}
+
+TEST(ParameterTest, AScopeIsGivenOnce) {
+  std::vector<uint8_t> bytes = parameterModule("w").finish(), file = weightFile(1);
+  Device device = makeDevice();
+  Module module = loadModule(bytes);
+  xcr_parameter_memory_t memory = {xcr_string("w"), file.data(), file.size()};
+  xcr_parameter_source_t source = {xcr_string("w"), xcr_string("w.npy")};
+  xcr_instance_options_t options = XCR_INSTANCE_OPTIONS_INIT;
+  options.sources = &source;
+  options.source_count = 1;
+  options.memories = &memory;
+  options.memory_count = 1;
+  xcr_instance_t *instance = nullptr;
+  XCR_EXPECT_FAILS(xcr_instance_create(device.get(), module.get(), &options, &instance),
+                   XCR_STATUS_INVALID_ARGUMENT, "scope 'w' of external parameters is given twice");
+  options.source_count = 0;
+  memory.scope = xcr_string("v");
+  XCR_EXPECT_FAILS(xcr_instance_create(device.get(), module.get(), &options, &instance),
+                   XCR_STATUS_NOT_FOUND, "no scope 'v' of external parameters; the module has: w");
 }
 
 //===----------------------------------------------------------------------===//

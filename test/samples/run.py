@@ -72,6 +72,30 @@ class Samples:
         if out.split("\n", 1)[1] != want:
             raise RuntimeError(f"expected\n{want}got\n{out}")
 
+    def embedding(self):
+        """The programs of docs/embedding.md."""
+        module, programs = self.compile(SAMPLES / "embedding" / "embedding.mlir", "embedding"), self.build / "embedding"
+        wanted = {
+            "dynamic_batch": "4 numbers, the last is 0.25\n12 numbers, the last is 0.25\n4096 numbers, the last is 0.25\n",
+            "threads": "100 of 100 answers are right\n",
+            "streams": "0.25 0.25, callback ran\n",
+            "checkpoints": "mean 1\nmean 2\nmean 334.667\nmean 3\nmean 7\n",
+            "errors": "a file that is not there: NOT_FOUND: cannot open 'missing.vmfb': No such file or directory\n"
+                      "a function that is not there: NOT_FOUND: no function 'mian'; the module has: main, observe\n"
+                      "too many rows: OUT_OF_RANGE: dim 0 of input 0 of 'main' (symbol 'batch') at embedding.mlir:10:3: "
+                      "expected between 1 and 1024, got 2000\n"
+                      "two rows: 0.25\n",
+        }
+        guide = (SAMPLES.parent / "docs" / "embedding.md").read_text()
+        for part in ((SAMPLES / "embedding" / "dynamic_batch.cpp").read_text().split("===//\n\n")[-1], *wanted["errors"].splitlines()):
+            if part not in guide:
+                raise RuntimeError(f"docs/embedding.md lacks what its program is or prints: {part}")
+        for name, want in wanted.items():
+            files = [self.folder / "checkpoint.safetensors"] if name == "checkpoints" else []
+            out = run(programs / name, module, self.device, *files)
+            if out != want:
+                raise RuntimeError(f"{name}: expected\n{want}got\n{out}")
+
     def logistic_regression(self):
         source = SAMPLES / "logistic_regression" / "logistic_regression.mlir"
         program = self.build / "logistic_regression" / "logistic_regression"
@@ -109,7 +133,7 @@ def main():
     passed = failed = 0
     with tempfile.TemporaryDirectory(prefix="xc-samples-") as folder:
         samples = Samples(args.prefix, args.build, pathlib.Path(folder), args.device, args.target or args.device.split(":")[0], args.quick)
-        for name in ("digits", "tutorial", "logistic_regression", "transformer_encoder"):
+        for name in ("digits", "tutorial", "embedding", "logistic_regression", "transformer_encoder"):
             try:
                 getattr(samples, name)()
                 passed += 1

@@ -94,7 +94,7 @@ typedef enum xcr_status_code {
   /* the module is for another machine or format version */
   XCR_STATUS_INCOMPATIBLE = 6,
   XCR_STATUS_CORRUPT = 7, /* a file is damaged or lies about its contents */
-  XCR_STATUS_IO = 8,      /* the operating system could not read a file */
+  XCR_STATUS_IO = 8,      /* the operating system could not read or write a file */
   /* not in this state: an input is not bound, a buffer is mapped */
   XCR_STATUS_FAILED_PRECONDITION = 9,
   /* an earlier error made the device unusable; a CUDA device is lost for the
@@ -674,14 +674,26 @@ typedef struct xcr_parameter_source {
   xcr_string_view_t path;
 } xcr_parameter_source_t;
 
+/* The external parameters of one scope, in memory: the bytes of a .npy or
+ * .safetensors file. They are read while the instance is created and copied,
+ * so that they need not stay. */
+typedef struct xcr_parameter_memory {
+  xcr_string_view_t scope;
+  const void *data;
+  size_t size;
+} xcr_parameter_memory_t;
+
 typedef struct xcr_instance_options {
   size_t struct_size;
-  /* A scope that is not here is a path relative to the module file's directory.
-   */
+  /* A scope that is neither here nor in |memories| is a path relative to the
+   * module file's directory. */
   const xcr_parameter_source_t *sources;
   size_t source_count;
+  /* Instances made with these share code and constants with no other. */
+  const xcr_parameter_memory_t *memories;
+  size_t memory_count;
 } xcr_instance_options_t;
-#define XCR_INSTANCE_OPTIONS_INIT {sizeof(xcr_instance_options_t), NULL, 0}
+#define XCR_INSTANCE_OPTIONS_INIT {sizeof(xcr_instance_options_t), NULL, 0, NULL, 0}
 
 /* Puts |module| on |device|: loads code, uploads constants and parameters,
  * makes the variables with their initial values, runs the init plan. |options|
@@ -705,6 +717,30 @@ XCR_API xcr_status_t xcr_instance_get_variable(xcr_instance_t *instance, xcr_str
  * INVALID_ARGUMENT unless dtype, shape, device and contiguity fit. */
 XCR_API xcr_status_t xcr_instance_set_variable(xcr_instance_t *instance, xcr_string_view_t name,
                                                xcr_buffer_t *buffer);
+
+/* Writes all variables to a .safetensors file at |path|, which other programs
+ * read as well. Waits for the launches so far that touch variables; launches by
+ * other threads meanwhile are the caller's to keep out. The file is complete
+ * under another name beside |path| before it takes that name, so an error, or
+ * the end of the process, leaves a checkpoint that was there as it was.
+ * NOT_FOUND: there is no such directory; IO: the system cannot write.
+ * Thread-safe. */
+XCR_API xcr_status_t xcr_instance_save_variables(xcr_instance_t *instance, xcr_string_view_t path);
+
+typedef enum xcr_restore_flags {
+  /* A variable that the file does not have keeps its value. */
+  XCR_RESTORE_PARTIAL = 1u << 0
+} xcr_restore_flags_t;
+
+/* Sets every variable to the array of its name in the .safetensors file at
+ * |path|; arrays that are no variable are ignored. |flags|: xcr_restore_flags_t.
+ * Waits as xcr_instance_save_variables does. All is checked before the first
+ * variable changes: NOT_FOUND: no such file, or an array is missing (with
+ * PARTIAL: all are); INVALID_ARGUMENT: an array has another type or shape;
+ * CORRUPT: the file is damaged. Only a file that changes or cannot be read
+ * meanwhile leaves some variables set and others not. Thread-safe. */
+XCR_API xcr_status_t xcr_instance_restore_variables(xcr_instance_t *instance,
+                                                    xcr_string_view_t path, uint32_t flags);
 
 /*===-- Calls -------------------------------------------------------------===*/
 
