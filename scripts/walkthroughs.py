@@ -119,13 +119,14 @@ class Page:
     def shell(self, block, argument, where):
         """The block again, each command followed by its output."""
         keep = re.match(r"keep=(.*)", argument)
-        out, commands = [], "\n".join(block)
-        for match in re.finditer(r"^\$ ((?:.*\\\n)*.*)$", commands, re.M):
-            command = match.group(1)
+        out, commands = [], re.findall(r"^\$ ((?:.*\\\n)*.*)$", "\n".join(block), re.M)
+        for command in commands:
             out += ("$ " + command).splitlines()
             printed = self.run(command, where, may_fail=command.endswith("# fails"))
             out += [shorten(line.rstrip()) for line in printed.splitlines()
                     if not keep or re.search(keep.group(1), line)]
+        if keep and len(out) == sum(command.count("\n") + 1 for command in commands):
+            raise Wrong(f"{where}: no line of the output matches '{keep.group(1)}'")
         return out
 
     def renew(self):
