@@ -266,8 +266,151 @@ def todos():
                 yield f"{name}:{number}: a TODO without its issue"
 
 
+# ---- Pages --------------------------------------------------------------------------------------------------------------
+
+# Pages of mlir-tblgen and of scripts say in their first lines that they are generated; their prose is that of their sources.
+def written_pages():
+    """Pages for readers that somebody wrote by hand."""
+    for name in tracked((".md",), ("docs/", "benchmarks/results/", "README.md")):
+        if "Generated" not in "\n".join(lines(name)[:2]):
+            yield name
+
+
+def paragraphs(name):
+    """The prose of a page: (line, text) of each paragraph and list item."""
+    current, is_code = [], False
+    for number, line in enumerate([*lines(name), ""], 1):
+        fence = re.match(r"\s*(```|~~~)", line)
+        is_code ^= bool(fence)
+        item = re.match(r"\s*(?:[-*]|\d+\.)\s+(.*)", line)
+        is_prose = not (is_code or fence or not line.strip() or re.match(r"\s*[#|<!]", line)
+                        or (line.startswith("    ") and not current))
+        if current and (not is_prose or item):
+            yield current[0], " ".join(current[1:])
+            current = []
+        if is_prose:
+            current = current or [number]
+            current.append(item.group(1) if item else line.strip())
+
+
+def plain(text):
+    """Prose without what is code, and with the texts of links only."""
+    text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    return re.sub(r"`[^`]*`", "code", text)
+
+
+MOST_WORDS, MOST_WORDS_ON_AVERAGE = 40, 25
+
+
+def sentences():
+    """Sentences of pages have 40 words at most, and 25 at most on average of each page."""
+    for name in written_pages():
+        counts = []
+        for number, text in paragraphs(name):
+            for sentence in re.split(r"(?<=[.!?])[)*_\"]*\s+(?=[A-Z(*\"_]|code\b)", plain(text)):
+                words = len(re.findall(r"\S*\w\S*", sentence))
+                counts.append(words)
+                if words > MOST_WORDS:
+                    yield f"{name}:{number}: a sentence of {words} words: '{' '.join(sentence.split()[:8])} ...'"
+        if counts and sum(counts) > MOST_WORDS_ON_AVERAGE * len(counts):
+            yield f"{name}:1: sentences have {sum(counts) / len(counts):.1f} words on average"
+
+
+# Words of our own for which the field has a word: docs/glossary.md.
+PRIVATE_WORDS = (
+    (r"factors?\b(?! of)(?<!by a factor)", "operand, A, B"),
+    (r"(long|short|longer|shorter|split) lines", "rows, segments"),
+    (r"places of (a |the )?windows?|as many places", "output positions"),
+    (r"(each|every|another|no|most|many|second|of) rounds?(?! to)", "iterations, waves"),
+    (r"turned", "transposed"),
+    (r"(take|takes|taking) turns|turns of|team", "ping-pong, consumer warpgroup"),
+    (r"walk(s|ed|ing)?", "loop over, direct convolution"),
+    (r"in parts|parts of a sum|split k", "split-K, partial sums, splits"),
+    (r"(?<!tensor map )(?<!TMA )boxes", "TMA boxes"),
+    (r"(begins?|launched|launches) early", "PDL"),
+    (r"rasters?", "tile rasterization"),
+    (r"demand(s|ed|ing)?", "precondition, requirement"),
+    (r"device-bounded", "bounded dynamic dim"),
+    (r"oddit(y|ies)", "why it is not a canonical operand"),
+    (r"reads? (it |them )?again", "re-read, recompute"),
+    (r"fallbacks?", "generic kernel"),
+    (r"(puts?|putting) off|works? off", "defer, drain"),
+    (r"(along|on|of) the way", "path"),
+    (r"clamp of a size", "max(e, 0)"),
+    (r"layouts of (a |the )?(matrix )?products?", "tile configuration"),
+    (r"(takes?|taken|took) (it |them )?for(?= (a|one|the)\b)", "treat as"),
+)
+
+
+def private_words():
+    """Pages use the words of docs/glossary.md."""
+    words = [(re.compile(rf"\b(?:{pattern})\b", re.I), instead) for pattern, instead in PRIVATE_WORDS]
+    for name in written_pages():
+        for number, text in paragraphs(name):
+            for word, instead in words:
+                match = word.search(plain(text))
+                if match:
+                    yield f"{name}:{number}: '{match.group(0)}': say {instead}"
+
+
+def anchors(name):
+    """The anchors of a page as GitHub makes them of headings."""
+    seen, is_code = {}, False
+    for line in lines(name):
+        is_code ^= bool(re.match(r"\s*(```|~~~)", line))
+        heading = None if is_code else re.match(r"#+\s+(.*)", line)
+        if not heading:
+            continue
+        text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", heading.group(1)).replace("`", "").strip().lower()
+        slug = re.sub(r"[^\w\- ]", "", text).replace(" ", "-")
+        seen[slug] = seen.get(slug, -1) + 1
+        yield f"{slug}-{seen[slug]}" if seen[slug] else slug
+
+
+def links():
+    """Links within the repository lead to a file, and to a heading of it."""
+    known = set(tracked())
+    folders = {str(parent) for name in known for parent in pathlib.PurePosixPath(name).parents}
+    pages = [name for name in known if name.endswith(".md")]
+    found = {name: set(anchors(name)) for name in pages}
+    for name in sorted(pages):
+        is_code = False
+        for number, line in enumerate(lines(name), 1):
+            is_code ^= bool(re.match(r"\s*(```|~~~)", line))
+            for target in [] if is_code else re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`]*`", "", line)):
+                if re.match(r"[a-z]+:", target):
+                    continue
+                path, _, anchor = target.partition("#")
+                file = str(pathlib.PurePosixPath(name).parent / path) if path else name
+                file = str((ROOT / file).resolve().relative_to(ROOT)) if path else name
+                if file not in known and file not in folders:
+                    yield f"{name}:{number}: there is no '{target}'"
+                elif anchor and file in found and anchor not in found[file]:
+                    yield f"{name}:{number}: '{file}' has no heading '#{anchor}'"
+
+
+def names_on_pages():
+    """Passes and sources that pages name are there."""
+    known = list(tracked())
+    text = "\n".join("\n".join(lines(name)) for name in known if name.endswith(("Passes.td", "Passes.cpp")))
+    passes = set(re.findall(r'"(xc-[\w-]+)"', text))
+    for name in written_pages():
+        # A page may make files itself: see scripts/walkthroughs.py.
+        made = re.findall(r"^<!-- file (\S+) -->$", (ROOT / name).read_text(), re.M)
+        is_code = False
+        for number, line in enumerate(lines(name), 1):
+            is_code ^= bool(re.match(r"\s*(```|~~~)", line))
+            for code in [] if is_code else re.findall(r"`([^`]+)`", line):
+                for argument in re.findall(r"(?<![\w-])-(xc-[\w-]+)", code):
+                    if argument not in passes:
+                        yield f"{name}:{number}: there is no pass '-{argument}'"
+                if re.fullmatch(r"[\w./-]+\.(cpp|h|td|inl|fbs|py|sh|c|mlir)", code) and code not in made:
+                    if not any(file == code or file.endswith("/" + code) for file in known):
+                        yield f"{name}:{number}: there is no file '{code}'"
+
+
 CHECKS = (dead_check_lines, missing_verify_diagnostics, untested_messages, undocumented_ops, undocumented_passes, include_directions,
-          forbidden_calls, raw_size_products, formatting, headings, machine_paths, todos)
+          forbidden_calls, raw_size_products, formatting, headings, machine_paths, todos, sentences, private_words, links, names_on_pages)
 
 
 def main():

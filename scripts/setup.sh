@@ -9,7 +9,7 @@ packages=(
   clang-22 libclang-rt-22-dev clang-format-22 clang-tidy-22 g++ cmake ninja-build ccache pkg-config git
   # the module format, tests, references
   flatbuffers-compiler libflatbuffers-dev libxxhash-dev libgtest-dev libbenchmark-dev
-  python3 python3-dev python3-numpy libopenblas0-pthread ca-certificates
+  python3 python3-dev python3-numpy python3-venv libopenblas0-pthread ca-certificates
 )
 
 if ! command -v dpkg-query > /dev/null; then

@@ -2,11 +2,11 @@
 # Sets everything up and runs every test that needs no GPU. The last line is "N passed, N failed, N skipped".
 #
 #   scripts/test.sh                 all stages
-#   scripts/test.sh e2e lint        only these: lint tidy ctest lit e2e cuda graphfuzz tools python install samples bundle asan fuzz tsan
+#   scripts/test.sh e2e lint        only these: lint site tidy ctest lit e2e cuda graphfuzz tools python install samples bundle asan fuzz tsan
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 
-all_stages=(lint tidy ctest lit e2e cuda graphfuzz tools python install samples bundle asan fuzz tsan)
+all_stages=(lint site tidy ctest lit e2e cuda graphfuzz tools python install samples bundle asan fuzz tsan)
 stages=("${@:-${all_stages[@]}}")
 logs=$root/build/test-logs
 passed=0 failed=0 skipped=0
@@ -79,6 +79,17 @@ run_lit() {
   /usr/bin/python3 scripts/count-tests.py lit build/dev/lit-results.json
 }
 
+# Whether the documentation site builds; skipped where mkdocs cannot be installed.
+run_site() {
+  local status=0
+  scripts/docs-site.sh || status=$?
+  case $status in
+    0) echo "1 passed, 0 failed, 0 skipped" ;;
+    3) echo "0 passed, 0 failed, 1 skipped" ;;
+    *) echo "0 passed, 1 failed, 0 skipped" ;;
+  esac
+}
+
 # Every fuzzer of the asan build, from fresh seeds and from what earlier runs found worth keeping.
 run_fuzzers() {
   local bin=build/asan/test/bin fuzzer name good=0 bad=0 words
@@ -117,6 +128,7 @@ mkdir -p "$logs"
 run_stage() {
   case $1 in
     lint) run lint /usr/bin/python3 scripts/lint.py ;;
+    site) run site run_site ;;
     tidy) run tidy scripts/tidy.sh build/dev ;;
     ctest) run ctest run_ctest dev ;;
     lit) run lit run_lit ;;

@@ -51,6 +51,22 @@ FAULTS = {
     "formatting": [("tools/A.cpp", HEAD + "int  a ;\n", HEAD + "int a;\n")],
     "headings": [("tools/A.cpp", "int a;\n", HEAD + "int a;\n")],
     "machine_paths": [("docs/a.md", "see /home/" + "me/x\n", "see ${HOME}/x and build/home/x\n")],
+    "sentences": [
+        ("docs/a.md", "# A\n\nIt is " + "very " * 40 + "long.\n", "# A\n\n" + "It is very long. " * 20 + "\n"),
+        ("docs/a.md", "".join(f"- It is {'very ' * 30}long.\n" for _ in range(3)), "```\nIt is " + "very " * 40 + "long.\n```\n"),
+    ],
+    "private_words": [
+        ("docs/a.md", "The kernel walks over rows.\n", "The kernel loops over rows, as `walks` says.\n"),
+        ("README.md", "Sums are split\nin parts.\n", "Partial sums, and a part.\n"),
+    ],
+    "links": [
+        ("docs/a.md", "[b](b.md)\n", "[b](#b)\n\n## B\n"),
+        ("docs/a.md", "[b](#c)\n\n## B\n", "[b](https://c.org/d.md), [a](a.md#b-c)\n\n## `B` c\n"),
+    ],
+    "names_on_pages": [
+        ("docs/a.md", "`-xc-none` is a pass.\n", "`--target` is none.\n"),
+        ("docs/a.md", "See `None.cpp`.\n", "See `a.md` and `int a;`.\n"),
+    ],
     "todos": [("tools/A.cpp", "// TO" + "DO: later\n", "// TO" + "DO(#12): later\n")],
 }
 
