@@ -341,8 +341,8 @@ FailureOr<Values> DiagOp::decompose(OpBuilder &builder) {
     return Values{
         e.finish(e.make<BroadcastInDimOp>(square, zero, sizes, ArrayRef<int64_t>()), getType())};
   // Neighbours on the diagonal have a row, less one element, between them.
-  int64_t start = std::max<int64_t>(-offset, 0) * size +
-                  std::max<int64_t>(offset, 0); // in range: the square is a type's
+  int64_t above = std::max<int64_t>(offset, 0), below = std::max<int64_t>(-offset, 0);
+  int64_t start = below * size + above; // in range: the square is a type's
   SmallVector<int64_t> low(rank, 0), high(rank, 0), interior(rank, 0);
   low.back() = start;
   interior.back() = size;
