@@ -5,6 +5,8 @@ set -euo pipefail
 packages=(
   # the compiler: LLVM, MLIR and lld 22
   libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools liblld-22-dev lld-22 libzstd-dev zlib1g-dev
+  # ONNX models as input
+  libonnx-dev libprotobuf-dev protobuf-compiler
   # building and checking
   clang-22 libclang-rt-22-dev clang-format-22 clang-tidy-22 g++ cmake ninja-build ccache pkg-config git
   # the module format, tests, references

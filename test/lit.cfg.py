@@ -28,3 +28,7 @@ cuda_sim = os.path.join(config.xc_build_dir, "lib", "libcuda_sim.so")
 if os.path.exists(cuda_sim):
     config.available_features.add("cuda-sim")
     config.substitutions.append(("%cuda_sim", cuda_sim))
+
+# Builds without libonnx-dev read no ONNX models.
+if config.xc_enable_onnx.upper() in ("ON", "1", "TRUE", "YES"):
+    config.available_features.add("onnx")

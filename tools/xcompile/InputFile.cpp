@@ -38,7 +38,7 @@ std::unique_ptr<MemoryBuffer> readInputFile(StringRef path, std::string &error) 
 }
 
 static constexpr StringLiteral kExpected =
-    "; expected array ops, TOSA or linalg on tensors as MLIR text or bytecode";
+    "; expected array ops, TOSA or linalg on tensors as MLIR text or bytecode, or an ONNX model";
 
 /// Files that models and their weights come in, by what they begin with.
 static StringRef recogniseMagic(StringRef bytes) {
@@ -60,7 +60,6 @@ static StringRef recogniseMagic(StringRef bytes) {
 /// Files without a mark of their own, whose name tells.
 static StringRef recogniseName(StringRef path) {
   return StringSwitch<StringRef>(sys::path::extension(path))
-      .CaseLower(".onnx", "an ONNX model")
       .CaseLower(".safetensors", "a file of weights (xrun --parameters reads it)")
       .CasesLower({".pt", ".pth"}, "a model of PyTorch")
       .CasesLower({".pb", ".tflite"}, "a model of TensorFlow")

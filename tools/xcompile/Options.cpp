@@ -51,6 +51,9 @@ static constexpr Flag kFlags[] = {
      "Print what became of each kernel; --report=json prints it as JSON (to standard error where "
      "the result goes to standard output)"},
     {"--timing", "", "Print where the time went"},
+    {"--stub-unsupported", "",
+     "ONNX: put zeros in the place of nodes that are not supported, with a warning, to look at the "
+     "rest"},
     {"-O", "0..3", "Optimisation level (default: 3)"},
     {"--fast-math", "", "Allow approximations, reassociation and flushed denormals"},
     {"--allow-tf32", "",
@@ -73,9 +76,10 @@ static constexpr Flag kFlags[] = {
 };
 
 std::string getHelp() {
-  std::string text = "Usage: xcompile MODEL.mlir -o MODEL.vmfb [options]\n\n"
-                     "Compiles array ops, or linalg on tensors, into one file for the xcompile "
-                     "runtime.\n\nOptions:\n";
+  std::string text =
+      "Usage: xcompile MODEL.mlir -o MODEL.vmfb [options]\n\n"
+      "Compiles array ops, linalg on tensors, or an ONNX model, into one file for the "
+      "xcompile runtime.\n\nOptions:\n";
   for (const Flag &flag : kFlags) {
     std::string left = "  " + flag.name.str() +
                        (flag.name == "-o" || flag.name == "-j" ? " " : "") + flag.argument.str();
@@ -243,6 +247,8 @@ bool Parser::parseOne(llvm::StringRef argument) {
     return result.showVersion = true;
   if (argument == "--timing")
     return result.timing = true;
+  if (argument == "--stub-unsupported")
+    return result.stubUnsupported = true;
   if (argument == "--fast-math")
     return result.compile.fastMath = true;
   if (argument == "--allow-tf32")

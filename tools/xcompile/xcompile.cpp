@@ -8,6 +8,7 @@
 #include "compiler/Codegen/CPU/Arch.h"
 #include "compiler/Codegen/CUDA/Matmul/Tuning.h"
 #include "compiler/Input/Nesting.h"
+#include "compiler/Input/ONNX/ImportONNX.h"
 #include "compiler/Input/ParserErrors.h"
 #include "compiler/Pipeline/Pipeline.h"
 #include "compiler/Pipeline/Registration.h"
@@ -242,6 +243,30 @@ static LogicalResult printWithoutPlace(Diagnostic &diagnostic) {
   return success();
 }
 
+/// Whether the input is an ONNX model: by its name, or by what it holds.
+static bool isModelFile(llvm::StringRef bytes, llvm::StringRef path) {
+  return llvm::sys::path::extension(path).equals_insensitive(".onnx") ||
+         xc::onnx::looksLikeModel(bytes);
+}
+
+/// Its errors are about nodes, not about places in the file, which is binary.
+static OwningOpRef<ModuleOp> importONNX(llvm::StringRef bytes, const xc::CommandLine &command,
+                                        MLIRContext &context) {
+  ScopedDiagnosticHandler inModel(&context, [&](Diagnostic &diagnostic) -> LogicalResult {
+    if (!isa<UnknownLoc>(diagnostic.getLocation()))
+      return failure();
+    if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
+      fail("cannot read '" + command.input + "': " + diagnostic.str());
+    else
+      llvm::WithColor::warning(llvm::errs(), "xcompile") << diagnostic.str() << "\n";
+    return success();
+  });
+  xc::onnx::ImportOptions options;
+  options.directory = command.compile.modelDirectory;
+  options.stubUnsupported = command.stubUnsupported;
+  return xc::onnx::importModel(&context, bytes, options);
+}
+
 namespace {
 
 /// Says an error once that several targets have.
@@ -281,7 +306,8 @@ static int compileFile(xc::CommandLine &command, MLIRContext &context, TimingSco
   command.compile.provenance.sourceHash = llvm::xxh3_64bits(
       llvm::ArrayRef(reinterpret_cast<const uint8_t *>(text.data()), text.size()));
 
-  if (failed(checkReadable(text, command.input, context)))
+  bool isONNX = isModelFile(text, command.input);
+  if (!isONNX && failed(checkReadable(text, command.input, context)))
     return 1;
   auto sources = std::make_shared<llvm::SourceMgr>();
   sources->AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
@@ -299,11 +325,13 @@ static int compileFile(xc::CommandLine &command, MLIRContext &context, TimingSco
   bool isExplained = false;
   auto look = [&](Diagnostic &) { return isExplained = true, failure(); };
   auto looking = std::make_unique<ScopedDiagnosticHandler>(&context, look);
-  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
+  OwningOpRef<ModuleOp> module = isONNX
+                                     ? importONNX(text, command, context)
+                                     : parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
   looking.reset();
   parsing.stop();
   // A verifier of MLIR may refuse an op in silence: tosa.pad by a computed padding.
-  if (!module && !isExplained)
+  if (!module && !isExplained && !isONNX)
     return fail("cannot read '" + command.input +
                 "': a verifier of MLIR refuses one of its ops and does not say why");
   if (!module)

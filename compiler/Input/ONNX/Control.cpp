@@ -1,0 +1,527 @@
+//===- Control.cpp - ONNX's choices and loops -----------------------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What is decided before anything runs is written out: the branch of an If whose condition is
+// known, the iterations of a short Loop whose number is. There values may be sequences, and change
+// their shapes. Everything else becomes array.if and array.while.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Input/ONNX/GraphImport.h"
+#include "compiler/Input/ONNX/Iteration.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace xc::array;
+
+namespace xc::onnx {
+
+static GraphValue asValue(Value tensor) {
+  GraphValue value;
+  value.tensor = tensor;
+  return value;
+}
+
+static GraphValue asNumber(NodeImport &n, int64_t number, Type element) {
+  GraphValue value;
+  value.numbers = Numbers{n.index(number)};
+  value.isScalar = true;
+  value.element = element;
+  return value;
+}
+
+static Results bodyFailed(NodeImport &n, StringRef which) {
+  return n.error("a node of its " + which + " is not supported, or does not fit");
+}
+
+//===----------------------------------------------------------------------===//
+// If
+//===----------------------------------------------------------------------===//
+
+/// The type that describes both; null where there is none.
+static RankedTensorType mergeTypes(RankedTensorType a, RankedTensorType b) {
+  if (a.getElementType() != b.getElementType() || a.getRank() != b.getRank())
+    return {};
+  SmallVector<int64_t> shape;
+  for (auto [x, y] : llvm::zip_equal(a.getShape(), b.getShape())) {
+    if (!areCompatibleDims(x, y))
+      return {};
+    shape.push_back(x == y ? x : ShapedType::kDynamic);
+  }
+  return RankedTensorType::get(shape, a.getElementType());
+}
+
+/// One branch, in a region of its own; failure after an error.
+static FailureOr<Results> buildBranch(NodeImport &n, const Graph &graph, Region &region) {
+  OpBuilder &builder = n.getBuilder();
+  OpBuilder::InsertionGuard guard(builder);
+  builder.createBlock(&region);
+  FailureOr<std::vector<GraphValue>> outputs = n.graph.importSubgraph(graph, {});
+  if (failed(outputs))
+    return failure();
+  Results values;
+  for (GraphValue &output : *outputs) {
+    if (output.isSequence) {
+      n.error("a branch that gives a sequence needs a condition that is known");
+      return failure();
+    }
+    values.push_back(n.graph.materialize(output, n.getLoc()));
+  }
+  return values;
+}
+
+static void endBranch(NodeImport &n, Region &region, ArrayRef<Value> values, TypeRange types) {
+  OpBuilder &builder = n.getBuilder();
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToEnd(&region.front());
+  SmallVector<Value> yielded;
+  for (auto [value, type] : llvm::zip_equal(values, types))
+    yielded.push_back(value.getType() == type
+                          ? value
+                          : Value(tensor::CastOp::create(builder, n.getLoc(), type, value)));
+  YieldOp::create(builder, n.getLoc(), yielded);
+}
+
+static Results importIf(NodeImport &n) {
+  Value condition = n.input(0);
+  const Graph *thenGraph = n.subgraph("then_branch"), *elseGraph = n.subgraph("else_branch");
+  if (!condition || !thenGraph || !elseGraph)
+    return {};
+  if (std::optional<SmallVector<int64_t>> known = n.integers(0); known && known->size() == 1) {
+    FailureOr<std::vector<GraphValue>> outputs =
+        n.graph.importSubgraph(known->front() ? *thenGraph : *elseGraph, {});
+    if (failed(outputs))
+      return bodyFailed(n, "branch");
+    for (auto [index, output] : llvm::enumerate(*outputs))
+      n.setValue(index, std::move(output));
+    return {};
+  }
+  auto thenRegion = std::make_unique<Region>(), elseRegion = std::make_unique<Region>();
+  FailureOr<Results> first = buildBranch(n, *thenGraph, *thenRegion),
+                     second = buildBranch(n, *elseGraph, *elseRegion);
+  SmallVector<Type> types;
+  if (succeeded(first) && succeeded(second) && first->size() == second->size())
+    for (auto [a, b] : llvm::zip_equal(*first, *second))
+      if (RankedTensorType type = mergeTypes(n.typeOf(a), n.typeOf(b)))
+        types.push_back(type);
+  if (failed(first) || failed(second) || types.size() != first->size() ||
+      first->size() != second->size()) {
+    n.forgetSizes(*thenRegion);
+    n.forgetSizes(*elseRegion);
+    if (failed(first) || failed(second))
+      return bodyFailed(n, "branches");
+    return n.error("its branches give values of different types or shapes");
+  }
+  endBranch(n, *thenRegion, *first, types);
+  endBranch(n, *elseRegion, *second, types);
+  OperationState state(n.getLoc(), IfOp::getOperationName());
+  state.addOperands(n.reshape(condition, ArrayRef<int64_t>()));
+  state.addTypes(types);
+  state.addRegion(std::move(thenRegion));
+  state.addRegion(std::move(elseRegion));
+  if (n.hasFailed())
+    return {};
+  return Results(n.getBuilder().create(state)->getResults());
+}
+
+//===----------------------------------------------------------------------===//
+// Loop
+//===----------------------------------------------------------------------===//
+
+/// Whether the body's condition is always true: the one that it is given, or a constant.
+static bool goesOnAlways(const Graph &body) {
+  if (body.outputs.empty() || body.inputs.size() < 2)
+    return false;
+  std::string name = body.outputs[0].name;
+  // A chain of identities.
+  for (size_t steps = 0; steps <= body.nodes.size(); ++steps) {
+    if (name == body.inputs[1].name)
+      return true;
+    for (const Tensor &tensor : body.initializers)
+      if (tensor.name == name)
+        return !tensor.bytes.empty() && tensor.bytes[0] != 0;
+    const Node *producer = nullptr;
+    for (const Node &node : body.nodes)
+      if (llvm::is_contained(node.outputs, name))
+        producer = &node;
+    if (!producer)
+      return false;
+    if (producer->op == "Constant") {
+      const Attribute *value = producer->find("value");
+      return value && value->tensor && !value->tensor->bytes.empty() &&
+             value->tensor->bytes[0] != 0;
+    }
+    if ((producer->op != "Identity" && producer->op != "Cast") || producer->inputs.empty())
+      return false;
+    name = producer->inputs[0];
+  }
+  return false;
+}
+
+/// Loops of at most this many iterations are written out where that is possible.
+static constexpr int64_t kMostWrittenOut = 64;
+
+static Results writeOutLoop(NodeImport &n, const Graph &body, int64_t count) {
+  size_t numStates = n.getNumInputs() - 2;
+  std::vector<GraphValue> states;
+  for (size_t i = 0; i < numStates; ++i) {
+    GraphValue *value = n.value(2 + i);
+    if (!value)
+      return n.error("expected a value for each state of the loop");
+    states.push_back(*value);
+  }
+  std::vector<SmallVector<Value>> collected(body.outputs.size() - 1 - numStates);
+  for (int64_t i = 0; i < count; ++i) {
+    std::vector<GraphValue> inputs{asNumber(n, i, n.getBuilder().getI64Type()),
+                                   asNumber(n, 1, n.getBuilder().getI1Type())};
+    inputs.insert(inputs.end(), states.begin(), states.end());
+    FailureOr<std::vector<GraphValue>> outputs = n.graph.importSubgraph(body, inputs);
+    if (failed(outputs))
+      return bodyFailed(n, "body");
+    for (size_t s = 0; s < numStates; ++s)
+      states[s] = (*outputs)[1 + s];
+    for (size_t s = 0; s < collected.size(); ++s) {
+      GraphValue &part = (*outputs)[1 + numStates + s];
+      if (part.isSequence)
+        return n.error("a loop cannot collect sequences");
+      collected[s].push_back(n.expandDims(n.graph.materialize(part, n.getLoc()), {0}));
+    }
+  }
+  for (size_t s = 0; s < numStates; ++s)
+    n.setValue(s, states[s]);
+  for (auto [index, parts] : llvm::enumerate(collected))
+    n.setValue(numStates + index, asValue(n.concatenate(parts, 0)));
+  return {};
+}
+
+static Results importLoop(NodeImport &n) {
+  const Graph *body = n.subgraph("body");
+  if (!body || n.getNumInputs() < 2)
+    return n.error("expected a body, and two inputs at least");
+  size_t numStates = n.getNumInputs() - 2;
+  if (body->inputs.size() != numStates + 2 || body->outputs.size() < numStates + 1)
+    return n.error("its body takes " + Twine(body->inputs.size()) + " values and gives " +
+                   Twine(body->outputs.size()) + "; expected " + Twine(numStates + 2) +
+                   " and at least " + Twine(numStates + 1));
+  bool isCounted = goesOnAlways(*body);
+  std::optional<OpFoldResult> count;
+  Value limit;
+  if (n.has(0)) {
+    std::optional<Numbers> known = n.numbers(0);
+    if (known && known->size() == 1)
+      count = known->front();
+    else
+      limit = n.convert(n.reshape(n.input(0), ArrayRef<int64_t>()), n.getBuilder().getI64Type());
+  }
+  Value startsAtAll;
+  bool startsAlways = !n.has(1);
+  if (n.has(1)) {
+    std::optional<SmallVector<int64_t>> known = n.integers(1);
+    startsAlways = known && known->size() == 1 && known->front() != 0;
+    if (!startsAlways)
+      startsAtAll = n.reshape(n.input(1), ArrayRef<int64_t>());
+  }
+  std::optional<int64_t> known = count ? getConstantIntValue(*count) : std::nullopt;
+  if (isCounted && startsAlways && known && *known >= 1 && *known <= kMostWrittenOut)
+    return writeOutLoop(n, *body, *known);
+  if (!n.has(0) && isCounted && startsAlways)
+    return n.error("the loop never ends");
+  SmallVector<Value> states;
+  for (size_t i = 0; i < numStates; ++i)
+    states.push_back(n.input(2 + i));
+  bool collects = body->outputs.size() > numStates + 1;
+  if (collects && (!isCounted || !startsAlways || !count))
+    return n.error("a loop that collects arrays needs a number of iterations that is known before "
+                   "anything runs, and a condition that is always true");
+  if (limit) {
+    // A number that is data: one more state that counts down.
+    startsAtAll = n.make<AndOp>(startsAtAll ? startsAtAll : n.scalar(1, n.getBuilder().getI1Type()),
+                                n.compare(CompareDirection::Gt, limit, n.scalar(0, limit)));
+  }
+  Iterated result =
+      iterate(n, count, startsAtAll, states, [&](Value index, ArrayRef<Value> values) -> Step {
+        std::vector<GraphValue> inputs{asValue(index), asNumber(n, 1, n.getBuilder().getI1Type())};
+        for (Value value : values)
+          inputs.push_back(asValue(value));
+        FailureOr<std::vector<GraphValue>> outputs = n.graph.importSubgraph(*body, inputs);
+        Step step;
+        if (failed(outputs)) {
+          bodyFailed(n, "body");
+          return step;
+        }
+        for (auto [i, output] : llvm::enumerate(*outputs)) {
+          if (output.isSequence) {
+            n.error("a sequence in a loop needs a number of iterations that is known, at most " +
+                    Twine(kMostWrittenOut));
+            return step;
+          }
+          Value value = n.graph.materialize(output, n.getLoc());
+          if (i == 0)
+            step.goesOn = n.reshape(value, ArrayRef<int64_t>());
+          else
+            (i <= numStates ? step.states : step.collected).push_back(value);
+        }
+        if (limit)
+          step.goesOn = n.make<AndOp>(
+              step.goesOn,
+              n.compare(CompareDirection::Lt,
+                        n.add(index, n.scalar(1, n.getBuilder().getI64Type())), limit));
+        return step;
+      });
+  Results results = result.states;
+  llvm::append_range(results, result.collected);
+  return results;
+}
+
+//===----------------------------------------------------------------------===//
+// Scan
+//===----------------------------------------------------------------------===//
+
+static SmallVector<int64_t> listOr(NodeImport &n, StringRef name, size_t count) {
+  SmallVector<int64_t> zeros(count, 0), list = n.integerList(name, zeros);
+  if (list.size() != count)
+    n.error("expected " + name + " to have a number for each of " + Twine(count));
+  list.resize(count, 0);
+  return list;
+}
+
+static Results importScan(NodeImport &n) {
+  const Graph *body = n.subgraph("body");
+  size_t numInputs = n.getNumInputs(), numScanned = n.integer("num_scan_inputs", 0);
+  if (!body || numScanned < 1 || numScanned > numInputs || body->inputs.size() != numInputs)
+    return n.error("expected a body for as many values as there are inputs, one of them scanned");
+  size_t numStates = numInputs - numScanned;
+  if (body->outputs.size() < numStates)
+    return n.error("its body gives fewer values than there are states");
+  size_t numCollected = body->outputs.size() - numStates;
+  SmallVector<int64_t> axes = listOr(n, "scan_input_axes", numScanned),
+                       directions = listOr(n, "scan_input_directions", numScanned),
+                       outAxes = listOr(n, "scan_output_axes", numCollected),
+                       outDirections = listOr(n, "scan_output_directions", numCollected);
+  SmallVector<Value> states, scanned;
+  for (size_t i = 0; i < numInputs; ++i)
+    (i < numStates ? states : scanned).push_back(n.input(i));
+  for (auto [axis, value] : llvm::zip_equal(axes, scanned))
+    axis = n.normalizeAxis(axis, n.rankOf(value));
+  if (n.hasFailed())
+    return {};
+  OpFoldResult count = n.size(scanned.front(), axes.front());
+  Type word = n.getBuilder().getI64Type();
+  Iterated result = iterate(n, count, {}, states, [&](Value index, ArrayRef<Value> values) -> Step {
+    std::vector<GraphValue> inputs;
+    for (Value value : values)
+      inputs.push_back(asValue(value));
+    for (auto [axis, direction, value] : llvm::zip_equal(axes, directions, scanned)) {
+      Value place = index;
+      if (direction != 0)
+        place = n.sub(n.sub(n.scalarOf(count, word), n.scalar(1, word)), index);
+      SmallVector<Value> starts(n.rankOf(value), n.scalar(0, word));
+      starts[axis] = place;
+      Numbers box = n.sizesOf(value);
+      box[axis] = n.index(1);
+      inputs.push_back(asValue(n.squeeze(n.dynamicSlice(value, starts, box), {axis})));
+    }
+    Step step;
+    if (n.hasFailed())
+      return step;
+    FailureOr<std::vector<GraphValue>> outputs = n.graph.importSubgraph(*body, inputs);
+    if (failed(outputs)) {
+      bodyFailed(n, "body");
+      return step;
+    }
+    for (auto [i, output] : llvm::enumerate(*outputs))
+      (i < numStates ? step.states : step.collected)
+          .push_back(n.graph.materialize(output, n.getLoc()));
+    return step;
+  });
+  Results results = result.states;
+  for (auto [index, array] : llvm::enumerate(result.collected)) {
+    Value value = array;
+    if (outDirections[index] != 0)
+      value = n.reverse(value, {0});
+    int64_t rank = n.rankOf(value), axis = n.normalizeAxis(outAxes[index], rank);
+    SmallVector<int64_t> permutation = llvm::to_vector(llvm::seq<int64_t>(1, rank));
+    permutation.insert(permutation.begin() + axis, 0);
+    results.push_back(n.transpose(value, permutation));
+  }
+  return results;
+}
+
+//===----------------------------------------------------------------------===//
+// Sequences and optional values
+//===----------------------------------------------------------------------===//
+
+static GraphValue makeSequence(std::vector<GraphValue> elements) {
+  GraphValue value;
+  value.isSequence = true;
+  value.sequence = std::move(elements);
+  return value;
+}
+
+static std::vector<GraphValue> readSequence(NodeImport &n, unsigned index) {
+  GraphValue *value = n.value(index);
+  if (value && value->isSequence)
+    return value->sequence;
+  n.error("expected input " + Twine(index) + " to be a sequence that is made here");
+  return {};
+}
+
+/// A position in a sequence of \p size elements.
+static int64_t readPosition(NodeImport &n, unsigned index, int64_t size, int64_t otherwise) {
+  if (!n.has(index))
+    return otherwise;
+  int64_t position = n.needInteger(index, "a position in a sequence");
+  position = position < 0 ? position + size : position;
+  if (position >= 0 && position <= size)
+    return position;
+  n.error("position " + Twine(position) + " is not in a sequence of " + Twine(size));
+  return 0;
+}
+
+static Results importSequenceConstruct(NodeImport &n) {
+  std::vector<GraphValue> elements;
+  for (unsigned i = 0; i < n.getNumInputs(); ++i)
+    elements.push_back(asValue(n.input(i)));
+  n.setValue(0, makeSequence(std::move(elements)));
+  return {};
+}
+
+static Results importSequenceEmpty(NodeImport &n) {
+  n.setValue(0, makeSequence({}));
+  return {};
+}
+
+static Results importSequenceAt(NodeImport &n) {
+  std::vector<GraphValue> elements = readSequence(n, 0);
+  int64_t position = readPosition(n, 1, elements.size(), 0);
+  if (n.hasFailed() || position >= int64_t(elements.size()))
+    return n.error("the sequence has no such element");
+  n.setValue(0, elements[position]);
+  return {};
+}
+
+static Results importSequenceInsert(NodeImport &n) {
+  std::vector<GraphValue> elements = readSequence(n, 0);
+  int64_t position = readPosition(n, 2, elements.size(), elements.size());
+  Value value = n.input(1);
+  if (n.hasFailed())
+    return {};
+  elements.insert(elements.begin() + position, asValue(value));
+  n.setValue(0, makeSequence(std::move(elements)));
+  return {};
+}
+
+static Results importSequenceErase(NodeImport &n) {
+  std::vector<GraphValue> elements = readSequence(n, 0);
+  int64_t position = readPosition(n, 1, elements.size(), int64_t(elements.size()) - 1);
+  if (n.hasFailed() || position < 0 || position >= int64_t(elements.size()))
+    return n.error("the sequence has no such element");
+  elements.erase(elements.begin() + position);
+  n.setValue(0, makeSequence(std::move(elements)));
+  return {};
+}
+
+static Results importSequenceLength(NodeImport &n) {
+  std::vector<GraphValue> elements = readSequence(n, 0);
+  n.setNumbers(0, {n.index(elements.size())}, /*isScalar=*/true, n.getBuilder().getI64Type());
+  return {};
+}
+
+static Results importConcatFromSequence(NodeImport &n) {
+  std::vector<GraphValue> elements = readSequence(n, 0);
+  SmallVector<Value> parts;
+  for (GraphValue &element : elements)
+    parts.push_back(n.graph.materialize(element, n.getLoc()));
+  if (n.hasFailed() || parts.empty())
+    return n.error("expected a sequence that is not empty");
+  int64_t rank = n.rankOf(parts.front());
+  if (n.integer("new_axis", 0) == 0)
+    return {n.concatenate(parts, n.axis("axis", 0, rank))};
+  int64_t axis = n.axis("axis", 0, rank + 1);
+  for (Value &part : parts)
+    part = n.expandDims(part, {axis});
+  return {n.concatenate(parts, axis)};
+}
+
+static Results importSplitToSequence(NodeImport &n) {
+  Value x = n.input(0);
+  int64_t axis = n.axis("axis", 0, n.rankOf(x)), size = n.dimOf(x, axis);
+  if (n.hasFailed() || ShapedType::isDynamic(size))
+    return n.error("expected a dim of static size");
+  SmallVector<int64_t> parts;
+  bool isSqueezed = !n.has(1) && n.integer("keepdims", 1) == 0;
+  if (!n.has(1)) {
+    parts.assign(size, 1);
+  } else {
+    parts = n.needIntegers(1, "the sizes of parts");
+    GraphValue *split = n.value(1);
+    bool isScalar = split && (split->numbers ? split->isScalar : n.rankOf(split->tensor) == 0);
+    if (isScalar && parts.size() == 1 && parts.front() > 0) {
+      int64_t part = parts.front();
+      parts.clear();
+      for (int64_t place = 0; place < size; place += part)
+        parts.push_back(std::min(part, size - place));
+    }
+  }
+  std::vector<GraphValue> elements;
+  int64_t place = 0;
+  for (int64_t part : parts) {
+    if (part < 0 || part > size - place)
+      return n.error("parts are larger than the dim");
+    Value value = n.slice(x, axis, place, place + part);
+    elements.push_back(asValue(isSqueezed ? n.squeeze(value, {axis}) : value));
+    place += part;
+  }
+  n.setValue(0, makeSequence(std::move(elements)));
+  return {};
+}
+
+static Results importOptional(NodeImport &n) {
+  GraphValue *value = n.value(0);
+  if (!value)
+    return n.error("an optional value without one is not supported");
+  n.setValue(0, *value);
+  return {};
+}
+
+static Results importOptionalHasElement(NodeImport &n) {
+  n.setNumbers(0, {n.index(n.value(0) != nullptr)}, /*isScalar=*/true, n.getBuilder().getI1Type());
+  return {};
+}
+
+/// Whole sequences, and anything else, go through.
+static Results importIdentity(NodeImport &n) {
+  GraphValue *value = n.value(0);
+  if (!value)
+    return {n.input(0)};
+  n.setValue(0, *value);
+  return {};
+}
+
+llvm::ArrayRef<OpEntry> getControlOps() {
+  static constexpr OpEntry kOps[] = {
+      {"ConcatFromSequence", 1, importConcatFromSequence},
+      {"Identity", 1, importIdentity},
+      {"If", 1, importIf},
+      {"Loop", 1, importLoop},
+      {"Optional", 1, importOptional},
+      {"OptionalGetElement", 1, importOptional},
+      {"OptionalHasElement", 1, importOptionalHasElement},
+      {"Scan", 9, importScan},
+      {"SequenceAt", 1, importSequenceAt},
+      {"SequenceConstruct", 1, importSequenceConstruct},
+      {"SequenceEmpty", 1, importSequenceEmpty},
+      {"SequenceErase", 1, importSequenceErase},
+      {"SequenceInsert", 1, importSequenceInsert},
+      {"SequenceLength", 1, importSequenceLength},
+      {"SplitToSequence", 1, importSplitToSequence},
+  };
+  return kOps;
+}
+
+} // namespace xc::onnx

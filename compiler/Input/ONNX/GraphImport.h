@@ -1,0 +1,93 @@
+//===- GraphImport.h - A model being imported -----------------*- C++ -*-===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_INPUT_ONNX_GRAPHIMPORT_H
+#define XC_INPUT_ONNX_GRAPHIMPORT_H
+
+#include "compiler/Input/ONNX/ImportONNX.h"
+#include "compiler/Input/ONNX/NodeImport.h"
+
+#include "llvm/ADT/MapVector.h"
+
+namespace xc::onnx {
+
+/// The values of a graph by name; a subgraph sees those of the graphs around it.
+struct Scope {
+  Scope *outer = nullptr;
+  llvm::StringMap<GraphValue> values;
+
+  GraphValue *find(llvm::StringRef name);
+};
+
+/// Imports nodes of one model into the block that its builder is in.
+class GraphImport {
+public:
+  GraphImport(std::shared_ptr<Model> model, mlir::OpBuilder &builder, const ImportOptions &options);
+
+  /// Imports the nodes of the model's graph and returns its outputs; failure after errors.
+  mlir::FailureOr<Results> importMain(llvm::ArrayRef<mlir::Value> arguments);
+
+  /// The outputs of `graph` with its inputs as given. Failure after an error, which names a node.
+  mlir::FailureOr<std::vector<GraphValue>> importSubgraph(const Graph &graph,
+                                                          std::vector<GraphValue> inputs);
+
+  mlir::OpBuilder &getBuilder() { return builder; }
+  mlir::MLIRContext *getContext() { return builder.getContext(); }
+
+  /// The value as a tensor, which is made where it is known as numbers only.
+  mlir::Value materialize(GraphValue &value, mlir::Location loc);
+  GraphValue *find(llvm::StringRef name) { return scope->find(name); }
+  /// Whether a value of this name has been declared, or the error that none has.
+  mlir::Value makeConstant(const Tensor &tensor, mlir::Location loc, std::string &problem);
+  /// Size `dim` of `value` as one value wherever it is asked for.
+  mlir::OpFoldResult getSize(mlir::Value value, int64_t dim, mlir::Location loc);
+  /// Forgets sizes of values within `region`, which is about to go.
+  void forgetSizes(mlir::Region &region);
+  void bind(llvm::StringRef name, GraphValue value) { scope->values[name] = std::move(value); }
+
+  std::optional<mlir::Type> getElementType(int32_t dataType);
+  mlir::InFlightDiagnostic emitError();
+
+private:
+  struct Unsupported {
+    std::string op, why;
+    std::vector<std::string> nodes;
+  };
+
+  mlir::LogicalResult importNodes(llvm::ArrayRef<Node> nodes);
+  mlir::LogicalResult importNode(const Node &node, size_t position);
+  mlir::LogicalResult importCall(const Function &function, NodeImport &n, Results &results);
+  mlir::LogicalResult bindInitializers(const Graph &graph);
+  void noteUnsupported(const Node &node, llvm::StringRef name, const llvm::Twine &why);
+  bool foldNumbers(NodeImport &n);
+  void poison(const Node &node);
+  void stub(const Node &node, mlir::Location loc);
+  int64_t getVersion(llvm::StringRef domain) const;
+  mlir::LogicalResult reportUnsupported();
+
+  std::shared_ptr<Model> model;
+  mlir::OpBuilder &builder;
+  const ImportOptions &options;
+  Scope *scope = nullptr;
+  const std::vector<OperatorSet> *operatorSets;
+  llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> sizes;
+  llvm::MapVector<llvm::StringRef, Unsupported> unsupported;
+  std::vector<std::unique_ptr<std::string>> unsupportedKeys;
+  size_t numNodes = 0;
+  unsigned depth = 0;
+};
+
+/// Shape arithmetic whose numbers are known: sets the outputs of `n` and returns true.
+bool foldNumbers(NodeImport &n);
+
+/// The importer of an op in a version of its domain; null where there is none. `since` is then the
+/// oldest version that is known, or 0.
+Importer findImporter(llvm::StringRef domain, llvm::StringRef op, int64_t version, int64_t &since);
+
+} // namespace xc::onnx
+
+#endif // XC_INPUT_ONNX_GRAPHIMPORT_H

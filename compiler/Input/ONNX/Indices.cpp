@@ -1,0 +1,208 @@
+//===- Indices.cpp - ONNX ops at positions that are data ------------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Input/ONNX/NodeImport.h"
+
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace xc::array;
+
+namespace xc::onnx {
+
+using Dir = CompareDirection;
+
+/// Whether indices are constants that count from the front.
+static bool areKnownPositive(NodeImport &n, Value indices) {
+  DenseElementsAttr elements;
+  if (!indices || n.isUnsigned(indices))
+    return true;
+  if (!matchPattern(indices, m_Constant(&elements)))
+    return false;
+  return llvm::none_of(elements.getValues<APInt>(),
+                       [](const APInt &index) { return index.isNegative(); });
+}
+
+/// Indices that are negative count from the end of the dim.
+static Value wrapIndices(NodeImport &n, Value indices, Value x, int64_t axis) {
+  if (areKnownPositive(n, indices))
+    return indices;
+  Type element = n.elementOf(indices);
+  Value fromEnd = n.add(indices, n.scalarOf(n.size(x, axis), element));
+  return n.select(n.compare(Dir::Lt, indices, n.scalar(0, indices)), fromEnd, indices);
+}
+
+/// The same for index vectors along the last dim, whose components are of dims `axes` of `x`.
+static Value wrapVectors(NodeImport &n, Value indices, Value x, ArrayRef<int64_t> axes) {
+  if (areKnownPositive(n, indices))
+    return indices;
+  Type element = n.elementOf(indices);
+  SmallVector<Value> sizes;
+  for (int64_t axis : axes)
+    sizes.push_back(n.reshape(n.scalarOf(n.size(x, axis), element), ArrayRef<int64_t>(1)));
+  if (sizes.empty())
+    return indices;
+  Value fromEnd = n.add(indices, n.concatenate(sizes, 0));
+  return n.select(n.compare(Dir::Lt, indices, n.scalar(0, indices)), fromEnd, indices);
+}
+
+//===----------------------------------------------------------------------===//
+// Gathers
+//===----------------------------------------------------------------------===//
+
+static Results importGather(NodeImport &n) {
+  Value x = n.input(0), indices = n.input(1);
+  int64_t axis = n.axis("axis", 0, n.rankOf(x));
+  return {n.make<TakeOp>(x, wrapIndices(n, indices, x, axis), uint64_t(axis))};
+}
+
+static Results importGatherElements(NodeImport &n) {
+  Value x = n.input(0), indices = n.input(1);
+  int64_t axis = n.axis("axis", 0, n.rankOf(x));
+  if (n.rankOf(x) != n.rankOf(indices))
+    return n.error("expected indices of the rank of the data, " + Twine(n.rankOf(x)) + ", got " +
+                   Twine(n.rankOf(indices)));
+  indices = wrapIndices(n, indices, x, axis);
+  // Other dims of the indices may be smaller than those of the data.
+  for (int64_t dim = 0; dim < n.rankOf(x); ++dim) {
+    int64_t size = n.dimOf(indices, dim);
+    if (dim != axis && !ShapedType::isDynamic(size) && size < n.dimOf(x, dim))
+      x = n.slice(x, dim, 0, size);
+  }
+  return {n.make<TakeAlongAxisOp>(x, indices, uint64_t(axis))};
+}
+
+static Results importGatherND(NodeImport &n) {
+  Value x = n.input(0), indices = n.input(1);
+  int64_t batch = n.integer("batch_dims", 0), rank = n.rankOf(indices);
+  int64_t components = n.dimOf(indices, rank - 1);
+  if (rank < 1 || ShapedType::isDynamic(components) || batch < 0 || batch >= rank ||
+      batch + components > n.rankOf(x))
+    return n.error("expected index vectors of static size, for dims that the data has");
+  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, batch + components));
+  indices = wrapVectors(n, indices, x, ArrayRef<int64_t>(axes).drop_front(batch));
+  // Batch dims are components as well, which count.
+  SmallVector<Value> parts;
+  Numbers sizes = n.sizesOf(indices);
+  if (!sizes.empty())
+    sizes.back() = n.index(1);
+  for (int64_t dim = 0; dim < batch; ++dim)
+    parts.push_back(n.iota(sizes, dim, n.elementOf(indices)));
+  parts.push_back(indices);
+  return {n.make<GatherOp>(x, n.concatenate(parts, rank - 1), ArrayRef<int64_t>(axes))};
+}
+
+static Results importCompress(NodeImport &n) {
+  Value x = n.input(0);
+  std::optional<SmallVector<int64_t>> condition = n.integers(1);
+  if (!condition)
+    return n.error("a condition that is data is not supported: the result's size would depend on "
+                   "it");
+  OpFoldResult elements = n.index(1);
+  if (!n.hasAttribute("axis")) {
+    for (OpFoldResult size : n.sizesOf(x))
+      elements = n.sizes().mul(elements, size);
+    x = n.reshape(x, {elements});
+  }
+  int64_t axis = n.axis("axis", 0, n.rankOf(x));
+  SmallVector<int64_t> indices;
+  for (auto [index, flag] : llvm::enumerate(*condition))
+    if (flag)
+      indices.push_back(index);
+  return {n.make<TakeOp>(x, n.constant(indices, n.getBuilder().getI64Type()), uint64_t(axis))};
+}
+
+//===----------------------------------------------------------------------===//
+// Scatters
+//===----------------------------------------------------------------------===//
+
+static std::optional<ScatterKind> readKind(NodeImport &n) {
+  std::string name = n.text("reduction", "none");
+  if (name == "none")
+    return ScatterKind::Set;
+  if (name == "add")
+    return ScatterKind::Add;
+  if (name == "mul")
+    return ScatterKind::Mul;
+  if (name == "max")
+    return ScatterKind::Max;
+  if (name == "min")
+    return ScatterKind::Min;
+  n.error("unknown reduction '" + name + "'");
+  return std::nullopt;
+}
+
+static Results importScatterND(NodeImport &n) {
+  Value x = n.input(0), indices = n.input(1), updates = n.input(2);
+  int64_t components = n.dimOf(indices, n.rankOf(indices) - 1);
+  std::optional<ScatterKind> kind = readKind(n);
+  if (n.rankOf(indices) < 1 || ShapedType::isDynamic(components) || components > n.rankOf(x) ||
+      !kind)
+    return n.error("expected index vectors of static size, for dims that the data has");
+  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, components));
+  indices = wrapVectors(n, indices, x, axes);
+  return {n.make<ScatterOp>(*kind, x, indices, updates, ArrayRef<int64_t>(axes),
+                            /*unique=*/false)};
+}
+
+static Results importScatterElements(NodeImport &n) {
+  Value x = n.input(0), indices = n.input(1), updates = n.input(2);
+  int64_t rank = n.rankOf(x), axis = n.axis("axis", 0, rank);
+  std::optional<ScatterKind> kind = readKind(n);
+  if (n.rankOf(indices) != rank || !kind)
+    return n.error("expected indices of the rank of the data, " + Twine(rank) + ", got " +
+                   Twine(n.rankOf(indices)));
+  indices = wrapIndices(n, indices, x, axis);
+  Numbers sizes = n.sizesOf(indices);
+  SmallVector<Value> components;
+  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  for (int64_t dim = 0; dim < rank; ++dim)
+    components.push_back(
+        n.expandDims(dim == axis ? indices : n.iota(sizes, dim, n.elementOf(indices)), {rank}));
+  return {n.make<ScatterOp>(*kind, x, n.concatenate(components, rank), updates,
+                            ArrayRef<int64_t>(axes), /*unique=*/false)};
+}
+
+static Results importOneHot(NodeImport &n) {
+  Value indices = n.input(0), values = n.input(2);
+  int64_t rank = n.rankOf(indices), axis = n.axis("axis", -1, rank + 1);
+  Numbers depths;
+  if (std::optional<SmallVector<double>> depth = n.floats(1); depth && depth->size() == 1)
+    depths.push_back(n.index(int64_t(depth->front())));
+  else
+    depths = n.needNumbers(1, "the depth of OneHot");
+  if (depths.size() != 1 || n.rankOf(values) != 1 || n.dimOf(values, 0) != 2)
+    return n.error("expected one depth and two values");
+  Type word = n.getBuilder().getI64Type();
+  indices = n.convert(indices, word);
+  Value depth = n.scalarOf(depths.front(), word);
+  indices =
+      n.select(n.compare(Dir::Lt, indices, n.scalar(0, indices)), n.add(indices, depth), indices);
+  Value wide = n.expandDims(indices, {axis});
+  Numbers sizes = n.sizesOf(wide);
+  sizes[axis] = depths.front();
+  Value isHot = n.compare(Dir::Eq, n.iota(sizes, axis, word), wide);
+  Value off = n.squeeze(n.slice(values, 0, 0, 1), {0}),
+        on = n.squeeze(n.slice(values, 0, 1, 2), {0});
+  return {n.select(isHot, on, off)};
+}
+
+llvm::ArrayRef<OpEntry> getIndexOps() {
+  static constexpr OpEntry kOps[] = {
+      {"Compress", 1, importCompress},
+      {"Gather", 1, importGather},
+      {"GatherElements", 1, importGatherElements},
+      {"GatherND", 1, importGatherND},
+      {"OneHot", 1, importOneHot},
+      {"Scatter", 1, importScatterElements},
+      {"ScatterElements", 1, importScatterElements},
+      {"ScatterND", 1, importScatterND},
+  };
+  return kOps;
+}
+
+} // namespace xc::onnx
