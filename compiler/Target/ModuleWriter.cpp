@@ -176,7 +176,8 @@ private:
   SmallVector<DataNumbers> numbers; // for each target
   SmallVector<llvm::StringMap<KernelExports>> kernels;
   SmallVector<Code> executables;
-  bool hasRequirements = false, hasChoices = false, hasSharedFormulas = false;
+  bool hasRequirements = false, hasChoices = false, hasSharedFormulas = false,
+       hasIm2colMaps = false;
 };
 
 } // namespace
@@ -303,6 +304,7 @@ ModuleWriter::buildExport(ModuleOp kernel, DictionaryAttr description, FormulaTa
   auto reason = string(getText("reason"));
   auto locationVector = builder.CreateVectorOfStrings(locations);
   unsigned scalars = getNumber(counts, "scalars", 0);
+  hasIm2colMaps |= target::hasIm2colMaps(description);
   auto mapVector = builder.CreateVector(
       writeTensorMaps(builder, description, scalars, [](Type type) { return getDType(type, ""); }));
   fb::ExportBuilder result(builder);
@@ -540,6 +542,8 @@ FailureOr<std::string> ModuleWriter::buildTables(uint64_t blobBase) {
     requiredFeatures.push_back("choices");
   if (hasSharedFormulas)
     requiredFeatures.push_back("shared formulas");
+  if (hasIm2colMaps)
+    requiredFeatures.push_back("im2col tensor maps");
   auto features = builder.CreateVectorOfStrings(requiredFeatures);
   auto module =
       fb::CreateModule(builder, origin, features, builder.CreateVector(targetTables),

@@ -55,6 +55,11 @@ SmallVector<AffineExpr> getTensorMapScalars(DictionaryAttr description) {
   return scalars;
 }
 
+bool hasIm2colMaps(DictionaryAttr description) {
+  return llvm::any_of(getMaps(description),
+                      [](Attribute map) { return cast<DictionaryAttr>(map).contains("steps"); });
+}
+
 std::vector<flatbuffers::Offset<fb::TensorMap>>
 writeTensorMaps(flatbuffers::FlatBufferBuilder &builder, DictionaryAttr description,
                 unsigned ownScalars, llvm::function_ref<fb::DType(Type)> getDType) {
@@ -74,16 +79,29 @@ writeTensorMaps(flatbuffers::FlatBufferBuilder &builder, DictionaryAttr descript
     auto map = cast<DictionaryAttr>(attr);
     Extents extents(map);
     ArrayRef<int64_t> shape = map.getAs<DenseI64ArrayAttr>("box").asArrayRef();
-    std::vector<uint32_t> box(shape.rbegin(), shape.rend()), steps(shape.size(), 1);
+    // Of an im2col map it is the pixels and channels of a column.
+    bool isIm2col = map.contains("steps");
+    std::vector<uint32_t> box(shape.rbegin(), shape.rend()), steps(extents.sizes.size(), 1);
+    std::vector<int32_t> lower, upper;
+    if (isIm2col) {
+      box.clear();
+      auto getNumbers = [&](StringRef key) {
+        return map.getAs<DenseI64ArrayAttr>(key).asArrayRef();
+      };
+      llvm::copy(llvm::reverse(getNumbers("steps")), steps.begin() + 1);
+      llvm::append_range(lower, llvm::reverse(getNumbers("lower")));
+      llvm::append_range(upper, llvm::reverse(getNumbers("upper")));
+    }
     auto dims = builder.CreateVectorOfStructs(getValues(extents.sizes));
     auto strides = builder.CreateVectorOfStructs(getValues(extents.strides));
     auto boxVector = builder.CreateVector(box);
     auto stepVector = builder.CreateVector(steps);
+    auto lowerVector = builder.CreateVector(lower), upperVector = builder.CreateVector(upper);
     fb::Value offset = getValues(extents.offset).front();
     fb::TensorMapBuilder result(builder);
     result.add_binding(map.getAs<IntegerAttr>("binding").getInt());
     result.add_dtype(getDType(map.getAs<TypeAttr>("type").getValue()));
-    result.add_rank(shape.size());
+    result.add_rank(extents.sizes.size());
     result.add_dims(dims);
     result.add_strides(strides);
     result.add_box(boxVector);
@@ -95,6 +113,13 @@ writeTensorMaps(flatbuffers::FlatBufferBuilder &builder, DictionaryAttr descript
     result.add_l2_promotion(2);
     result.add_offset(&offset);
     result.add_round_tf32(map.contains("tf32"));
+    if (isIm2col) {
+      result.add_mode(fb::TensorMapMode::Im2col);
+      result.add_lower_corner(lowerVector);
+      result.add_upper_corner(upperVector);
+      result.add_pixels(shape[0]);
+      result.add_channels(shape[1]);
+    }
     maps.push_back(result.Finish());
   }
   return maps;

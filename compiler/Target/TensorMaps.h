@@ -25,6 +25,9 @@ std::vector<flatbuffers::Offset<fb::TensorMap>>
 writeTensorMaps(flatbuffers::FlatBufferBuilder &builder, mlir::DictionaryAttr description,
                 unsigned ownScalars, llvm::function_ref<fb::DType(mlir::Type)> getDType);
 
+/// True if one of the descriptors is in im2col mode, which not every reader knows.
+bool hasIm2colMaps(mlir::DictionaryAttr description);
+
 } // namespace xc::target
 
 #endif // XC_TARGET_TENSORMAPS_H

@@ -66,6 +66,7 @@ private:
                            const fb::Value *value);
   Status verifyOperands(const fb::Executable &code, const fb::Export &entry);
   Status verifyTensorMap(const fb::Export &entry, const fb::TensorMap &map);
+  Status verifyImageMap(const char *name, const fb::TensorMap &map);
 
   // verify_function.cpp
   Status verifyFunction(uint32_t ordinal);

@@ -9,6 +9,8 @@
 
 #include "schemas/module_limits.h"
 
+#include <cinttypes>
+
 using namespace xc;
 
 Status Verifier::verifyExecutable(uint32_t ordinal) {
@@ -140,12 +142,16 @@ Status Verifier::verifyParameters(const fb::Export &entry) {
 Status Verifier::verifyTensorMap(const fb::Export &entry, const fb::TensorMap &map) {
   const char *name = entry.name()->c_str();
   uint32_t rank = map.rank();
+  bool isTiled = map.mode() == fb::TensorMapMode::Tiled;
+  if (map.mode() > fb::TensorMapMode::MAX)
+    return corrupt("a tensor map of kernel '%s' is of mode %u", name,
+                   static_cast<unsigned>(map.mode()));
   if (map.binding() >= entry.binding_count())
     return corrupt("a tensor map of kernel '%s' is of binding %u, there are %u", name,
                    map.binding(), entry.binding_count());
   if (map.dtype() > fb::DType::MAX || map.dtype() == fb::DType::None || rank == 0 ||
       rank > ModuleLimits::kTensorMapRank || count(map.dims()) != rank ||
-      count(map.strides()) != rank - 1 || count(map.box()) != rank ||
+      count(map.strides()) != rank - 1 || count(map.box()) != (isTiled ? rank : 0) ||
       count(map.element_strides()) != rank)
     return corrupt("a tensor map of kernel '%s' has element type %u and rank "
                    "%u with %u dims, %u strides, a box of %u and %u element "
@@ -164,8 +170,71 @@ Status Verifier::verifyTensorMap(const fb::Export &entry, const fb::TensorMap &m
   for (const auto *values : {map.dims(), map.strides()})
     for (uint32_t i = 0; i < count(values); ++i)
       isFine &= isScalarOrLiteral(values->Get(i));
-  return isFine ? Status()
-                : corrupt("a tensor map of kernel '%s' names a scalar that "
-                          "does not exist",
-                          name);
+  if (!isFine)
+    return corrupt("a tensor map of kernel '%s' names a scalar that does not exist", name);
+  return isTiled ? Status() : verifyImageMap(name, map);
+}
+
+/// What cuTensorMapEncodeIm2col asks of numbers that are in the file; the driver checks those that
+/// are known when buffers are bound.
+Status Verifier::verifyImageMap(const char *name, const fb::TensorMap &map) {
+  uint32_t rank = map.rank(), spatial = rank - 2;
+  if (rank < 3)
+    return corrupt("an im2col tensor map of kernel '%s' has rank %u, expected 3 to %u", name, rank,
+                   ModuleLimits::kTensorMapRank);
+  if (count(map.lower_corner()) != spatial || count(map.upper_corner()) != spatial)
+    return corrupt("an im2col tensor map of kernel '%s' has corners of %u and %u numbers, expected "
+                   "%u",
+                   name, count(map.lower_corner()), count(map.upper_corner()), spatial);
+  for (uint32_t i = 0; i < rank; ++i) {
+    uint32_t step = map.element_strides()->Get(i);
+    const fb::Value &size = *map.dims()->Get(i);
+    if (step < 1 || step > 8)
+      return corrupt("an im2col tensor map of kernel '%s' goes in steps of %u elements along dim "
+                     "%u, expected 1 to 8",
+                     name, step, i);
+    if (size.formula() < 0 && (size.literal() < 1 || size.literal() > int64_t(1) << 32))
+      return corrupt("an im2col tensor map of kernel '%s' has %" PRId64 " elements along dim %u, "
+                     "expected 1 to 2^32",
+                     name, size.literal(), i);
+  }
+  // The fewer spatial dims, the more bits a corner has.
+  const int32_t limit = rank == 3 ? 1 << 15 : rank == 4 ? 1 << 7 : 1 << 4;
+  for (uint32_t i = 0; i < spatial; ++i) {
+    int32_t lower = map.lower_corner()->Get(i), upper = map.upper_corner()->Get(i);
+    if (lower < -limit || lower >= limit || upper < -limit || upper >= limit)
+      return corrupt("an im2col tensor map of kernel '%s' has corners %d and %d, expected numbers "
+                     "from %d to %d with %u spatial dims",
+                     name, lower, upper, -limit, limit - 1, spatial);
+    const fb::Value &size = *map.dims()->Get(i + 1);
+    if (size.formula() < 0 && size.literal() + upper - lower <= 0)
+      return corrupt("an im2col tensor map of kernel '%s' has no pixels between corners %d and %d "
+                     "of %" PRId64,
+                     name, lower, upper, size.literal());
+  }
+  if (map.channels() < 1 || map.channels() > 256 || map.pixels() < 1 || map.pixels() > 1024)
+    return corrupt("an im2col tensor map of kernel '%s' has columns of %u channels and %u pixels, "
+                   "expected 1 to 256 and 1 to 1024",
+                   name, map.channels(), map.pixels());
+  uint64_t bytes = map.channels() * elementBytes(map.dtype());
+  uint64_t line = map.swizzle() == 0 ? UINT64_MAX : uint64_t(16) << map.swizzle();
+  if (map.swizzle() > 3 || map.interleave() != 0 || map.l2_promotion() > 3 || map.oob_fill() > 1 ||
+      bytes % 16 != 0 || bytes > line)
+    return corrupt("an im2col tensor map of kernel '%s' has %" PRIu64 " bytes of channels, "
+                   "interleave %u, swizzle %u, L2 promotion %u and fill %u, expected a multiple of "
+                   "16 bytes that a swizzled line fits, no interleave, and what the driver knows",
+                   name, bytes, map.interleave(), map.swizzle(), map.l2_promotion(),
+                   map.oob_fill());
+  for (uint32_t i = 0; i + 1 < rank; ++i) {
+    const fb::Value &stride = *map.strides()->Get(i);
+    if (stride.formula() < 0 && (stride.literal() % 16 || stride.literal() >= int64_t(1) << 40))
+      return corrupt("an im2col tensor map of kernel '%s' has a stride of %" PRId64 " bytes, "
+                     "expected a multiple of 16 below 2^40",
+                     name, stride.literal());
+  }
+  if (map.offset() && map.offset()->formula() < 0 && map.offset()->literal() % 16)
+    return corrupt("an im2col tensor map of kernel '%s' begins at byte %" PRId64 ", expected a "
+                   "multiple of 16",
+                   name, map.offset()->literal());
+  return Status();
 }

@@ -263,7 +263,81 @@ static void setVariant(ModuleSpec &module, uint32_t executable, uint32_t exportO
 
 static const fb::Range kNone(0, 0), kOne(0, 1);
 
+/// Gives the kernel a map of 3 x 3 windows over an image, changed by `change`.
+template <typename F> static void addImageMap(ModuleSpec &module, F change) {
+  TensorMapSpec map;
+  map.dtype = fb::DType::F16;
+  map.mode = fb::TensorMapMode::Im2col;
+  map.dims = {literal(64), literal(28), literal(28), literal(8)};
+  map.strides = {literal(128), literal(3584), literal(100352)};
+  map.elementStrides = {1, 1, 1, 1};
+  map.lower = {-1, -1};
+  map.upper = {-1, -1};
+  map.channels = 64;
+  map.pixels = 128;
+  map.swizzle = 3;
+  change(map);
+  module.executables[0].exports[0].tensorMaps = {map};
+}
+
+TEST(LoaderTest, ImageMapsAreRead) {
+  ModuleSpec module = addModule();
+  addImageMap(module, [](TensorMapSpec &) {});
+  module.requiredFeatures = {"im2col tensor maps"};
+  XCR_EXPECT_OK(load(module.finish()));
+  // As far as corners, steps and columns go.
+  addImageMap(module, [](TensorMapSpec &map) {
+    map.lower = {-128, 127};
+    map.upper = {127, 127};
+    map.dims[2] = literal(1);
+    map.elementStrides = {1, 8, 8, 1};
+    map.channels = 8;
+    map.pixels = 1024;
+  });
+  XCR_EXPECT_OK(load(module.finish()));
+}
+
+/// A module whose image map was changed.
+#define IMAGE_MAP(change) [](ModuleSpec &m) { addImageMap(m, [](TensorMapSpec &map) { change; }); }
+
 static const BadTable kBadTables[] = {
+    {"MapMode", "is of mode 2", IMAGE_MAP(map.mode = static_cast<fb::TensorMapMode>(2))},
+    {"ImageMapBox", "a box of 4", IMAGE_MAP(map.box.assign(4, 1))},
+    {"ImageMapRank", "has rank 2, expected 3 to 5",
+     IMAGE_MAP((map.dims.resize(2, literal(0)), map.strides.resize(1, literal(0)),
+                map.elementStrides.resize(2)))},
+    {"ImageMapCorners", "has corners of 1 and 2 numbers, expected 2", IMAGE_MAP(map.lower = {-1})},
+    {"ImageMapLowerCorner", "corners -129 and -1, expected numbers from -128 to 127 with 2 spatial",
+     IMAGE_MAP(map.lower[1] = -129)},
+    {"ImageMapUpperCorner", "corners -1 and 128, expected numbers from -128 to 127",
+     IMAGE_MAP(map.upper[0] = 128)},
+    {"ImageMapCornerOf3D", "corners -1 and 16, expected numbers from -16 to 15 with 3 spatial",
+     IMAGE_MAP((map.dims.push_back(literal(2)), map.strides.push_back(literal(802816)),
+                map.elementStrides.push_back(1), map.lower.push_back(-1),
+                map.upper.push_back(16)))},
+    {"ImageMapEmpty", "has no pixels between corners -1 and -29 of 28",
+     IMAGE_MAP(map.upper[0] = -29)},
+    {"ImageMapNoChannels", "has columns of 0 channels and 128 pixels", IMAGE_MAP(map.channels = 0)},
+    {"ImageMapChannels", "has columns of 257 channels", IMAGE_MAP(map.channels = 257)},
+    {"ImageMapNoPixels", "and 0 pixels", IMAGE_MAP(map.pixels = 0)},
+    {"ImageMapPixels", "and 1025 pixels, expected 1 to 256 and 1 to 1024",
+     IMAGE_MAP(map.pixels = 1025)},
+    {"ImageMapChannelBytes", "has 24 bytes of channels", IMAGE_MAP(map.channels = 12)},
+    {"ImageMapSwizzledLine", "has 128 bytes of channels, interleave 0, swizzle 2",
+     IMAGE_MAP(map.swizzle = 2)},
+    {"ImageMapSwizzle", "swizzle 4", IMAGE_MAP(map.swizzle = 4)},
+    {"ImageMapStep", "goes in steps of 9 elements along dim 1, expected 1 to 8",
+     IMAGE_MAP(map.elementStrides[1] = 9)},
+    {"ImageMapNoStep", "in steps of 0 elements", IMAGE_MAP(map.elementStrides[2] = 0)},
+    {"ImageMapSize", "has 0 elements along dim 3, expected 1 to 2^32",
+     IMAGE_MAP(map.dims[3] = literal(0))},
+    {"ImageMapHugeSize", "elements along dim 1", IMAGE_MAP(map.dims[1] = literal(INT64_MAX))},
+    {"ImageMapStride", "has a stride of 120 bytes, expected a multiple of 16 below 2^40",
+     IMAGE_MAP(map.strides[0] = literal(120))},
+    {"ImageMapOffset", "begins at byte 8, expected a multiple of 16",
+     IMAGE_MAP(map.offset = literal(8))},
+    {"ImageMapScalar", "names a scalar that does not exist",
+     IMAGE_MAP(map.dims[3] = formula(77))},
     {"TargetWithoutKind", "target 0 has no kind", [](ModuleSpec &m) { m.targets[0].kind = ""; }},
     {"ExecutableOfNoTarget", "is for target 4", [](ModuleSpec &m) { m.executables[0].target = 4; }},
     {"ExecutableKindUnknown", "executable 0 is of kind",

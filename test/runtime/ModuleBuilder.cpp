@@ -146,6 +146,7 @@ static Offset<fb::TensorMap> writeTensorMap(FlatBufferBuilder &builder, const Te
   auto strides = builder.CreateVectorOfStructs(spec.strides);
   auto box = builder.CreateVector(spec.box);
   auto elementStrides = builder.CreateVector(spec.elementStrides);
+  auto lower = builder.CreateVector(spec.lower), upper = builder.CreateVector(spec.upper);
   fb::TensorMapBuilder writer(builder);
   writer.add_binding(spec.binding);
   writer.add_dtype(spec.dtype);
@@ -155,6 +156,11 @@ static Offset<fb::TensorMap> writeTensorMap(FlatBufferBuilder &builder, const Te
   writer.add_box(box);
   writer.add_element_strides(elementStrides);
   writer.add_swizzle(spec.swizzle);
+  writer.add_mode(spec.mode);
+  writer.add_lower_corner(lower);
+  writer.add_upper_corner(upper);
+  writer.add_channels(spec.channels);
+  writer.add_pixels(spec.pixels);
   writer.add_offset(&spec.offset);
   return writer.Finish();
 }

@@ -133,6 +133,9 @@ struct TensorMapSpec {
   std::vector<uint32_t> box, elementStrides;
   uint8_t swizzle = 0;
   fb::Value offset = literal(0);
+  fb::TensorMapMode mode = fb::TensorMapMode::Tiled;
+  std::vector<int32_t> lower, upper;
+  uint32_t channels = 0, pixels = 0;
 };
 
 struct OperandSpec {

@@ -55,9 +55,13 @@ private:
       elements.push_back(*vector->Get(i));
     return builder.CreateVectorOfStructs(elements);
   }
-  Offset<flatbuffers::Vector<uint32_t>> copy(const flatbuffers::Vector<uint32_t> *vector) {
+  template <typename T>
+  Offset<flatbuffers::Vector<T>> copyNumbers(const flatbuffers::Vector<T> *vector) {
     return vector ? builder.CreateVector(vector->data(), vector->size())
-                  : builder.CreateVector(std::vector<uint32_t>());
+                  : builder.CreateVector(std::vector<T>());
+  }
+  Offset<flatbuffers::Vector<uint32_t>> copy(const flatbuffers::Vector<uint32_t> *vector) {
+    return copyNumbers(vector);
   }
   template <typename T>
   Offset<flatbuffers::Vector<Offset<flatbuffers::String>>> copyStrings(const T *vector) {
@@ -96,9 +100,11 @@ Offset<fb::TensorMap> KernelModuleWriter::buildTensorMap(const fb::TensorMap &ma
   auto strides = copy(map.strides());
   auto box = copy(map.box());
   auto elementStrides = copy(map.element_strides());
+  auto lower = copyNumbers(map.lower_corner()), upper = copyNumbers(map.upper_corner());
   return fb::CreateTensorMap(builder, map.binding(), map.dtype(), map.rank(), dims, strides, box,
                              elementStrides, map.interleave(), map.swizzle(), map.l2_promotion(),
-                             map.oob_fill(), map.offset(), map.round_tf32());
+                             map.oob_fill(), map.offset(), map.round_tf32(), map.mode(), lower,
+                             upper, map.channels(), map.pixels());
 }
 
 Offset<fb::Export> KernelModuleWriter::buildExport(const fb::Export &entry) {

@@ -103,6 +103,7 @@ static TensorMapSpec readTensorMap(const fb::TensorMap &map) {
   TensorMapSpec spec;
   spec.binding = map.binding();
   spec.rank = map.rank();
+  spec.isIm2col = map.mode() == fb::TensorMapMode::Im2col;
   spec.type = map.round_tf32() && map.dtype() == fb::DType::F32 ? CU_TENSOR_MAP_DATA_TYPE_TFLOAT32
                                                                 : getMapType(map.dtype());
   spec.offset = valueOf(map.offset());
@@ -110,9 +111,16 @@ static TensorMapSpec readTensorMap(const fb::TensorMap &map) {
     spec.dims[i] = valueOf(map.dims()->Get(i));
     if (i + 1 < spec.rank)
       spec.strides[i] = valueOf(map.strides()->Get(i));
-    spec.box[i] = map.box()->Get(i);
+    if (!spec.isIm2col)
+      spec.box[i] = map.box()->Get(i);
     spec.elementStrides[i] = map.element_strides()->Get(i);
   }
+  for (uint32_t i = 0; spec.isIm2col && i + 2 < spec.rank; ++i) {
+    spec.lowerCorner[i] = map.lower_corner()->Get(i);
+    spec.upperCorner[i] = map.upper_corner()->Get(i);
+  }
+  spec.channels = map.channels();
+  spec.pixels = map.pixels();
   spec.interleave = static_cast<CUtensorMapInterleave>(map.interleave());
   spec.swizzle = static_cast<CUtensorMapSwizzle>(map.swizzle());
   spec.l2Promotion = static_cast<CUtensorMapL2promotion>(map.l2_promotion());

@@ -32,7 +32,11 @@ struct TensorMapSpec {
   uint32_t binding = 0, rank = 0;
   CUtensorMapDataType type = CU_TENSOR_MAP_DATA_TYPE_UINT8;
   TensorMapValue dims[kMaxMapRank], strides[kMaxMapRank - 1], offset;
-  cuuint32_t box[kMaxMapRank] = {}, elementStrides[kMaxMapRank] = {};
+  bool isIm2col = false;
+  cuuint32_t box[kMaxMapRank] = {};                                         // of a tiled map
+  int lowerCorner[kMaxMapRank - 2] = {}, upperCorner[kMaxMapRank - 2] = {}; // of an im2col map
+  cuuint32_t channels = 0, pixels = 0;                                      // of an im2col map
+  cuuint32_t elementStrides[kMaxMapRank] = {};
   CUtensorMapInterleave interleave = CU_TENSOR_MAP_INTERLEAVE_NONE;
   CUtensorMapSwizzle swizzle = CU_TENSOR_MAP_SWIZZLE_NONE;
   CUtensorMapL2promotion l2Promotion = CU_TENSOR_MAP_L2_PROMOTION_NONE;

@@ -225,6 +225,11 @@ Status CudaRecording::encodeMap(const hal::Command &command, const TensorMapSpec
   for (uint32_t i = 0; i + 1 < spec.rank; ++i)
     strides[i] = valueOf(spec.strides[i]);
   uint64_t address = addresses[command.addresses.begin + spec.binding] + valueOf(spec.offset);
+  if (spec.isIm2col)
+    return XCR_CUDA_CALL(device, cuTensorMapEncodeIm2col, out, spec.type, spec.rank,
+                         reinterpret_cast<void *>(address), dims, strides, spec.lowerCorner,
+                         spec.upperCorner, spec.channels, spec.pixels, spec.elementStrides,
+                         spec.interleave, spec.swizzle, spec.l2Promotion, spec.oobFill);
   return XCR_CUDA_CALL(device, cuTensorMapEncodeTiled, out, spec.type, spec.rank,
                        reinterpret_cast<void *>(address), dims, strides, spec.box,
                        spec.elementStrides, spec.interleave, spec.swizzle, spec.l2Promotion,

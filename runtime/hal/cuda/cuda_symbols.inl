@@ -139,6 +139,7 @@ XCR_CUDA_SYMBOL(cuGraphExecDestroy, cuGraphExecDestroy, (CUgraphExec exec))
 
 // Tensor maps.
 XCR_CUDA_SYMBOL(cuTensorMapEncodeTiled, cuTensorMapEncodeTiled, (CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, void *address, const cuuint64_t *dims, const cuuint64_t *strides, const cuuint32_t *box, const cuuint32_t *elementStrides, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2Promotion, CUtensorMapFloatOOBfill oobFill))
+XCR_CUDA_SYMBOL(cuTensorMapEncodeIm2col, cuTensorMapEncodeIm2col, (CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, void *address, const cuuint64_t *dims, const cuuint64_t *strides, const int *lowerCorner, const int *upperCorner, cuuint32_t channels, cuuint32_t pixels, const cuuint32_t *elementStrides, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2Promotion, CUtensorMapFloatOOBfill oobFill))
 
 // clang-format on
 

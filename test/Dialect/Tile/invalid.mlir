@@ -390,3 +390,85 @@ func.func @store_in(%sum: f32, %buffer: memref<64xf16>, %i: index) {
   tile.store_in %sum, %buffer[%i] block %i : f32, memref<64xf16>
   return
 }
+
+// -----
+
+func.func @pixels_without_corners(%memory: memref<802816xbf16>) {
+  // expected-error@+1 {{expected lower and upper corners and steps along 2 spatial dims of an im2col map, and none of another}}
+  %map = tile.tensor_map %memory {sizes = affine_map<() -> (8, 56, 56, 32)>, strides = affine_map<() -> (100352, 1792, 32, 1)>} : memref<802816xbf16> -> !tile.tensor_map<64x32xbf16, im2col = 4>
+  return
+}
+
+// -----
+
+func.func @pixels_of_other_rank(%memory: memref<802816xbf16>) {
+  // expected-error@+1 {{expected lower and upper corners and steps along 2 spatial dims}}
+  %map = tile.tensor_map %memory {sizes = affine_map<() -> (8, 56, 56, 32)>, strides = affine_map<() -> (100352, 1792, 32, 1)>, lower = array<i64: 0>, upper = array<i64: 0, 0>, steps = array<i64: 1, 1>} : memref<802816xbf16> -> !tile.tensor_map<64x32xbf16, im2col = 4>
+  return
+}
+
+// -----
+
+func.func @boxes_with_corners(%memory: memref<802816xbf16>) {
+  // expected-error@+1 {{expected lower and upper corners and steps along 0 spatial dims of an im2col map, and none of another}}
+  %map = tile.tensor_map %memory {sizes = affine_map<() -> (8, 56, 56, 32)>, strides = affine_map<() -> (100352, 1792, 32, 1)>, lower = array<i64: 0, 0>, upper = array<i64: 0, 0>, steps = array<i64: 1, 1>} : memref<802816xbf16> -> !tile.tensor_map<1x1x64x32xbf16>
+  return
+}
+
+// -----
+
+func.func @pixel_corners(%memory: memref<802816xbf16>) {
+  // expected-error@+1 {{expected corners from -128 to 127, got [0, 0] and [128, 0]}}
+  %map = tile.tensor_map %memory {sizes = affine_map<() -> (8, 56, 56, 32)>, strides = affine_map<() -> (100352, 1792, 32, 1)>, lower = array<i64: 0, 0>, upper = array<i64: 128, 0>, steps = array<i64: 1, 1>} : memref<802816xbf16> -> !tile.tensor_map<64x32xbf16, im2col = 4>
+  return
+}
+
+// -----
+
+func.func @pixel_steps(%memory: memref<802816xbf16>) {
+  // expected-error@+1 {{expected steps from 1 to 8, got [9, 1]}}
+  %map = tile.tensor_map %memory {sizes = affine_map<() -> (8, 56, 56, 32)>, strides = affine_map<() -> (100352, 1792, 32, 1)>, lower = array<i64: 0, 0>, upper = array<i64: 0, 0>, steps = array<i64: 9, 1>} : memref<802816xbf16> -> !tile.tensor_map<64x32xbf16, im2col = 4>
+  return
+}
+
+// -----
+
+// expected-error@+1 {{expected pixels and channels of an image of rank 3 to 5, got 3 sizes and rank 4}}
+func.func private @column(!tile.tensor_map<1x64x32xbf16, im2col = 4>)
+
+// -----
+
+// expected-error@+1 {{expected pixels and channels of an image of rank 3 to 5, got 2 sizes and rank 2}}
+func.func private @image_rank(!tile.tensor_map<64x32xbf16, im2col = 2>)
+
+// -----
+
+func.func @load_without_offsets(%map: !tile.tensor_map<64x64xbf16, im2col = 4>, %slot: !tile.shared<64x64xbf16>, %ring: !tile.ring<2, !tile.shared<64x64xbf16>>, %i: index) {
+  // expected-error@+1 {{expected 2 offsets, got 0}}
+  tile.load %map[%i, %i, %i, %i] to %slot signal %ring[%i] : !tile.tensor_map<64x64xbf16, im2col = 4>, !tile.shared<64x64xbf16>, !tile.ring<2, !tile.shared<64x64xbf16>>
+  return
+}
+
+// -----
+
+func.func @load_box_with_offsets(%map: !tile.tensor_map<64x64xbf16>, %slot: !tile.shared<64x64xbf16>, %ring: !tile.ring<2, !tile.shared<64x64xbf16>>, %i: index) {
+  // expected-error@+1 {{expected 0 offsets, got 1}}
+  tile.load %map[%i, %i] offsets [%i] to %slot signal %ring[%i] : !tile.tensor_map<64x64xbf16>, !tile.shared<64x64xbf16>, !tile.ring<2, !tile.shared<64x64xbf16>>
+  return
+}
+
+// -----
+
+func.func @load_pixel_coords(%map: !tile.tensor_map<64x64xbf16, im2col = 4>, %slot: !tile.shared<64x64xbf16>, %ring: !tile.ring<2, !tile.shared<64x64xbf16>>, %i: index) {
+  // expected-error@+1 {{expected 4 coordinates, got 2}}
+  tile.load %map[%i, %i] offsets [%i, %i] to %slot signal %ring[%i] : !tile.tensor_map<64x64xbf16, im2col = 4>, !tile.shared<64x64xbf16>, !tile.ring<2, !tile.shared<64x64xbf16>>
+  return
+}
+
+// -----
+
+func.func @store_pixels(%map: !tile.tensor_map<64x64xbf16, im2col = 4>, %tile: !tile.shared<64x64xbf16>, %i: index) {
+  // expected-error@+1 {{expected a map of boxes to store, got '!tile.tensor_map<64x64xbf16, im2col = 4>'}}
+  tile.store %tile[%i] panel 0 to %map[%i, %i, %i, %i] : !tile.shared<64x64xbf16>, !tile.tensor_map<64x64xbf16, im2col = 4>
+  return
+}

@@ -121,6 +121,9 @@ TEST_F(TensorMapTest, Im2col) {
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, encode(outside, 64, 128));
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, encode(lower, 257, 128));
   EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, encode(lower, 64, 1025));
+  int behind[] = {27, -1}, last[] = {26, -1};
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE, encode(behind, 64, 128)) << "no pixel is in the box";
+  EXPECT_EQ(CUDA_SUCCESS, encode(last, 64, 128));
 }
 
 class AmpereTensorMapTest : public TensorMapTest {

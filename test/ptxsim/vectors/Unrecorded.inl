@@ -14,6 +14,7 @@
     {"cp", "L2::128B", "a hint about caches, not recorded so far"},
     {"cp", "L2::256B", "a hint about caches, not recorded so far"},
     {"cp", "L2::cache_hint", "a hint about caches, not recorded so far"},
+    {"cp", "im2col", "needs a map of another driver call; convolutions show it on hardware"},
     {"cvta", "to", "gives the address that loads of the space take, as all of the suite's do"},
     {"discard", "", "leaves memory undefined"},
     {"prefetch", "tensormap", "has no result, and its operand is a map of the driver's own form"},

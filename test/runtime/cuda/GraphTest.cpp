@@ -194,6 +194,36 @@ TEST_P(GraphTest, TensorMapsFollowBindingsAndScalars) {
   }
 }
 
+TEST_P(GraphTest, ImageMapsHaveTheirPixels) {
+  if (!standIn())
+    GTEST_SKIP() << "only the stand-in's tensor maps can be read";
+  Ref<hal::Memory> data = allocate(8192), out = allocate(256);
+  TestPlan plan;
+  plan.dispatch(code.get(), kShowImageMap, {data->address(), out->address()}, {5});
+  Ref<hal::Recording> recording = record(plan);
+  for (uint32_t round = 0; round < 2; ++round) {
+    run(*recording);
+    auto map = download<ptxsim::EncodedTensorMap>(*out, 1)[0];
+    ASSERT_TRUE(ptxsim::isTensorMap(map));
+    EXPECT_EQ(map.kind, ptxsim::EncodedTensorMap::Im2col);
+    EXPECT_EQ(map.globalAddress, data->address());
+    EXPECT_EQ(map.rank, 4u);
+    EXPECT_EQ(map.dimsMinus1[1], 11u);
+    EXPECT_EQ(map.dimsMinus1[3], 4u + round);
+    EXPECT_EQ(map.strides[2], 15360u);
+    EXPECT_EQ(map.elementStrides[1], 2u);
+    EXPECT_EQ(map.lowerCorner[0], -1);
+    EXPECT_EQ(map.lowerCorner[1], -2);
+    EXPECT_EQ(map.upperCorner[0], -3);
+    EXPECT_EQ(map.upperCorner[1], 1);
+    EXPECT_EQ(map.channelsPerPixel, 32u);
+    EXPECT_EQ(map.pixelsPerColumn, 192u);
+    EXPECT_EQ(map.swizzle, 2u);
+    plan.scalars[0] += 1;
+    EXPECT_EQ(update(*recording, plan, 0, hal::kChangedScalars).patches, 1u);
+  }
+}
+
 TEST_P(GraphTest, AFailedUpdateIsMendedByOneOfEverything) {
   Ref<hal::Memory> data = allocate(8192), out = allocate(128);
   TestPlan plan;

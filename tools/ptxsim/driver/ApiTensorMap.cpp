@@ -180,6 +180,9 @@ CUresult cuTensorMapEncodeIm2col(CUtensorMap *out, CUtensorMapDataType type, cuu
         return CUDA_ERROR_INVALID_VALUE;
       map.lowerCorner[i] = static_cast<int16_t>(lowerCorner[i]);
       map.upperCorner[i] = static_cast<int16_t>(upperCorner[i]);
+      // The bounding box must have pixels.
+      if (static_cast<int64_t>(dims[i + 1]) + upperCorner[i] - lowerCorner[i] <= 0)
+        return CUDA_ERROR_INVALID_VALUE;
     }
     map.channelsPerPixel = static_cast<uint16_t>(channels);
     map.pixelsPerColumn = static_cast<uint16_t>(pixels);

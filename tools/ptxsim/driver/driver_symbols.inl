@@ -101,7 +101,6 @@ XCR_CUDA_SYMBOL(cuGraphExecUpdate, cuGraphExecUpdate_v2, (CUgraphExec exec, CUgr
 XCR_CUDA_SYMBOL(cuGraphUpload, cuGraphUpload, (CUgraphExec exec, CUstream stream))
 
 // Tensor maps.
-XCR_CUDA_SYMBOL(cuTensorMapEncodeIm2col, cuTensorMapEncodeIm2col, (CUtensorMap *map, CUtensorMapDataType type, cuuint32_t rank, void *address, const cuuint64_t *dims, const cuuint64_t *strides, const int *pixelBoxLowerCorner, const int *pixelBoxUpperCorner, cuuint32_t channelsPerPixel, cuuint32_t pixelsPerColumn, const cuuint32_t *elementStrides, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion l2Promotion, CUtensorMapFloatOOBfill oobFill))
 XCR_CUDA_SYMBOL(cuTensorMapReplaceAddress, cuTensorMapReplaceAddress, (CUtensorMap *map, void *address))
 
 // clang-format on

@@ -40,9 +40,18 @@ struct BoxLayout {
   uint32_t rowBytes = 0, pitch = 0;
   uint32_t count[5] = {1, 1, 1, 1, 1}; // elements along each dimension
   explicit BoxLayout(const EncodedTensorMap &map) {
+    if (map.kind == EncodedTensorMap::Im2col) {
+      count[0] = map.channelsPerPixel;
+      count[1] = map.pixelsPerColumn;
+      setPitch(map);
+      return;
+    }
     count[0] = map.box[0]; // the element stride of the innermost dimension is ignored
     for (unsigned i = 1; i < map.rank; ++i)
       count[i] = (map.box[i] + map.elementStrides[i] - 1u) / map.elementStrides[i];
+    setPitch(map);
+  }
+  void setPitch(const EncodedTensorMap &map) {
     rowBytes = count[0] * map.elementBytes;
     pitch = map.swizzle ? std::max(rowBytes, 16u << map.swizzle) : rowBytes;
   }
@@ -55,9 +64,61 @@ uint32_t swizzled(uint32_t address, unsigned swizzle) {
   return address ^ ((address >> 7 & ((1u << swizzle) - 1)) << 4);
 }
 
+/// What of a row from |first| on is inside of the tensor, if its pixel is; |r.global| is that of
+/// the pixel's first element.
+void clipRow(const EncodedTensorMap &map, const BoxLayout &layout, int64_t first, BoxRow &r) {
+  int64_t end = first + layout.count[0];
+  int64_t low = std::max<int64_t>(first, 0);
+  int64_t high = std::min<int64_t>(end, static_cast<int64_t>(map.dimsMinus1[0]) + 1);
+  if (low >= high)
+    return;
+  r.skipped = static_cast<uint32_t>(low - first) * map.elementBytes;
+  r.inside = static_cast<uint32_t>(high - low) * map.elementBytes;
+  r.global += static_cast<uint64_t>(low) * map.elementBytes;
+}
+
+/// The last place of the bounding box along spatial dimension |i|.
+int64_t lastPixel(const EncodedTensorMap &map, unsigned i) {
+  return static_cast<int64_t>(map.dimsMinus1[i + 1]) + map.upperCorner[i];
+}
+
+/// Calls |function| with the channels of each pixel: from the first one's place on through the
+/// bounding box in the tensor's order, image after image, each read as far from its place as the
+/// offsets say. Stops when it returns false.
+template <typename F> bool forPixels(const BulkCopy &copy, const BoxLayout &layout, F function) {
+  const EncodedTensorMap &map = copy.map;
+  unsigned spatial = map.rank - 2u;
+  int64_t at[4]; // of the pixel in the box; the image is last
+  for (unsigned i = 0; i <= spatial; ++i)
+    at[i] = copy.coordinates[i + 1];
+  for (uint32_t pixel = 0; pixel < layout.count[1]; ++pixel) {
+    BoxRow r;
+    r.place = pixel * layout.pitch;
+    r.global = map.globalAddress;
+    bool inside = true;
+    for (unsigned i = 0; i <= spatial; ++i) {
+      int64_t from = at[i] + (i < spatial ? copy.offsets[i] : 0);
+      inside &= from >= 0 && from <= static_cast<int64_t>(map.dimsMinus1[i + 1]);
+      r.global += static_cast<uint64_t>(from) * map.strides[i];
+    }
+    if (inside)
+      clipRow(map, layout, copy.coordinates[0], r);
+    if (!function(r))
+      return false;
+    unsigned i = 0;
+    for (; i < spatial && (at[i] += map.elementStrides[i + 1]) > lastPixel(map, i); ++i)
+      at[i] = map.lowerCorner[i];
+    if (i == spatial)
+      at[i] += map.elementStrides[i + 1];
+  }
+  return true;
+}
+
 /// Calls |function| with each row of the box; stops when it returns false.
 template <typename F> bool forRows(const BulkCopy &copy, const BoxLayout &layout, F function) {
   const EncodedTensorMap &map = copy.map;
+  if (map.kind == EncodedTensorMap::Im2col)
+    return forPixels(copy, layout, function);
   for (uint32_t row = 0; row < layout.rows(); ++row) {
     BoxRow r;
     r.place = row * layout.pitch;
@@ -72,14 +133,8 @@ template <typename F> bool forRows(const BulkCopy &copy, const BoxLayout &layout
       r.global += static_cast<uint64_t>(at) * map.strides[i - 1];
     }
     // Along a row elements are adjacent: steps of dimension 0 go element by element.
-    int64_t first = copy.coordinates[0], end = first + layout.count[0];
-    int64_t low = std::max<int64_t>(first, 0);
-    int64_t high = std::min<int64_t>(end, static_cast<int64_t>(map.dimsMinus1[0]) + 1);
-    if (inside && low < high) {
-      r.skipped = static_cast<uint32_t>(low - first) * map.elementBytes;
-      r.inside = static_cast<uint32_t>(high - low) * map.elementBytes;
-      r.global += static_cast<uint64_t>(low) * map.elementBytes;
-    }
+    if (inside)
+      clipRow(map, layout, copy.coordinates[0], r);
     if (!function(r))
       return false;
   }
@@ -146,15 +201,39 @@ static bool fail(const BulkCopy &copy, FaultKind kind, uint64_t address, std::st
   return false;
 }
 
+/// PTX ISA, "im2col mode": offsets have as many bits as the spatial dimensions leave them, and a
+/// column begins in the bounding box.
+static bool checkPixels(const BulkCopy &copy) {
+  static constexpr unsigned kLimits[] = {1u << 16, 1u << 8, 1u << 5};
+  const EncodedTensorMap &map = copy.map;
+  unsigned spatial = map.rank - 2u;
+  for (unsigned i = 0; i < spatial; ++i) {
+    if (copy.offsets[i] >= kLimits[spatial - 1])
+      return fail(copy, FaultKind::IllegalInstruction, copy.global,
+                  "expected im2col offsets below " + std::to_string(kLimits[spatial - 1]) +
+                      " with " + std::to_string(spatial) + " spatial dimensions, got " +
+                      std::to_string(copy.offsets[i]));
+    if (copy.coordinates[i + 1] < map.lowerCorner[i] || copy.coordinates[i + 1] > lastPixel(map, i))
+      return fail(copy, FaultKind::IllegalInstruction, copy.global,
+                  "expected a column that begins in the bounding box, from " +
+                      std::to_string(map.lowerCorner[i]) + " to " +
+                      std::to_string(lastPixel(map, i)) + ", got coordinate " +
+                      std::to_string(copy.coordinates[i + 1]));
+  }
+  return true;
+}
+
 static bool checkTensor(BulkCopy &copy) {
   const EncodedTensorMap &map = copy.map;
   if (!isTensorMap(map))
     return fail(copy, FaultKind::IllegalInstruction, copy.global,
                 "no tensor map at " + hex(copy.global) +
                     " (cuTensorMapEncodeTiled makes one, a kernel gets it by value)");
-  if (map.kind != EncodedTensorMap::Tiled)
+  if ((map.kind == EncodedTensorMap::Im2col) != copy.op->im2col)
     return fail(copy, FaultKind::IllegalInstruction, copy.global,
-                "the tensor map is of kind im2col, which this instruction does not take");
+                copy.op->im2col
+                    ? "the tensor map is tiled, and this instruction takes one of kind im2col"
+                    : "the tensor map is of kind im2col, which this instruction does not take");
   if (map.interleave)
     return fail(copy, FaultKind::IllegalInstruction, copy.global,
                 "interleaved tensor maps are not supported");
@@ -173,6 +252,8 @@ static bool checkTensor(BulkCopy &copy) {
       return fail(copy, FaultKind::IllegalInstruction, copy.global,
                   "expected a box to store that begins in the tensor, got coordinate " +
                       std::to_string(copy.coordinates[i]));
+  if (copy.op->im2col && !checkPixels(copy))
+    return false;
   BoxLayout layout(map);
   copy.bytes = layout.rowBytes * layout.rows();
   copy.extent = layout.pitch * layout.rows();

@@ -35,6 +35,7 @@ struct BulkCopy {
   const BulkOp *op = nullptr; // NULL: a cp.async.mbarrier.arrive
   EncodedTensorMap map;       // of tensor copies
   int32_t coordinates[5] = {};
+  uint16_t offsets[3] = {};     // of im2col copies
   uint64_t global = 0;          // of others
   uint32_t bytes = 0;           // that the copy moves
   uint32_t shared = 0;          // offset in shared memory

@@ -132,6 +132,8 @@ void execBulk(Warp &warp, const Inst &inst, uint32_t mask) {
         return;
       for (unsigned i = 0; i < op.rank; ++i)
         copy->coordinates[i] = warp.row<int32_t>(op.coordinates[i])[l];
+      for (unsigned i = 0; op.im2col && i + 2 < op.rank; ++i)
+        copy->offsets[i] = warp.row<uint16_t>(op.offsets[i])[l];
     } else {
       copy->bytes = warp.row<uint32_t>(op.bytes)[l];
     }
@@ -209,9 +211,26 @@ bool takeRank(InstDecoder &d, BulkOp &op) {
       op.rank = rank;
   if (op.rank == 0)
     return d.fail("expected .1d to .5d");
-  if (!d.flag("tile") && d.peekModifier().substr(0, 6) == "im2col")
-    return d.fail("im2col copies are not supported");
   return true;
+}
+
+/// .tile, which is what there is without it, or .im2col; others are of later architectures.
+bool takeLoadMode(InstDecoder &d, BulkOp &op) {
+  op.im2col = d.flag("im2col");
+  if (!op.im2col && !d.flag("tile") && d.peekModifier().substr(0, 6) == "im2col")
+    return d.fail("unsupported load mode ." + std::string(d.peekModifier()));
+  if (op.im2col && (op.kind != BulkOp::ToShared || op.rank < 3))
+    return d.fail("expected .im2col of a copy to shared memory of rank 3 to 5");
+  return true;
+}
+
+/// {offsets}, one for each spatial dimension.
+bool takeOffsets(InstDecoder &d, const Operand *operand, BulkOp &op) {
+  if (!operand || operand->children.size() + 2 != op.rank)
+    return d.fail("expected {" + std::to_string(op.rank - 2) + " im2col offsets}");
+  for (unsigned i = 0; i + 2 < op.rank; ++i)
+    op.offsets[i] = d.src(&operand->children[i], Type::B16);
+  return !d.failed();
 }
 
 /// dst.src, in the order written.
@@ -241,7 +260,7 @@ bool takeCompletion(InstDecoder &d, const BulkOp &op) {
 /// The operands after modifiers: destination, source, [bytes], [mbarrier], [mask], [policy].
 bool takeOperands(InstDecoder &d, BulkOp &op, bool hasPolicy, bool multicast) {
   bool toGlobal = op.kind == BulkOp::ToGlobal;
-  unsigned count = 2 + !op.tensor + !toGlobal + multicast + hasPolicy;
+  unsigned count = 2 + !op.tensor + !toGlobal + op.im2col + multicast + hasPolicy;
   if (!d.expectOperands(count))
     return false;
   if (toGlobal) {
@@ -261,6 +280,8 @@ bool takeOperands(InstDecoder &d, BulkOp &op, bool hasPolicy, bool multicast) {
     op.mbarrierOffset = mbarrier.offset;
     op.mbarrierWide = mbarrier.wide;
   }
+  if (op.im2col && !takeOffsets(d, d.operand(next++), op))
+    return false;
   if (multicast)
     op.multicast = d.src(next++, Type::B16);
   if (hasPolicy)
@@ -275,6 +296,8 @@ bool decodePrefetch(InstDecoder &d, BulkOp &op, bool tensor) {
   bool policy = false;
   if (!d.flag("L2") || !d.flag("global"))
     return d.fail("expected .L2.global");
+  if (tensor && !d.flag("tile") && d.peekModifier().substr(0, 6) == "im2col")
+    return d.fail("prefetches of im2col columns are not supported");
   policy = d.flag("L2::cache_hint");
   if (!d.expectOperands(1u + !tensor + policy))
     return false;
@@ -309,7 +332,8 @@ bool xc::ptxsim::decodeBulkCopy(InstDecoder &d, bool reduces) {
     return decodePrefetch(d, op, tensor);
   if (tensor && !takeRank(d, op))
     return false;
-  if (!takeDirection(d, op) || (reduces && !takeReduction(d, op)) || !takeCompletion(d, op))
+  if (!takeDirection(d, op) || (tensor && !takeLoadMode(d, op)) ||
+      (reduces && !takeReduction(d, op)) || !takeCompletion(d, op))
     return false;
   if (reduces && op.kind != BulkOp::ToGlobal)
     return d.fail("reductions into shared memory are not supported");

@@ -136,7 +136,9 @@ struct BulkOp {
   enum Kind : uint8_t { ToShared, ToGlobal, ToCluster };
   Kind kind = ToShared;
   bool tensor = false;
+  bool im2col = false;
   unsigned rank = 0;
+  uint32_t offsets[3] = {kNoRow, kNoRow, kNoRow}; // im2col: 16-bit rows, one a spatial dimension
   uint32_t coordinates[5] = {kNoRow, kNoRow, kNoRow, kNoRow, kNoRow};
   Space sharedSpace = Space::Shared;
   uint32_t shared = kNoRow; // address of the side in shared memory; source of ToCluster

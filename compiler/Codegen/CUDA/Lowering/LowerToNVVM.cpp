@@ -347,6 +347,11 @@ static SmallVector<Attribute> describeTensorMaps(func::FuncOp function) {
       entries.push_back(builder.getNamedAttr("offset", op.getOffsetAttr()));
     if (op.getTf32())
       entries.push_back(builder.getNamedAttr("tf32", builder.getUnitAttr()));
+    if (type.isIm2col()) {
+      entries.push_back(builder.getNamedAttr("lower", op.getLowerAttr()));
+      entries.push_back(builder.getNamedAttr("upper", op.getUpperAttr()));
+      entries.push_back(builder.getNamedAttr("steps", op.getStepsAttr()));
+    }
     maps.push_back(builder.getDictionaryAttr(entries));
   });
   return maps;

@@ -213,25 +213,41 @@ SmallVector<Value> reverseCoords(Builder &b, ValueRange coords, int64_t offset) 
   return words;
 }
 
-/// Copies the panels of `tile` that are `width` wide to `slot` and on; `blocks` (i16) says of which
-/// blocks, this one alone if it is null.
+/// Offsets as the instructions want them, innermost dim first.
+SmallVector<Value> reverseOffsets(Builder &b, Location loc, OpBuilder &builder,
+                                  ValueRange offsets) {
+  SmallVector<Value> halves;
+  for (Value offset : llvm::reverse(offsets))
+    halves.push_back(LLVM::TruncOp::create(builder, loc, builder.getI16Type(), b.toWord(offset)));
+  return halves;
+}
+
+/// Copies the panels of `tile` that are `width` wide to `slot` and on, each pixel from `offsets`
+/// (i16) further if the map is of pixels; `blocks` (i16) says of which blocks, this one alone if it
+/// is null.
 void copyPanels(Builder &b, tile::SharedType tile, int64_t width, Value slot, Value map,
-                ValueRange coords, Value barrier, Value blocks) {
-  size_t rank = coords.size();
+                ValueRange coords, ArrayRef<Value> offsets, Value barrier, Value blocks) {
+  size_t rank = coords.size(), numbers = rank + offsets.size();
   std::string text = llvm::formatv(
-      "cp.async.bulk.tensor.{0}d.shared::cluster.global.tile.mbarrier::complete_tx::bytes{1} [$0], "
-      "[$1, {{{2}}], [$2]{3};",
-      rank, blocks ? ".multicast::cluster" : "", listOperands(3, rank),
-      blocks ? ", $" + std::to_string(3 + rank) : "");
+      "cp.async.bulk.tensor.{0}d.shared::cluster.global.{1}.mbarrier::complete_tx::bytes{2} [$0], "
+      "[$1, {{{3}}], [$2]{4}{5};",
+      rank, offsets.empty() ? "tile" : "im2col", blocks ? ".multicast::cluster" : "",
+      listOperands(3, rank),
+      offsets.empty() ? "" : ", {" + listOperands(3 + rank, offsets.size()) + "}",
+      blocks ? ", $" + std::to_string(3 + numbers) : "");
   int64_t whole = tile.getColumns() / tile.getPanelColumns();
   bool isTail = width == tile.getTailColumns();
   for (int64_t panel = isTail ? whole : 0, first = panel; panel < whole + isTail; ++panel) {
     SmallVector<Value> operands{b.address(b.advance(slot, panel * tile.getPanelBytes())), map,
                                 barrier};
     llvm::append_range(operands, reverseCoords(b, coords, (panel - first) * width));
+    llvm::append_range(operands, offsets);
     if (blocks)
       operands.push_back(blocks);
-    b.assembly(text, "r,l,r," + repeat("r", rank) + (blocks ? ",h" : "") + ",~{memory}", operands);
+    std::string halves;
+    for (size_t half = rank; half < numbers + (blocks ? 1 : 0); ++half)
+      halves += ",h";
+    b.assembly(text, "r,l,r," + repeat("r", rank) + halves + ",~{memory}", operands);
   }
 }
 
@@ -243,7 +259,8 @@ struct LowerLoad final : TilePattern<tile::LoadOp> {
     Builder b(rewriter, op.getLoc());
     Value barrier = b.address(getBarrier(b, op.getRing(), adaptor.getStage(), Side::Full));
     copyPanels(b, op.getSlot().getType(), op.getMap().getType().getBox().back(), adaptor.getSlot(),
-               adaptor.getMap(), adaptor.getCoords(), barrier, Value());
+               adaptor.getMap(), adaptor.getCoords(),
+               reverseOffsets(b, op.getLoc(), rewriter, adaptor.getOffsets()), barrier, Value());
     rewriter.eraseOp(op);
     return success();
   }
@@ -260,8 +277,8 @@ struct LowerMulticast final : TilePattern<tile::MulticastOp> {
     Value blocks = LLVM::TruncOp::create(rewriter, op.getLoc(), rewriter.getI16Type(),
                                          b.toWord(adaptor.getBlocks()));
     copyPanels(b, op.getSlot().getType(), op.getMap().getType().getBox().back(),
-               b.advance(adaptor.getSlot(), first), adaptor.getMap(), adaptor.getCoords(), barrier,
-               blocks);
+               b.advance(adaptor.getSlot(), first), adaptor.getMap(), adaptor.getCoords(),
+               reverseOffsets(b, op.getLoc(), rewriter, adaptor.getOffsets()), barrier, blocks);
     rewriter.eraseOp(op);
     return success();
   }

@@ -102,13 +102,17 @@ Type TensorMapType::parse(AsmParser &parser) {
   if (parser.parseLess() || parseDims(parser, shape, elementType))
     return Type();
   int64_t span = getLeastSpan(shape, elementType);
-  bool isSaid = succeeded(parser.parseOptionalComma());
-  if ((isSaid &&
-       (parser.parseKeyword("span") || parser.parseEqual() || parser.parseInteger(span))) ||
-      parser.parseGreater())
+  int64_t imageRank = 0;
+  while (succeeded(parser.parseOptionalComma())) {
+    bool isSpan = succeeded(parser.parseOptionalKeyword("span"));
+    if ((!isSpan && parser.parseKeyword("im2col")) || parser.parseEqual() ||
+        parser.parseInteger(isSpan ? span : imageRank))
+      return Type();
+  }
+  if (parser.parseGreater())
     return Type();
   return getChecked([&] { return parser.emitError(loc); }, parser.getContext(), shape, elementType,
-                    span);
+                    span, imageRank);
 }
 
 void TensorMapType::print(AsmPrinter &printer) const {
@@ -116,6 +120,8 @@ void TensorMapType::print(AsmPrinter &printer) const {
   printDims(printer, getBox(), getElementType());
   if (getSpan() != getLeastSpan(getBox(), getElementType()))
     printer << ", span = " << getSpan();
+  if (isIm2col())
+    printer << ", im2col = " << getImageRank();
   printer << ">";
 }
 
@@ -220,7 +226,11 @@ int64_t RingType::getStageBytes() const {
 }
 
 LogicalResult TensorMapType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
-                                    ArrayRef<int64_t> box, Type elementType, int64_t span) {
+                                    ArrayRef<int64_t> box, Type elementType, int64_t span,
+                                    int64_t imageRank) {
+  if (imageRank != 0 && (imageRank < 3 || imageRank > 5 || box.size() != 2))
+    return emitError() << "expected pixels and channels of an image of rank 3 to 5, got "
+                       << box.size() << " sizes and rank " << imageRank;
   if (box.empty() || box.size() > 5)
     return emitError() << "expected 1 to 5 dims, got " << box.size();
   if (llvm::any_of(box, [](int64_t size) { return size < 1 || size > 256; }))

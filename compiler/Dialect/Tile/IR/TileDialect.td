@@ -88,10 +88,20 @@ def Tile_TensorMapType : Tile_Type<"TensorMap", "tensor_map"> {
   let summary = "A description of a tensor in global memory, and of the box that one copy moves";
   let description = [{
     The shape is the box's, outermost dim first. `span` is the bytes of a line of the tile, which its chunks are permuted within: 32, 64 or
-    128; the least that a line of the box fits where it is not said. Examples: `!tile.tensor_map<1x128x64xbf16>`,
-    `!tile.tensor_map<64x16xbf16, span = 128>`.
+    128; the least that a line of the box fits where it is not said. With `im2col`, the tensor is of that rank: images, 1 to 3 spatial dims and
+    channels, and the shape is that of a column: pixels and channels. Examples: `!tile.tensor_map<1x128x64xbf16>`,
+    `!tile.tensor_map<64x16xbf16, span = 128>`, `!tile.tensor_map<128x64xbf16, im2col = 4>`.
   }];
-  let parameters = (ins ArrayRefParameter<"int64_t">:$box, "::mlir::Type":$elementType, "int64_t":$span);
+  let parameters = (ins ArrayRefParameter<"int64_t">:$box, "::mlir::Type":$elementType, "int64_t":$span, "int64_t":$imageRank);
+  let builders = [TypeBuilder<(ins "::llvm::ArrayRef<int64_t>":$box, "::mlir::Type":$elementType, "int64_t":$span), [{
+    return $_get($_ctxt, box, elementType, span, /*imageRank=*/0);
+  }]>];
+  let extraClassDeclaration = [{
+    /// True if copies bring columns of pixels, not boxes.
+    bool isIm2col() const { return getImageRank() != 0; }
+    /// Dims of the tensor.
+    int64_t getRank() const { return isIm2col() ? getImageRank() : static_cast<int64_t>(getBox().size()); }
+  }];
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }

@@ -21,8 +21,33 @@ namespace xc::tile {
 // Places
 //===----------------------------------------------------------------------===//
 
+/// The corners have as many bits as the number of spatial dims leaves them
+/// (cuTensorMapEncodeIm2col).
+static LogicalResult verifyPixels(TensorMapOp op) {
+  TensorMapType type = op.getMap().getType();
+  std::optional<ArrayRef<int64_t>> lower = op.getLower(), upper = op.getUpper(),
+                                   steps = op.getSteps();
+  size_t spatial = type.isIm2col() ? type.getRank() - 2 : 0;
+  auto hasNumbers = [&](std::optional<ArrayRef<int64_t>> numbers) {
+    return numbers.has_value() == type.isIm2col() && (!numbers || numbers->size() == spatial);
+  };
+  if (!hasNumbers(lower) || !hasNumbers(upper) || !hasNumbers(steps))
+    return op.emitOpError("expected lower and upper corners and steps along ")
+           << spatial << " spatial dims of an im2col map, and none of another";
+  if (!type.isIm2col())
+    return success();
+  int64_t limit = spatial == 1 ? 1 << 15 : spatial == 2 ? 1 << 7 : 1 << 4;
+  auto isCorner = [&](int64_t number) { return number >= -limit && number < limit; };
+  if (!llvm::all_of(*lower, isCorner) || !llvm::all_of(*upper, isCorner))
+    return op.emitOpError("expected corners from ")
+           << -limit << " to " << limit - 1 << ", got [" << *lower << "] and [" << *upper << "]";
+  if (llvm::any_of(*steps, [](int64_t step) { return step < 1 || step > 8; }))
+    return op.emitOpError("expected steps from 1 to 8, got [") << *steps << "]";
+  return success();
+}
+
 LogicalResult TensorMapOp::verify() {
-  size_t rank = getMap().getType().getBox().size();
+  size_t rank = getMap().getType().getRank();
   AffineMap sizes = getSizes(), strides = getStrides();
   if (sizes.getNumDims() != 0 || strides.getNumDims() != 0 || sizes.getNumResults() != rank ||
       strides.getNumResults() != rank)
@@ -50,7 +75,7 @@ LogicalResult TensorMapOp::verify() {
                                        offset->getSingleConstantResult() * bytes % 16 != 0))))
     return emitOpError("expected one offset over symbols only, a multiple of 16 bytes, got ")
            << getOffsetAttr() << " of elements of " << bytes << " bytes";
-  return success();
+  return verifyPixels(*this);
 }
 
 LogicalResult RingOp::verify() {
@@ -77,8 +102,8 @@ LogicalResult SlotOp::verify() {
 static LogicalResult verifyBox(Operation *op, TensorMapType map, SharedType tile, size_t coords,
                                int64_t columns) {
   ArrayRef<int64_t> box = map.getBox();
-  if (coords != box.size())
-    return op->emitOpError("expected ") << box.size() << " coordinates, got " << coords;
+  if (coords != static_cast<size_t>(map.getRank()))
+    return op->emitOpError("expected ") << map.getRank() << " coordinates, got " << coords;
   int64_t rows = 1;
   for (int64_t size : box.drop_back())
     rows *= size;
@@ -95,6 +120,9 @@ static LogicalResult verifyBox(Operation *op, TensorMapType map, SharedType tile
 template <typename Op> static LogicalResult verifyLoad(Op op) {
   TensorMapType map = op.getMap().getType();
   SharedType slot = op.getSlot().getType();
+  size_t offsets = map.isIm2col() ? map.getRank() - 2 : 0;
+  if (op.getOffsets().size() != offsets)
+    return op.emitOpError("expected ") << offsets << " offsets, got " << op.getOffsets().size();
   int64_t width = map.getBox().back(), tail = slot.getTailColumns();
   return verifyBox(op, map, slot, op.getCoords().size(),
                    width == tail ? tail : slot.getPanelColumns());
@@ -105,6 +133,8 @@ LogicalResult LoadOp::verify() { return verifyLoad(*this); }
 LogicalResult MulticastOp::verify() { return verifyLoad(*this); }
 
 LogicalResult StoreOp::verify() {
+  if (getMap().getType().isIm2col())
+    return emitOpError("expected a map of boxes to store, got ") << getMap().getType();
   if (getPanel() >= static_cast<uint64_t>(getTile().getType().getPanels()))
     return emitOpError("expected a panel below ")
            << getTile().getType().getPanels() << ", got " << getPanel();

@@ -21,14 +21,26 @@ def Tile_TensorMapOp : Tile_Op<"tensor_map", [Pure]> {
     dim first; the innermost stride is 1, the others are multiples of 16 bytes. So is `offset`, which maps them to where the tensor
     begins in the binding, in elements (at 0 where it is absent). Elements of a box outside the
     tensor read as zero and are not written. With `tf32`, copies to shared memory round f32 to the nearest of TF32, ties to even; `wgmma`
-    alone would cut mantissas off. Becomes a `CUtensorMap` parameter, encoded when buffers are bound. Example:
+    alone would cut mantissas off.
+
+    Of an im2col map the dims are images, spatial dims and channels. `lower` and `upper` are where the bounding box of the pixels begins
+    along each spatial dim, and where it ends, as distances from the image's first and last element; `steps` are the distances of pixels.
+    A copy brings the pixels that follow one another in the box, image after image. Becomes a `CUtensorMap` parameter, encoded when buffers are bound. Example:
     ```mlir
     %map = tile.tensor_map %a {sizes = affine_map<() -> (4096, 768)>, strides = affine_map<() -> (768, 1)>}
         : memref<3145728xbf16> -> !tile.tensor_map<128x64xbf16>
+    %image = tile.tensor_map %x {sizes = affine_map<() -> (32, 56, 56, 64)>, strides = affine_map<() -> (200704, 3584, 64, 1)>,
+                                 lower = array<i64: -1, -1>, upper = array<i64: -1, -1>, steps = array<i64: 1, 1>}
+        : memref<6422528xbf16> -> !tile.tensor_map<128x64xbf16, im2col = 4>
     ```
   }];
   let arguments = (ins AnyMemRef:$memory, AffineMapAttr:$sizes, AffineMapAttr:$strides, OptionalAttr<AffineMapAttr>:$offset,
-                       UnitAttr:$tf32);
+                       UnitAttr:$tf32, OptionalAttr<DenseI64ArrayAttr>:$lower, OptionalAttr<DenseI64ArrayAttr>:$upper,
+                       OptionalAttr<DenseI64ArrayAttr>:$steps);
+  let builders = [OpBuilder<(ins "::mlir::Type":$map, "::mlir::Value":$memory, "::mlir::AffineMapAttr":$sizes,
+                                 "::mlir::AffineMapAttr":$strides, "::mlir::AffineMapAttr":$offset, "::mlir::UnitAttr":$tf32), [{
+    build($_builder, $_state, map, memory, sizes, strides, offset, tf32, {}, {}, {});
+  }]>];
   let results = (outs Tile_TensorMapType:$map);
   let assemblyFormat = "$memory attr-dict `:` type($memory) `->` type($map)";
   let hasVerifier = 1;
@@ -181,26 +193,35 @@ def Tile_SyncBlocksOp : Tile_EffectOp<"sync_blocks"> {
 // Copies
 //===----------------------------------------------------------------------===//
 
-def Tile_LoadOp : Tile_EffectOp<"load"> {
+def Tile_LoadOp : Tile_EffectOp<"load", [AttrSizedOperandSegments]> {
   let summary = "Start copying a tile from global memory by boxes";
   let description = [{
     One thread executes it. Copies the `slot`'s panels from the tensor, the first from `coords` (outermost dim first) on, each next one
     further along the innermost dim; the stage's full barrier counts the bytes. Boxes of fewer rows leave the slot's last ones as they are. A box as
-    wide as a last panel that is not full brings that one alone. Becomes `cp.async.bulk.tensor` for each panel. Example:
+    wide as a last panel that is not full brings that one alone. Of an im2col map `coords` are the first pixel's, in the bounding box, and
+    each pixel is read `offsets` further along the spatial dims; what is outside of the image is zero. Becomes `cp.async.bulk.tensor`
+    for each panel. Example:
     ```mlir
     tile.load %map[%row, %column] to %slot signal %ring[%stage]
         : !tile.tensor_map<128x64xbf16>, !tile.shared<128x64xbf16>, !tile.ring<4, !tile.shared<128x64xbf16>>
+    tile.load %image[%n, %y, %x, %channel] offsets [%r, %s] to %slot signal %ring[%stage]
+        : !tile.tensor_map<128x64xbf16, im2col = 4>, !tile.shared<128x64xbf16>, !tile.ring<4, !tile.shared<128x64xbf16>>
     ```
   }];
-  let arguments = (ins Tile_TensorMapType:$map, Variadic<Index>:$coords, Tile_SharedType:$slot, Tile_RingType:$ring,
-                       Index:$stage);
+  let arguments = (ins Tile_TensorMapType:$map, Variadic<Index>:$coords, Variadic<Index>:$offsets, Tile_SharedType:$slot,
+                       Tile_RingType:$ring, Index:$stage);
   let assemblyFormat = [{
-    $map `[` $coords `]` `to` $slot `signal` $ring `[` $stage `]` attr-dict `:` type($map) `,` type($slot) `,` type($ring)
+    $map `[` $coords `]` (`offsets` `[` $offsets^ `]`)? `to` $slot `signal` $ring `[` $stage `]` attr-dict `:` type($map) `,`
+      type($slot) `,` type($ring)
   }];
+  let builders = [OpBuilder<(ins "::mlir::Value":$map, "::mlir::ValueRange":$coords, "::mlir::Value":$slot, "::mlir::Value":$ring,
+                                 "::mlir::Value":$stage), [{
+    build($_builder, $_state, map, coords, ::mlir::ValueRange(), slot, ring, stage);
+  }]>];
   let hasVerifier = 1;
 }
 
-def Tile_MulticastOp : Tile_EffectOp<"multicast"> {
+def Tile_MulticastOp : Tile_EffectOp<"multicast", [AttrSizedOperandSegments]> {
   let summary = "Start copying a part of a tile from global memory to several blocks of the cluster";
   let description = [{
     As `tile.load`, into the slots of all blocks whose bits are set in `blocks`, from row `row` of the slot on; the full barrier of the
@@ -210,12 +231,16 @@ def Tile_MulticastOp : Tile_EffectOp<"multicast"> {
         : !tile.tensor_map<64x64xbf16>, !tile.shared<128x64xbf16>, !tile.ring<4, !tile.shared<128x64xbf16>>
     ```
   }];
-  let arguments = (ins Tile_TensorMapType:$map, Variadic<Index>:$coords, Tile_SharedType:$slot, Index:$row, Index:$blocks,
-                       Tile_RingType:$ring, Index:$stage);
+  let arguments = (ins Tile_TensorMapType:$map, Variadic<Index>:$coords, Variadic<Index>:$offsets, Tile_SharedType:$slot, Index:$row,
+                       Index:$blocks, Tile_RingType:$ring, Index:$stage);
   let assemblyFormat = [{
-    $map `[` $coords `]` `to` $slot `[` $row `]` `blocks` $blocks `signal` $ring `[` $stage `]` attr-dict `:` type($map) `,`
+    $map `[` $coords `]` (`offsets` `[` $offsets^ `]`)? `to` $slot `[` $row `]` `blocks` $blocks `signal` $ring `[` $stage `]` attr-dict `:` type($map) `,`
       type($slot) `,` type($ring)
   }];
+  let builders = [OpBuilder<(ins "::mlir::Value":$map, "::mlir::ValueRange":$coords, "::mlir::Value":$slot, "::mlir::Value":$row,
+                                 "::mlir::Value":$blocks, "::mlir::Value":$ring, "::mlir::Value":$stage), [{
+    build($_builder, $_state, map, coords, ::mlir::ValueRange(), slot, row, blocks, ring, stage);
+  }]>];
   let hasVerifier = 1;
 }
 
