@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Packs all that a machine with a GPU needs to run the tests there: programs, compiled cases, references, a runner.
 
-    gpu-bundle.py --build=build/dev --output=gpu-bundle.tar.xz [--filter=REGEX] [--target=cuda:sm_80,cuda:sm_90a]
+    gpu-bundle.py --build=build/dev --output=gpu-bundle.tar.xz [--filter=REGEX] [--target=cuda:sm_80,cuda:sm_90a] [--part=1/2]
 
+All cases are more than one bundle may hold: `--part=1/2` and `--part=2/2` pack a half each, chosen by their names.
 Unpacked there, gpu-bundle/run.sh runs it; the machine needs a C library, bash and the CUDA driver.
 """
 import argparse
@@ -51,7 +52,15 @@ def stage(folder, args):
     shutil.copyfile(ROOT / "scripts" / "gpu-bundle" / "run.sh", folder / "run.sh")
     (folder / "run.sh").chmod(0o755)
     subprocess.run(["/usr/bin/python3", ROOT / "test" / "e2e" / "run.py", f"--build={args.build}", f"--bundle={folder / 'e2e'}",
-                    f"--target={args.target}", f"--filter={args.filter}"], check=True)
+                    f"--target={args.target}", f"--filter={args.filter}", f"--share={args.part[1]}", f"--part={args.part[0] - 1}"], check=True)
+
+
+def part(text):
+    """(K, N) of "K/N"."""
+    match = re.fullmatch(r"(\d+)/(\d+)", text)
+    if not match or not 1 <= int(match[1]) <= int(match[2]):
+        raise argparse.ArgumentTypeError(f"expected a part such as 1/2, got '{text}'")
+    return int(match[1]), int(match[2])
 
 
 def main():
@@ -60,6 +69,7 @@ def main():
     parser.add_argument("--output", default=ROOT / "build" / "gpu-bundle.tar.xz", type=pathlib.Path)
     parser.add_argument("--filter", default="", help="only end-to-end cases whose names match")
     parser.add_argument("--target", default="cuda:sm_80,cuda:sm_90a")
+    parser.add_argument("--part", type=part, default=(1, 1), metavar="K/N", help="the K-th of N parts of the cases")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="xc-bundle-") as scratch:
         folder = pathlib.Path(scratch) / "gpu-bundle"
@@ -73,7 +83,7 @@ def main():
             archive.add(folder, folder.name)
     size = args.output.stat().st_size
     if size > LIMIT:
-        sys.exit(f"gpu-bundle: {args.output} has {size} bytes, more than the {LIMIT} that it may")
+        sys.exit(f"gpu-bundle: {args.output} has {size} bytes, more than the {LIMIT} that it may; pack parts (--part=1/2) or fewer cases (--filter)")
     print(f"{args.output}: {size / (1 << 20):.1f} MiB; run gpu-bundle/run.sh where it is unpacked")
 
 

@@ -49,9 +49,9 @@ def collect(pattern):
     return cases
 
 
-def share_of(cases, share):
-    """One in `share` cases, the same ones whatever others there are."""
-    return [case for case in cases if int(hashlib.sha256(case.name.encode()).hexdigest(), 16) % share == 0]
+def share_of(cases, share, part=0):
+    """One in `share` cases, the same ones whatever others there are; each case is in one of as many parts."""
+    return [case for case in cases if int(hashlib.sha256(case.name.encode()).hexdigest(), 16) % share == part]
 
 
 def groups_of(cases):
@@ -96,6 +96,7 @@ def main():
     parser.add_argument("--flag", action="append", default=[], help="one more flag for xcompile")
     parser.add_argument("--dynamic", choices=("all", "first"), help="compile for sizes that are known when inputs are bound")
     parser.add_argument("--share", type=int, default=1, help="one in so many cases, chosen by their names")
+    parser.add_argument("--part", type=int, default=0, help="which of so many parts, from 0 on")
     parser.add_argument("--memory", type=int, metavar="GIB", help="run cases that want up to so much memory; what a GPU has, and none of them elsewhere")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--keep", help="a folder for the modules, left behind")
@@ -103,7 +104,7 @@ def main():
     parser.add_argument("--record", type=pathlib.Path, help="write the names of the cases that passed to this file, for scripts/ops-table.py")
     parser.add_argument("--bundle", help="compile only: write modules, inputs and references to this folder")
     args = parser.parse_args()
-    cases = share_of(collect(args.filter), args.share)
+    cases = share_of(collect(args.filter), args.share, args.part)
     if args.dynamic:
         # A message says what was wrong with static sizes.
         cases = [case for case in cases if not any(step.error for step in case.steps)]
