@@ -238,9 +238,9 @@ static bool canSplit(const FMAProblem &problem, const FMAPlan &plan) {
          problem.k > (kFewestSteps * plan.split - 1) * plan.tileK;
 }
 
-FMAPlan chooseFMAPlan(const Target &target, const FMAProblem &problem) {
-  FMAPlan best{};
-  best.microseconds = std::numeric_limits<double>::infinity();
+FMAPlan chooseFMAPlan(const Target &target, const FMAProblem &problem, FMAPlan *second) {
+  FMAPlan best{}, next{};
+  best.microseconds = next.microseconds = std::numeric_limits<double>::infinity();
   auto consider = [&](FMAPlan plan) {
     bool isWide = problem.elementBytes > 4;
     if (isWide && (plan.threadM * plan.threadN > kMostWideSums || plan.tileK > kMostWideK))
@@ -260,8 +260,12 @@ FMAPlan chooseFMAPlan(const Target &target, const FMAProblem &problem) {
       if (resident == 0)
         break;
       plan.microseconds = estimate(target, problem, plan, resident);
-      if (plan.microseconds < best.microseconds)
+      if (plan.microseconds < best.microseconds) {
+        next = best;
         best = plan;
+      } else if (plan.microseconds < next.microseconds) {
+        next = plan;
+      }
     }
   };
   for (const FMAPlan &plan : problem.isCopied ? llvm::ArrayRef<FMAPlan>(kCopiedPlans)
@@ -270,6 +274,8 @@ FMAPlan chooseFMAPlan(const Target &target, const FMAProblem &problem) {
     if (plan.tileM < 64 && plan.tileM != plan.tileN)
       consider({plan.tileN, plan.tileM, plan.tileK, plan.threadN, plan.threadM, plan.stages, 0});
   }
+  if (second)
+    *second = next;
   return best;
 }
 
