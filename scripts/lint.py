@@ -5,6 +5,7 @@
 
 A check is a generator of complaints ("file:line: what is wrong"); it passes when it has none.
 """
+import itertools
 import json
 import pathlib
 import re
@@ -163,6 +164,44 @@ def undocumented_passes():
     yield from missing_docs("pass", "PassBase", "argument")
 
 
+# ---- Passes -------------------------------------------------------------------------------------------------------------
+
+def kebab(name):
+    """`fold-product-unit-dims` of FoldProductUnitDims, `lower-to-nvvm` of LowerToNVVM."""
+    return re.sub(r"([A-Z]+)([A-Z][a-z])", r"\1-\2", re.sub(r"([a-z0-9])([A-Z])", r"\1-\2", name)).lower()
+
+
+def has_story(text):
+    """Whether a source says in its header more than what the first line has room for."""
+    header = itertools.takewhile(lambda line: line.startswith("//"), text.splitlines()[1:])
+    return any(re.search(r"\w", line) for line in header if "Part of xcompile" not in line and "SPDX" not in line)
+
+
+def pass_files():
+    """A pass has a file and a test of its own name, and the file's header says what it does and what it leaves alone."""
+    tests = {pathlib.Path(name).stem for name in tracked(LIT_FILES, ("test/",))}
+    for td in tracked(("Passes.td",), ("compiler/",)):
+        folder = td.rsplit("/", 1)[0] + "/"
+        sources = {name: (ROOT / name).read_text() for name in tracked((".cpp",), (folder,))}
+        for number, line in enumerate(lines(td), 1):
+            match = re.match(r'def (\w+) : Pass<"xc-([\w-]+)"', line)
+            if not match:
+                continue
+            name, argument = match.groups()
+            place = f"{td}:{number}"
+            # A pass that is only for tests may have those of what it shows.
+            names = {words.replace("-", "") for words in (kebab(name), kebab(name).removeprefix("test-"))}
+            if not argument.replace("-", "").endswith(name.lower()):
+                yield f"{place}: expected {name} to be called -xc-...{kebab(name)}, got -xc-{argument}"
+            homes = [source for source, text in sources.items() if f"impl::{name}Base<" in text]
+            if [pathlib.Path(home).stem.startswith(name) for home in homes] != [True]:
+                yield f"{place}: expected the pass in {name}.cpp, got {', '.join(homes) or 'no file'}"
+            elif not has_story(sources[homes[0]]):
+                yield f"{homes[0]}:1: lacks a header that says what the pass does, how, and what it leaves alone"
+            if not any(test.replace("-", "").startswith(tuple(names)) for test in tests):
+                yield f"{place}: no test is called {kebab(name)}.mlir"
+
+
 # ---- Layers --------------------------------------------------------------------------------------------------------------
 
 # A part may include itself and what has a lower rank in its own tree; tools see everything below them.
@@ -194,6 +233,14 @@ def include_directions():
                 yield f"{name}:{number}: compiler and runtime meet in schemas/ only, got {included}"
             elif RANKS[target] >= RANKS[part]:
                 yield f"{name}:{number}: {part} may not include {included}: includes go down the layers"
+
+
+def target_kinds():
+    """Fusion asks for a property of a target (DispatchTarget), not for its kind."""
+    for name in tracked(CODE, ("compiler/Dispatch/",)):
+        for number, line in enumerate(lines(name), 1):
+            if re.search(r"\bis(For)?(CUDA|CPU)\(", line) and not name.endswith("/DispatchTarget.cpp"):
+                yield f"{name}:{number}: ask a DispatchTarget for what differs between targets"
 
 
 def forbidden_calls():
@@ -409,8 +456,54 @@ def names_on_pages():
                         yield f"{name}:{number}: there is no file '{code}'"
 
 
-CHECKS = (dead_check_lines, missing_verify_diagnostics, untested_messages, undocumented_ops, undocumented_passes, include_directions,
-          forbidden_calls, raw_size_products, formatting, headings, machine_paths, todos, sentences, private_words, links, names_on_pages)
+# Words of our own for what the field has a word for, in what users read: messages, reasons in reports, summaries of options.
+MESSAGE_WORDS = {
+    r"\b(first|second) factors?\b": "operand A, operand B",
+    r"\bfactors?\b": "operands",
+    r"\bwalk(s|ed|ing)?\b": "loop over",
+    r"\b(threads|cannot) turn\b|\bturned around\b": "transpose",
+    r"\bin turns\b": "ping-pong",
+    r"\bplaces of (the window|shared|the tile)\b": "elements, positions",
+    r"\boddity\b": "why it is not a canonical operand",
+    r"\bputs? off\b": "defer",
+}
+
+
+def words_of_messages():
+    """Messages and reports use the words of the field."""
+    for name in tracked(CODE, ("compiler/", "runtime/", "tools/")):
+        for number, line in enumerate(lines(name), 1):
+            if re.match(r"\s*(//|#)", line):
+                continue
+            for text in re.findall(r'"((?:[^"\\]|\\.)*)"', line.split(" // ")[0]):
+                for word, better in MESSAGE_WORDS.items():
+                    match = re.search(word, text) if " " in text else None
+                    if match:
+                        yield f"{name}:{number}: '{match.group(0)}': say {better}"
+
+
+# Subjects of the commits up to this one have no form in common.
+LAST_FREE_COMMIT = "6281af0fbb0c95fdc26898195bf0dbab4ddd06b0"
+LONGEST_SUBJECT = 72
+
+
+def commit_subjects():
+    """A commit's subject is `component: imperative`, of at most 72 characters and without a full stop."""
+    command = ["git", "-C", ROOT, "log", "--no-merges", "--format=%h %s", f"{LAST_FREE_COMMIT}..HEAD"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        raise Skipped("a clone without its history")
+    for line in done.stdout.splitlines():
+        commit, _, subject = line.partition(" ")
+        if len(subject) > LONGEST_SUBJECT:
+            yield f"{commit}: expected a subject of at most {LONGEST_SUBJECT} characters, got {len(subject)}: {subject}"
+        elif not re.match(r"[\w./+-]+(, [\w./+-]+)*: [^A-Z].*[^.]$", subject):
+            yield f"{commit}: expected 'component: imperative', got '{subject}'"
+
+
+CHECKS = (dead_check_lines, missing_verify_diagnostics, untested_messages, undocumented_ops, undocumented_passes, pass_files,
+          include_directions, target_kinds, forbidden_calls, raw_size_products, formatting, headings, machine_paths, todos,
+          words_of_messages, commit_subjects, sentences, private_words, links, names_on_pages)
 
 
 def main():

@@ -267,10 +267,10 @@ void requirePlaces(OpBuilder &builder, Operation *op, Value operand, int64_t dim
   if (op->hasAttr(array::kFirstPlacesAttr))
     return requireSizes(builder, op, sizeBuilder.mul(wanted, isNotEmpty(sizeBuilder, windowSize)),
                         plan::Comparison::AtMost, places,
-                        "expected at least as many places of the window along dim " + Twine(dim) +
-                            " of the operand as the result has");
+                        "expected at least as many positions of the window along dim " +
+                            Twine(dim) + " of the operand as the result has");
   requireSizes(builder, op, places, plan::Comparison::Equal, wanted,
-               "expected as many places of the window along dim " + Twine(dim) +
+               "expected as many positions of the window along dim " + Twine(dim) +
                    " of the operand as the result has");
 }
 

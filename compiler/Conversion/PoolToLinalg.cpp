@@ -206,9 +206,10 @@ private:
                                    ArrayRef<OpFoldResult> places) {
     array::SizeBuilder sizeBuilder(builder, op.getLoc());
     for (auto [dim, count] : llvm::enumerate(places))
-      requireSizes(builder, op, sizeBuilder.size(source, dim), plan::Comparison::Equal, count,
-                   "expected dim " + Twine(dim) +
-                       " of the source to be the places of the window along that of the operand");
+      requireSizes(
+          builder, op, sizeBuilder.size(source, dim), plan::Comparison::Equal, count,
+          "expected dim " + Twine(dim) +
+              " of the source to be the positions of the window along that of the operand");
   }
 
   static Value buildSelection(OpBuilder &builder, array::SelectAndScatterOp op, OpAdaptor adaptor,

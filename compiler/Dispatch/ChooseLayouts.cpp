@@ -346,14 +346,13 @@ struct ChooseLayouts final : impl::ChooseLayoutsBase<ChooseLayouts> {
 
   void runOnOperation() override {
     func::FuncOp func = getOperation();
-    TargetAttr target = getTarget(func);
-    if (!target) {
+    if (!getTarget(func)) {
       func.emitOpError("expected to be in a module with `") << kTargetAttr << "`";
       return signalPassFailure();
     }
     if (func.isExternal())
       return;
-    LayoutChoice choice(func, target);
+    LayoutChoice choice(func, getDispatchTarget(func));
     if (choice.empty())
       return;
     LayoutRewriter rewriter(func, choice);

@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Moves the program into one nested module for each target, so that fusion, layouts and plans
+// may differ from there on. Refuses targets that are not written as kind:arch; whether an arch
+// is known is asked later.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/Dispatch/Passes.h"
 

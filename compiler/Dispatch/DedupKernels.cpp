@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Prints each kernel module without its name and locations; modules that print alike are one. So
+// the layers of an encoder share kernels, which are compiled once.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/Dispatch/Passes.h"
 

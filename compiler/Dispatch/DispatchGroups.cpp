@@ -127,7 +127,7 @@ static int getLoop(AffineMap map, unsigned dim) {
 }
 
 DispatchGrouping::DispatchGrouping(Block &block, bool fuse)
-    : fuse(fuse), isCUDA(isForCUDA(block.getParentOp())) {
+    : fuse(fuse), target(getDispatchTarget(block.getParentOp())) {
   unsigned next = 0;
   for (Operation &op : block) {
     position[&op] = next++;
@@ -137,7 +137,7 @@ DispatchGrouping::DispatchGrouping(Block &block, bool fuse)
   for (Operation &op : block)
     if (isCompute(&op))
       add(&op);
-  if (fuse && isCUDA)
+  if (fuse && target.joinsReductions())
     mergeLastSteps();
 }
 
@@ -260,7 +260,7 @@ void DispatchGrouping::add(Operation *op) {
     else if (home)
       tryMergeGroups(*home, *candidate, op);
   }
-  if (home || (isCUDA && tryJoinRowSibling(op)))
+  if (home || (target.joinsReductions() && tryJoinRowSibling(op)))
     return;
   home = createGroup(op);
   if (isContraction(op))
@@ -414,7 +414,7 @@ bool DispatchGrouping::tryJoin(DispatchGroup &group, Operation *op) {
   }
   bool losesRows = llvm::is_contained(keep, false);
   // A row's threads hold what they reduced; what several rows gave, no strategy brings together.
-  if (isCUDA && isReduction && losesRows && group.hasReduction)
+  if (target.threadsHoldRows() && isReduction && losesRows && group.hasReduction)
     return false;
   // A sum over columns would leave its producers a workgroup for each column, which reads with
   // large strides.
@@ -445,7 +445,7 @@ bool DispatchGrouping::tryJoin(DispatchGroup &group, Operation *op) {
   joined.ops.push_back(op);
   keepRows(joined, keep);
   joined.hasReduction |= isReduction;
-  if (isCUDA && !sharesSpace(joined))
+  if (!canHold(joined))
     return false;
   group = std::move(joined);
   groupOf[op] = &group;

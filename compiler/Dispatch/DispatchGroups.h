@@ -17,6 +17,8 @@
 #define XC_DISPATCH_DISPATCHGROUPS_H
 
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
+#include "compiler/Dispatch/DispatchTarget.h"
+
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/DenseMap.h"
@@ -52,8 +54,8 @@ bool isContraction(mlir::Operation *op);
 void eraseDeadOps(mlir::Block &block);
 
 /// True if the reductions of a group, and what depends on them, go over one space: each of their
-/// loops that is no row is one of the loops that all of the reductions go through. What a group on
-/// CUDA computes from its reductions has to, since threads hold a part of that space.
+/// loops that is no row is one of the loops that all of the reductions go through. What a group
+/// computes from its reductions has to where threads hold a part of that space.
 bool sharesSpace(const DispatchGroup &group);
 
 /// True if each loop of `partial`, an op of the group that sums up rows, is a row or one of the
@@ -65,13 +67,13 @@ bool liesInSpace(const DispatchGroup &group, mlir::linalg::LinalgOp partial);
 /// number have one index at any time.
 using LoopNumbers = llvm::DenseMap<mlir::Operation *, llvm::SmallVector<int>>;
 
-/// How a group on CUDA goes over the points of its ops.
+/// How threads that hold rows go over the points of a group's ops.
 LoopNumbers numberLoops(const DispatchGroup &group);
 
 /// Checks that a workgroup has each element that the ops of the group need from each other, going
 /// by `numbers`. Emits an error where it has not. The check knows nothing of how groups are made:
 /// it goes over points of each op, one by one. `threadsHoldRows` says that a thread holds what the
-/// group makes of its reductions, as on CUDA, instead of the workgroup.
+/// group makes of its reductions, instead of the workgroup.
 mlir::LogicalResult verifyGroup(const DispatchGroup &group, const LoopNumbers &numbers,
                                 bool threadsHoldRows);
 
@@ -110,6 +112,10 @@ private:
   bool tryJoinRowSibling(mlir::Operation *op);
   /// Moves groups of such reductions alone into `group` that read an input of `op`, one of its ops.
   void absorbSiblings(DispatchGroup &group, mlir::Operation *op);
+  /// True if kernels of the target can hold what the group's ops give each other.
+  bool canHold(const DispatchGroup &group) const {
+    return !target.threadsHoldRows() || sharesSpace(group);
+  }
   bool tryPrologue(DispatchGroup &group, mlir::Operation *contraction);
   DispatchGroup *findProducer(mlir::Value tensor) const;
   void absorbOperands(DispatchGroup &group, kernel::AttentionOp op);
@@ -132,7 +138,7 @@ private:
   unsigned countBindings(const DispatchGroup &group, llvm::ArrayRef<mlir::Operation *> more) const;
 
   bool fuse;
-  bool isCUDA;
+  const DispatchTarget &target;
   llvm::SmallVector<std::unique_ptr<DispatchGroup>> groups;
   llvm::DenseMap<mlir::Operation *, DispatchGroup *> groupOf;
   llvm::DenseMap<mlir::Operation *, unsigned> position;

@@ -21,16 +21,8 @@ namespace xc::plan {
 /// What a size that is not known counts as.
 static constexpr int64_t kAssumedSize = 32;
 
-/// Elements that can be transposed in the time that a multiplication of a convolution takes longer
-/// where its image has channels first. CPU: such a convolution is not vectorised (measured: 2.5
-/// GFLOP/s instead of 30 to 45), a transpose moves about one element in two nanoseconds. CUDA:
-/// tiles are loaded element by element instead of in 16 bytes; an estimate.
-static constexpr double kGainCPU = 0.5, kGainCUDA = 1.0 / 256;
-
 /// Channels that make a vector. A filter of fewer inputs is better laid along its outputs.
 static constexpr int64_t kVectorChannels = 8;
-
-static constexpr int64_t kVectorBytes = 16;
 
 bool isIdentity(ArrayRef<int64_t> order) {
   return llvm::equal(order, llvm::seq<int64_t>(0, order.size()));
@@ -121,7 +113,7 @@ static SmallVector<DimKind> classify(AffineMap map, linalg::LinalgOp op,
 /// vectors already.
 static DimOrder orderFilter(AffineMap map, linalg::LinalgOp op, ArrayRef<int64_t> shape,
                             const llvm::SmallBitVector &taps, const llvm::SmallBitVector &shared,
-                            bool isCPU) {
+                            bool vectorizesResults) {
   // Taps, inputs, groups, outputs: as DimKind has them, with inputs in the place of Spatial.
   SmallVector<DimKind> kinds;
   std::optional<DimKind> innermost;
@@ -139,9 +131,9 @@ static DimOrder orderFilter(AffineMap map, linalg::LinalgOp op, ArrayRef<int64_t
       innermostSize = size;
     }
   }
-  // On a GPU threads beside each other have features of different groups, and each its own inputs.
-  bool isNarrow =
-      innermost == DimKind::Spatial && (isCPU || shared.any()) && innermostSize < kVectorChannels;
+  // Threads beside each other have features of different groups, and each its own inputs.
+  bool isNarrow = innermost == DimKind::Spatial && (vectorizesResults || shared.any()) &&
+                  innermostSize < kVectorChannels;
   DimOrder order = orderByKind<DimKind>(kinds);
   if (innermost == DimKind::Batch || isNarrow)
     return order;
@@ -173,15 +165,14 @@ double LayoutChoice::estimateGain(const Convolution &convolution, AffineMap imag
   RankedTensorType image = typeOf(convolution.image);
   if (isPointwise(op, imageMap, image.getShape()))
     return 0;
-  double count = countElements(op.getStaticLoopRanges());
-  if (target.isCPU())
-    return count * kGainCPU;
+  ConvolutionLayout layout;
+  layout.operations = countElements(op.getStaticLoopRanges());
+  layout.isProduct = isContraction(op);
+  layout.movesGroupsOnly = isGrouped && isIdentity(convolution.imageOrder);
   int64_t channels = image.getDimSize(convolution.imageOrder.back());
-  int64_t bytes = image.getElementTypeBitWidth() / 8;
-  bool isVector = !ShapedType::isDynamic(channels) && channels * bytes % kVectorBytes == 0;
-  // A filter of groups alone: what is small beside the rest, and then read in vectors.
-  bool movesGroups = isGrouped && isIdentity(convolution.imageOrder);
-  return movesGroups || (isContraction(op) && isVector) ? count * kGainCUDA : 0;
+  if (!ShapedType::isDynamic(channels))
+    layout.channelBytes = channels * (image.getElementTypeBitWidth() / 8);
+  return target.estimateLayoutGain(layout);
 }
 
 /// The number of the image among the inputs of a convolution: a window over it that a filter is
@@ -228,8 +219,8 @@ std::optional<LayoutChoice::Convolution> LayoutChoice::analyze(linalg::GenericOp
   result.result = op.getResult(0);
   result.imageOrder = orderByKind<DimKind>(classify(imageMap, op, spatial, shared, channels));
   result.resultOrder = orderByKind<DimKind>(classify(maps[2], op, spatial, shared, channels));
-  result.filterOrder =
-      orderFilter(filterMap, op, typeOf(result.filter).getShape(), taps, shared, target.isCPU());
+  result.filterOrder = orderFilter(filterMap, op, typeOf(result.filter).getShape(), taps, shared,
+                                   target.vectorizesResults());
   result.gain = estimateGain(result, imageMap, /*isGrouped=*/shared.any());
   return result;
 }
@@ -389,16 +380,15 @@ void LayoutChoice::dropWhatDoesNotPay(ArrayRef<Convolution> convolutions) {
   });
 }
 
-LayoutChoice::LayoutChoice(func::FuncOp func, TargetAttr target) : target(target) {
+LayoutChoice::LayoutChoice(func::FuncOp func, const DispatchTarget &target) : target(target) {
   SmallVector<Convolution> convolutions;
   for (auto op : func.getOps<linalg::GenericOp>())
     if (std::optional<Convolution> convolution = analyze(op))
       convolutions.push_back(std::move(*convolution));
   for (const Convolution &convolution : convolutions) {
     relate({}, convolution.image, convolution.imageOrder);
-    // A CPU's kernel is a vector of neighbours in the result; what a GPU's threads have goes
-    // anywhere.
-    if (target.isCPU())
+    // What single threads have goes anywhere.
+    if (target.vectorizesResults())
       relate(convolution.image, convolution.result, convolution.resultOrder);
     relate(convolution.image, convolution.filter, convolution.filterOrder);
   }

@@ -14,7 +14,7 @@
 #ifndef XC_DISPATCH_LAYOUTS_H
 #define XC_DISPATCH_LAYOUTS_H
 
-#include "compiler/Dialect/Plan/IR/PlanOps.h"
+#include "compiler/Dispatch/DispatchTarget.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -46,7 +46,7 @@ bool isRemade(mlir::Value value);
 /// The orders of the tensors of one function for one target.
 class LayoutChoice {
 public:
-  LayoutChoice(mlir::func::FuncOp func, TargetAttr target);
+  LayoutChoice(mlir::func::FuncOp func, const DispatchTarget &target);
 
   /// The order of `value`; empty where it is the program's.
   DimOrder lookup(mlir::Value value) const { return orders.lookup(value); }
@@ -72,7 +72,7 @@ private:
   void dropWhatDoesNotPay(llvm::ArrayRef<Convolution> convolutions);
   int64_t findRegion(mlir::Value value) const;
 
-  TargetAttr target;
+  const DispatchTarget &target;
   llvm::MapVector<mlir::Value, DimOrder> orders;
   /// Tensors that are held in related orders belong to one region: all change, or none.
   llvm::DenseMap<mlir::Value, int64_t> regionOf;

@@ -26,13 +26,6 @@ using namespace mlir;
 
 namespace xc::plan {
 
-/// How often a product on tensor cores may use an element that is computed while it is loaded, and
-/// how many terms its sums may have. Its kernel does not copy that operand asynchronously then, and
-/// not by wgmma: at half the speed, 512 products take 2 ps longer than before, in which the element
-/// is written and read again; and each 32 terms wait for memory anew, 0.3 to 0.9 us on an H200,
-/// where a kernel that computes all of the operand begins in 2.
-static constexpr int64_t kMaxComputedUses = 512, kMaxComputedTerms = 128;
-
 /// True if both go over the same space in the same way and read an input at the same places.
 static bool areSiblings(Operation *first, Operation *second) {
   auto a = cast<linalg::LinalgOp>(first), b = cast<linalg::LinalgOp>(second);
@@ -177,9 +170,7 @@ bool DispatchGrouping::tryPrologue(DispatchGroup &group, Operation *contraction)
       }))
     return false;
   auto product = cast<linalg::LinalgOp>(contraction);
-  if (isCUDA && isComputed(producer) && isTensorCoreProduct(product) &&
-      (countUses(product, producer->getResult(0)) > kMaxComputedUses ||
-       countTerms(product) > kMaxComputedTerms))
+  if (isComputed(producer) && !target.mayComputeOperand(product, producer->getResult(0)))
     return false;
   DispatchGroup &home = *groupOf.at(contraction);
   if (wouldMakeCycle(group, getUsedValues(contraction), &home))
@@ -387,7 +378,7 @@ bool DispatchGrouping::tryMergeGroups(DispatchGroup &into, DispatchGroup &other,
              [&](Operation *a, Operation *b) { return position.at(a) < position.at(b); });
   merged.firstPosition = std::min(into.firstPosition, other.firstPosition);
   merged.hasReduction |= other.hasReduction;
-  if (isCUDA && !sharesSpace(merged))
+  if (!canHold(merged))
     return false;
   for (Operation *op : other.ops)
     groupOf[op] = &into;
@@ -395,4 +386,5 @@ bool DispatchGrouping::tryMergeGroups(DispatchGroup &into, DispatchGroup &other,
   other.ops.clear();
   return true;
 }
+
 } // namespace xc::plan

@@ -4,6 +4,30 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// For each region:
+// 1. its tensors from above become bindings, equal size formulas one scalar, small constants
+//    clones;
+// 2. its body moves to a kernel function in a nested module of its own, where sizes are scalars;
+// 3. what sizes of the region must be like becomes `plan.require` of the function around it;
+// 4. a `plan.dispatch` takes the place of the region, and says which inputs its results may
+//    overwrite.
+//
+// Refuses modules without `plan.target`.
+//
+//===----------------------------------------------------------------------===//
+//
+// For each region:
+// 1. its tensors from above become bindings, equal size formulas one scalar, small constants
+//    clones;
+// 2. its body moves to a kernel function in a nested module of its own, where sizes are scalars;
+// 3. what sizes of the region must be like becomes `plan.require` of the function around it;
+// 4. a `plan.dispatch` takes the place of the region, and says which inputs its results may
+//    overwrite.
+//
+// Refuses modules without `plan.target`.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
 #include "compiler/Dialect/Plan/IR/Products.h"

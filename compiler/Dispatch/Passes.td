@@ -122,26 +122,6 @@ def PlaceUpdates : Pass<"xc-place-updates", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
-def SplitLines : Pass<"xc-split-lines", "mlir::func::FuncOp"> {
-  let summary = "Cut long scans and sorts into work for many threads";
-  let description = [{
-    On CUDA targets, where a line's scan or sort is the work of one block at most. A `kernel.scan` of few long lines
-    becomes three: of the totals of segments, of those, and of the segments from there. A long `kernel.sort` becomes
-    one of tiles and a `kernel.merge` for each doubling; where it keeps few elements, one of tiles that keeps as many,
-    and one of what they kept, again and again. A `kernel.scatter` of thousands of updates gets them sorted by row.
-    Lines of symbolic length are long: short ones are one segment, or one tile that no merge has anything to do for. There are as
-    many merges as memory has room for, in pairs: of those that find a line to be one run already, the second leaves in its
-    destination what the first one read. Example:
-    ```mlir
-    %r = kernel.scan sum, %x into %e axis = 0 : tensor<1000000xf32> into tensor<1000000xf32> -> ...     // input
-    %t = kernel.scan sum, %x every 4096 totals into %a axis = 0 : ... -> tensor<244xf32>                // output
-    %c = kernel.scan sum, %t into %b axis = 0 : ... -> tensor<244xf32>
-    %r = kernel.scan sum, %x from %c every 4096 into %e axis = 0 : ... -> tensor<1000000xf32>
-    ```
-  }];
-  let dependentDialects = ["mlir::affine::AffineDialect", "mlir::tensor::TensorDialect", "mlir::arith::ArithDialect", "mlir::linalg::LinalgDialect"];
-}
-
 def FormDispatches : Pass<"xc-form-dispatches", "::mlir::func::FuncOp"> {
   let summary = "Group the ops that become one kernel";
   let description = [{

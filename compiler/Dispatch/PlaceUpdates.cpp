@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Plan/Transforms/Views.h"
+#include "compiler/Dispatch/DispatchTarget.h"
 #include "compiler/Dispatch/Passes.h"
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
@@ -187,17 +188,15 @@ static bool hasFewUpdates(kernel::ScatterOp op) {
   return !ShapedType::isDynamicShape(batch) && ShapedType::getNumElements(batch) <= kFewUpdates;
 }
 
-/// True if the updates need no order of their rows: a CPU applies them one after the other.
+/// True if the updates need no order of their rows.
 static bool needsNoOrder(kernel::ScatterOp op) {
-  TargetAttr target = getTarget(op);
-  return op.getUnique() || (target && !target.isCUDA()) || hasFewUpdates(op);
+  return op.getUnique() || getDispatchTarget(op).appliesUpdatesInOrder() || hasFewUpdates(op);
 }
 
 /// True if a pass over the destination wants the updates in order of their rows first, which costs
 /// more than the destination in a pass of its own: updates that never meet go there as they come.
 static bool savesSorting(kernel::ScatterOp op) {
-  TargetAttr target = getTarget(op);
-  return op.getUnique() && target && target.isCUDA() && !hasFewUpdates(op) &&
+  return op.getUnique() && getDispatchTarget(op).sortsUpdates() && !hasFewUpdates(op) &&
          !isReadBeside(op, op.getDest());
 }
 

@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A function then reads each variable once, first of all, and assigns it once, last of all: uses
+// between get the values. So the order of all other ops is that of their operands alone.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/Dispatch/Passes.h"
 

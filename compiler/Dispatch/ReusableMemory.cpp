@@ -177,9 +177,9 @@ bool Candidate::isReusable() {
       isFarSlice(source) || !isReadAtPoint(source, op) || !isReadBeforeOnly() ||
       isReadThroughViews(source) || feedsReduction(source))
     return false;
-  // On CUDA the thread that computes an element of a result reads that of the input, whatever other
-  // results the kernel has.
-  bool mayFollowOthers = isForCUDA(op) && !group.hasContraction;
+  // A thread that holds rows reads the input's element itself where it computes the result's,
+  // whatever other results the kernel has.
+  bool mayFollowOthers = getDispatchTarget(op).threadsHoldRows() && !group.hasContraction;
   if ((group.ops.size() == 1 || mayFollowOthers) && isReadByOpAlone())
     return true;
   return hasEffectAtPointOnly();

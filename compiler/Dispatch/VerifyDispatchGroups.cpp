@@ -261,8 +261,9 @@ LogicalResult DispatchGrouping::verify() const {
     // Ops with kernels of their own compute what is fused into them where they need it.
     if (group->isClosed || group->ops.size() < 2)
       continue;
-    if (failed(verifyGroup(*group, isCUDA ? numberLoops(*group) : group->rowOfLoop,
-                           /*threadsHoldRows=*/isCUDA)))
+    bool threadsHoldRows = target.threadsHoldRows();
+    if (failed(verifyGroup(*group, threadsHoldRows ? numberLoops(*group) : group->rowOfLoop,
+                           threadsHoldRows)))
       return failure();
   }
   return success();

@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// linalg on tensors that a program brings becomes the few forms that later phases know:
+// contractions, generic ops and fills, with 16-bit floats summed up in f32. Padding and
+// concatenation become insertions. Array ops stay.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/Input/Passes.h"
 

@@ -120,7 +120,7 @@ static void addDispatchPasses(OpPassManager &targetPM, const CompileOptions &opt
   funcPM.addPass(plan::createPromoteVariables());
   // Before sorting: what goes into its place needs no order of rows.
   funcPM.addPass(plan::createPlaceUpdates());
-  funcPM.addPass(plan::createSplitLines());
+  funcPM.addPass(cuda::createSplitScansAndSorts());
   funcPM.addPass(cuda::createReduceProducts());
   // Sizes come from the function's inputs, so that no kernel has to run before a size is known.
   funcPM.addPass(memref::createResolveShapedTypeResultDimsPass());

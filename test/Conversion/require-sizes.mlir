@@ -45,8 +45,8 @@ func.func @refuted(%x: tensor<?xf32> {array.dims = ["n"]}) -> tensor<4xf32> attr
 // -----
 
 // CHECK-LABEL: func.func @source_of_windows(
-// CHECK:         plan.require %{{.*}} equal %{{.*}}, "array.select_and_scatter: expected dim 0 of the source to be the places of the window along that of the operand"
-// CHECK:         plan.require %{{.*}} equal %{{.*}}, "array.select_and_scatter: expected dim 1 of the source to be the places of the window along that of the operand"
+// CHECK:         plan.require %{{.*}} equal %{{.*}}, "array.select_and_scatter: expected dim 0 of the source to be the positions of the window along that of the operand"
+// CHECK:         plan.require %{{.*}} equal %{{.*}}, "array.select_and_scatter: expected dim 1 of the source to be the positions of the window along that of the operand"
 func.func @source_of_windows(%x: tensor<?x?xf32>, %s: tensor<?x?xf32>) -> tensor<?x?xf32> {
   %dx = array.select_and_scatter max, %x, %s window = [1, 2] strides = [1, 2] : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
   return %dx : tensor<?x?xf32>

@@ -8,6 +8,7 @@
 #include "tools/xcompile/Report.h"
 
 #include "compiler/Codegen/CUDA/Common/Occupancy.h"
+#include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -123,10 +124,28 @@ static void describeOccupancy(DictionaryAttr entry, const cuda::Target &target,
   object["occupancy_limit"] = occupancy.limit;
 }
 
+/// Adds what the kernel's configuration was compared with; times in microseconds.
+static void describeSelection(cuda::SelectionAttr selection, llvm::json::Object &object) {
+  if (std::optional<int64_t> time = selection.getExpectedNs())
+    object["expected_us"] = *time / 1e3;
+  if (selection.getRunnerUp())
+    object["runner_up"] = printAttribute(selection.getRunnerUp());
+  if (std::optional<int64_t> time = selection.getRunnerUpNs())
+    object["runner_up_us"] = *time / 1e3;
+  if (!selection.getKey())
+    return;
+  object["key"] = selection.getKey().getValue();
+  object["own_key"] = selection.getOwnKey();
+}
+
 static llvm::json::Object describeExport(DictionaryAttr entry, const cuda::Target *target) {
   llvm::json::Object object;
+  if (auto config = dyn_cast_or_null<plan::LoweringConfigInterface>(entry.get("config")))
+    object["strategy"] = config.getStrategyName();
   for (NamedAttribute attr : entry) {
-    if (auto number = dyn_cast<IntegerAttr>(attr.getValue()))
+    if (auto selection = dyn_cast<cuda::SelectionAttr>(attr.getValue()))
+      describeSelection(selection, object);
+    else if (auto number = dyn_cast<IntegerAttr>(attr.getValue()))
       object[attr.getName().str()] = number.getInt();
     else
       object[attr.getName().str()] = printAttribute(attr.getValue());
@@ -223,6 +242,12 @@ static void printText(const llvm::json::Object &kernel, llvm::raw_ostream &strea
     for (llvm::StringRef key : {"reason", "guards"})
       if (auto text = variant.getString(key); text && !text->empty() && *text != "[]")
         stream << "      " << key << ": " << *text << "\n";
+    if (auto next = variant.getString("runner_up")) {
+      stream << "      next: " << *next;
+      if (auto time = variant.getNumber("runner_up_us"))
+        stream << llvm::format(", %.1f us expected", *time);
+      stream << "\n";
+    }
     printResources(variant, stream);
   }
 }

@@ -22,7 +22,6 @@ import json
 import math
 import os
 import pathlib
-import re
 import shutil
 import subprocess
 import sys
@@ -30,22 +29,41 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-# Products that have no key of their own, as the parts of a long sum, are timed as the plain ones whose lines they take.
-KEY = re.compile(r"matrix product by (wgmma|mma\.sync|fused multiply-add)[^;]*; (?:key:|no key of its own but lines of) "
-                 r"(\S+ matmul (f16|bf16|tf32|i8|u8|f32|f64)\*\3>(\w+) (\d+)x(\d+)x(\d+)x(\d+) ([nt]{2}))")
 L2_BYTES = 50 << 20
 BYTES = {"f16": 2, "bf16": 2, "tf32": 4, "f32": 4, "f64": 8, "i8": 1, "u8": 1, "i32": 4}
 
 
+def parse_key(key):
+    """The key of a product without what is fused to it, and what it consists of: element types of operands and result, batch, m, n,
+    k and layout. None for a key of anything else, of two operand types or of symbolic sizes."""
+    arch, kind, *rest = key.split()
+    if kind != "matmul":
+        return None
+    types, sizes, layout = rest[:3]
+    operands, out = types.split(">")
+    first, second = operands.split("*")
+    if first != second or first not in BYTES or "?" in sizes:
+        return None
+    return " ".join((arch, kind, types, sizes, layout)), (first, out, *map(int, sizes.split("x")), layout)
+
+
+def variants_of(report):
+    """Every variant of every kernel in a report of xcompile."""
+    return [variant for target in json.loads(report) for kernel in target["kernels"] for variant in kernel["variants"]]
+
+
 def find_products(args):
-    """Keys of the model's products, without what is fused to them, and the strategy of each and what it consists of."""
+    """Keys of the model's products, without what is fused to them, and the strategy of each and what it consists of. A product that
+    has no key of its own, as the parts of a long sum, is timed as the plain one whose lines it takes."""
     command = [f"{args.bin}/xcompile", args.model, "-o", f"{args.out}/model.vmfb", f"--target=cuda:{args.arch}", "--report=json"]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         sys.exit(done.stderr.strip())
     products = {}
-    for strategy, key, dtype, out, *sizes, layout in KEY.findall(done.stdout):
-        products[key] = (strategy, (dtype, out, *map(int, sizes), layout))
+    for variant in variants_of(done.stdout):
+        parsed = parse_key(variant["key"]) if "key" in variant else None
+        if parsed:
+            products[parsed[0]] = (variant["strategy"], parsed[1])
     return products
 
 
@@ -72,11 +90,12 @@ def compile_candidate(args, key, product, name, config):
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         return f"{name}: {done.stderr.strip()[-300:]}"
-    if config not in done.stdout:
+    taken = [variant for variant in variants_of(done.stdout) if variant["config"] == config]
+    if not taken:
         return f"{name}: {config} was not taken"
-    spills = re.search(r'"spill_bytes": ([1-9]\d*)', done.stdout)
+    spills = max(variant.get("spills", 0) for variant in taken)
     if spills:
-        return f"{name}: {config} spills {spills.group(1)} bytes"
+        return f"{name}: {config} spills {spills} bytes"
     return {"key": key, "product": product, "config": config, "module": f"{name}.vmfb"}
 
 
@@ -87,11 +106,11 @@ def build(args):
     jobs = []
     for number, (key, (strategy, product)) in enumerate(find_products(args).items()):
         dtype, result, batch, m, n, k, layout = product
-        if strategy == "wgmma":
+        if strategy == "matmul-wgmma":
             found = candidates(batch, m, n, k, layout, args.candidates, output_bytes=BYTES[result], element_bytes=BYTES[dtype])
-        elif strategy == "mma.sync" and dtype == "f64":
+        elif strategy == "matmul-mma" and dtype == "f64":
             found = double_candidates(m, n, layout, args.candidates)
-        elif strategy == "mma.sync":
+        elif strategy == "matmul-mma":
             found = mma_candidates(batch, m, n, args.candidates, BYTES[dtype])
         else:
             can_copy = dtype in ("f32", "f64") and args.arch != "sm_75"

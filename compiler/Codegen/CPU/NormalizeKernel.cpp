@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Named linalg ops become generic, casts of a product's operands become ops of their own, and
+// reshapes of whole bindings move from tensors to memory, where they cost nothing. So strategies
+// match few forms.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CPU/Contraction.h"
 #include "compiler/Codegen/CPU/KernelAnalysis.h"
@@ -145,7 +151,7 @@ struct HoistFactorCasts final : OpRewritePattern<linalg::GenericOp> {
       rebuild(rewriter, op, argument.getArgNumber(), converted, multiply, factor);
       return success();
     }
-    return rewriter.notifyMatchFailure(op, "its factors are its inputs");
+    return rewriter.notifyMatchFailure(op, "its operands are its inputs");
   }
 
   /// |casts| (last one first) of every element of |operand|.

@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// One pass decides for each kernel: a matrix product, a reduction, rows of scans and sorts,
+// elementwise loops, or else the generic loop nest. Sizes of tiles follow from the vectors of
+// the CPU and its caches. A configuration that is given is obeyed.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CPU/Arch.h"
 #include "compiler/Codegen/CPU/CPUDialect.h"

@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// After the strategies, a kernel function has a launch and holds loops over memory: no op works
+// on tensors. Anything else is an error at the op that should be gone.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CPU/Passes.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Passes.h"
+#include "compiler/Codegen/CUDA/Strategy.h"
 #include "compiler/Codegen/Common/Passes.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
@@ -37,21 +38,10 @@ void buildCodegenPipeline(OpPassManager &kernelPM, const CodegenOptions &options
   select.tuningFile = options.tuningFile;
   select.shippedTuning = options.shippedTuning;
   kernelPM.addPass(createSelectStrategy(select));
-  kernelPM.addNestedPass<func::FuncOp>(createEmitElementwise());
-  kernelPM.addNestedPass<func::FuncOp>(createEmitTranspose());
-  kernelPM.addNestedPass<func::FuncOp>(createEmitRowReduction());
-  kernelPM.addNestedPass<func::FuncOp>(createEmitColumnReduction());
-  kernelPM.addNestedPass<func::FuncOp>(createEmitMatmulFMA());
-  kernelPM.addNestedPass<func::FuncOp>(createEmitMatmulMMA());
-  kernelPM.addNestedPass<func::FuncOp>(createEmitMatmulWGMMA());
+  for (const Strategy *strategy : getStrategies())
+    if (std::unique_ptr<Pass> emission = strategy->createEmission())
+      kernelPM.addNestedPass<func::FuncOp>(std::move(emission));
   kernelPM.addNestedPass<func::FuncOp>(createEmitAttention());
-  kernelPM.addNestedPass<func::FuncOp>(createEmitScatter());
-  kernelPM.addNestedPass<func::FuncOp>(createEmitScan());
-  kernelPM.addNestedPass<func::FuncOp>(createEmitSort());
-  kernelPM.addNestedPass<func::FuncOp>(createEmitSelect());
-  kernelPM.addNestedPass<func::FuncOp>(createEmitMerge());
-  kernelPM.addNestedPass<func::FuncOp>(createEmitDigitSort());
-  kernelPM.addNestedPass<func::FuncOp>(createEmitPointwise());
 
   // No grid is larger than hardware launches.
   kernelPM.addNestedPass<func::FuncOp>(createFoldGrids({options.gridLimit}));

@@ -21,13 +21,19 @@ namespace xc::cuda {
 /// Bytes of the widest access of one thread.
 constexpr int64_t kVectorBytes = 16;
 
-/// What was chosen, and why in a sentence; no configuration where what was given is wrong, which an
-/// error has said. The time is what a model expects where strategies of several kinds compete, and
-/// nothing for what was given.
+/// A configuration of a kernel, and why in a sentence.
 struct Choice {
   mlir::Attribute config;
   std::string reason;
-  double microseconds = 0;
+  /// What the strategy's model expects; nothing where it has none, or sizes are symbolic.
+  std::optional<double> microseconds = std::nullopt;
+  /// How tuning tables call the kernel, and whether it is just what that says, rather than one that
+  /// takes the lines of it; empty where the kernel is none of a kind that is tuned.
+  std::string key = {};
+  bool isKeyOwn = false;
+  /// The configuration that would be next; null if there is none.
+  mlir::Attribute runnerUp = {};
+  std::optional<double> runnerUpMicroseconds = std::nullopt;
 };
 
 /// The time in words, as reasons have it.
@@ -38,6 +44,9 @@ void recordChoice(mlir::func::FuncOp function, const Choice &choice, int64_t ind
 
 /// Calls `ask` with what knows the sizes of `kernel`; nothing that it emits stays.
 void withPoints(const KernelInfo &kernel, llvm::function_ref<void(PointEmitter &)> ask);
+
+/// The number of elements of what the kernel reads or writes of `binding`; nothing if symbolic.
+std::optional<int64_t> getStaticCount(const KernelInfo &kernel, plan::BindingOp binding);
 
 /// The number of elements of the narrowest big binding that fill a vector access.
 int64_t getVectorWidth(const KernelInfo &kernel);
@@ -52,28 +61,9 @@ int64_t getInnermostDivisor(PointEmitter &points, const ReductionGroup &group,
 /// Threads of a block where nothing else decides.
 constexpr int64_t kBlockThreads = 256;
 
-/// For reductions of rows; `rowBound` limits their length, if that is symbolic. `points` knows the
-/// sizes, and nothing is emitted.
-Choice chooseRowStrategy(const ReductionGroup &group, const KernelInfo &kernel,
-                         PointEmitter &points, std::optional<int64_t> rowBound);
-/// For such of `length` elements that are also summed up over the rows of each part.
-Choice chooseWalkStrategy(const ReductionGroup &group, const KernelInfo &kernel,
-                          PointEmitter &points, int64_t length);
-
-/// For scans, sorts and their kin; `points` knows the sizes, and nothing is emitted.
-Choice chooseLineStrategy(const LineKernel &lines, const KernelInfo &kernel, PointEmitter &points,
-                          int64_t vectorWidth);
-
 /// Puts variants before `kernel` for lines of symbolic length that are short enough to be sorted in
 /// shared memory, if that is what it does.
 mlir::LogicalResult addSortVariants(const KernelInfo &kernel);
-
-/// For matrix products, in the same way: what the tuning file says, else `wgmma`, `mma.sync` or
-/// fused multiply-add, the first that can. A line of the file that is about this very product and
-/// that it cannot take is an error. Of sizes that are symbolic guards say what to expect.
-Choice chooseProductStrategy(const Contraction &contraction, const KernelInfo &kernel,
-                             PointEmitter &points, const SelectStrategyOptions &options,
-                             const ProductTuning &tuning);
 
 } // namespace xc::cuda
 

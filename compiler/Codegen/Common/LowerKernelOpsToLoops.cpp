@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Each op of the kernel dialect describes its own loop nest, which takes the place of the op.
+// Every target has this to fall back on, and constants are folded by it. Ops that are still on
+// tensors are an error.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/Common/Passes.h"
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"

@@ -4,6 +4,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Makes of a function that is one `kernel.custom` what code generation makes of other kernels:
+// an image and its exports. The text stays as it is, but for its header and the names of
+// kernels.
+//
+// Refuses texts for a later `.version` or another `.target` than the module's, and more shared
+// memory than a block can have.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/Custom/Passes.h"
 

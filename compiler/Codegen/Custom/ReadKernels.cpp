@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Puts the text of a file into the op that names it, so that later phases see all of the
+// program. A file that cannot be read is an error at the op.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/Custom/Passes.h"
 

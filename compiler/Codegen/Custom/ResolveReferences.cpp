@@ -4,6 +4,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A custom kernel has PTX, and perhaps a reference: a function that computes the same. CPU
+// targets take the reference's body in place of the kernel, with a check of the result's sizes;
+// one without a reference is an error. Then references are of no use to any target, and private
+// ones go.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/Custom/Passes.h"
 

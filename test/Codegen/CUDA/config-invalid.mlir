@@ -135,7 +135,7 @@ func.func @sort_tile() attributes {lowering_config = #cuda.sort<threads = 256, r
 
 // -----
 
-// expected-error@+1 {{expected 2, 4, 8, 16 or 32 places of the tile for each thread, got 64 for 64 threads}}
+// expected-error@+1 {{expected 2, 4, 8, 16 or 32 elements of the tile for each thread, got 64 for 64 threads}}
 func.func @sort_items() attributes {lowering_config = #cuda.sort<threads = 64, rows = 1, tile = 64>} { return }
 
 // -----

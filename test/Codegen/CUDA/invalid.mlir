@@ -213,7 +213,7 @@ builtin.module @parts_without_tensor_cores attributes {plan.kernel, plan.target 
 // -----
 
 builtin.module @copies_on_old_arch attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_75">} {
-  // expected-error @below {{expected factors in memory that are multiplied as they are, and sm_80 or later for #cuda.matmul_fma<tile_m = 64, tile_n = 64, tile_k = 16, thread_m = 4, thread_n = 4, stages = 3>, got 'f32' on sm_75}}
+  // expected-error @below {{expected operands in memory that are multiplied as they are, and sm_80 or later for #cuda.matmul_fma<tile_m = 64, tile_n = 64, tile_k = 16, thread_m = 4, thread_n = 4, stages = 3>, got 'f32' on sm_75}}
   func.func @copies_on_old_arch() attributes {lowering_config = #cuda.matmul_fma<tile_m = 64, tile_n = 64, tile_k = 16, thread_m = 4, thread_n = 4, stages = 3>} {
     %ab = plan.binding 0 read align 64 : memref<64x64xf32>
     %bb = plan.binding 1 read align 64 : memref<64x64xf32>
@@ -232,7 +232,7 @@ builtin.module @copies_on_old_arch attributes {plan.kernel, plan.target = #plan.
 // -----
 
 builtin.module @copies_of_halves attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
-  // expected-error @below {{expected factors in memory that are multiplied as they are, and sm_80 or later for #cuda.matmul_fma<tile_m = 64, tile_n = 64, tile_k = 16, thread_m = 4, thread_n = 4, stages = 3>, got 'f16' on sm_80}}
+  // expected-error @below {{expected operands in memory that are multiplied as they are, and sm_80 or later for #cuda.matmul_fma<tile_m = 64, tile_n = 64, tile_k = 16, thread_m = 4, thread_n = 4, stages = 3>, got 'f16' on sm_80}}
   func.func @copies_of_halves() attributes {lowering_config = #cuda.matmul_fma<tile_m = 64, tile_n = 64, tile_k = 16, thread_m = 4, thread_n = 4, stages = 3>} {
     %ab = plan.binding 0 read align 64 : memref<64x64xf16>
     %bb = plan.binding 1 read align 64 : memref<64x64xf16>

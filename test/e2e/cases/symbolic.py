@@ -383,7 +383,7 @@ def requirements():
     %y = array.reduce_window max, %x window = [3, 3] : tensor<?x5xf32> -> tensor<0x3xf32>
     return %y : tensor<0x3xf32>
   }
-""", [f32((2, 5)), f32((0, 5))], [(f32((3, 5)), "as many places of the window along dim 0 of the operand as the result has, got 1 and 0"), (f32((7, 5)), "got 5 and 0")],
+""", [f32((2, 5)), f32((0, 5))], [(f32((3, 5)), "as many positions of the window along dim 0 of the operand as the result has, got 1 and 0"), (f32((7, 5)), "got 5 and 0")],
         lambda x: [np.zeros((0, 3))])
     yield refused("indices_beside", """  func.func @NAME(%x: tensor<?x7xf32>, %i: tensor<?x1xi32>) -> (tensor<?x1xf32>) {
     %y = array.take_along_axis %x[%i] axis = 1 : (tensor<?x7xf32>, tensor<?x1xi32>) -> tensor<?x1xf32>

@@ -49,8 +49,9 @@ namespace xc::cuda {
 /// Elements of a part of a column: few enough for what all blocks of a GPU read in their first
 /// reduction to be in its L2 cache for their second one.
 static constexpr int64_t kLongestColumnPart = 64, kShortestColumnPart = 32;
-/// Elements of a part of a row, which a block holds, and blocks that are enough.
-static constexpr int64_t kLongestRowPart = 16384, kShortestRowPart = 2048, kEnoughBlocks = 264;
+/// Elements of a part of a row, which a block holds, and blocks of a multiprocessor that are
+/// enough.
+static constexpr int64_t kLongestRowPart = 16384, kShortestRowPart = 2048, kEnoughBlocks = 2;
 /// Parts are read by wide accesses.
 static constexpr int64_t kPartMultiple = 8;
 /// How far before a reduction the one that it depends on is looked for.
@@ -73,8 +74,10 @@ struct Shift {
 /// Builds the parts of both reductions of a pair, and what brings them together.
 class PairSplitter {
 public:
-  PairSplitter(linalg::GenericOp first, linalg::GenericOp second, const Shift &shift)
-      : first(first), second(second), shift(shift), form(shift.form), builder(first) {}
+  PairSplitter(linalg::GenericOp first, linalg::GenericOp second, const Shift &shift,
+               const Target &target)
+      : first(first), second(second), shift(shift), form(shift.form), target(target),
+        builder(first) {}
 
   /// Changes nothing if no part is of a suitable length.
   void run();
@@ -93,6 +96,7 @@ private:
   linalg::GenericOp first, second;
   Shift shift; // of the second
   Form form;
+  const Target &target;
   OpBuilder builder;
   unsigned loop = 0;
   bool isColumn = false;
@@ -220,7 +224,7 @@ static std::optional<Shift> matchShift(linalg::GenericOp second) {
 }
 
 /// Splits `second` and the reduction that it depends on, if it is such a pair.
-static void trySplit(linalg::GenericOp second) {
+static void trySplit(linalg::GenericOp second, const Target &target) {
   if (!isSimple(second))
     return;
   std::optional<Split> split = chooseSplit(second);
@@ -242,7 +246,7 @@ static void trySplit(linalg::GenericOp second) {
   };
   if (isSimple(first) && own && areEqual(first, own, second, shift->distance.getLhs()) &&
       llvm::all_of(second.getDpsInputOperands(), isOfFirst))
-    PairSplitter(first, second, *shift).run();
+    PairSplitter(first, second, *shift, target).run();
 }
 
 //===----------------------------------------------------------------------===//
@@ -265,8 +269,9 @@ bool PairSplitter::chooseParts() {
     parts = size / length;
     return length >= kShortestColumnPart;
   }
+  int64_t enough = kEnoughBlocks * target.multiprocessors;
   for (length = kLongestRowPart; length >= kShortestRowPart; length -= kPartMultiple)
-    if (size % length == 0 && size / length * kept >= kEnoughBlocks)
+    if (size % length == 0 && size / length * kept >= enough)
       break;
   parts = size / length;
   return length >= kShortestRowPart;
@@ -449,13 +454,13 @@ void PairSplitter::run() {
   makeLast(first, firsts, all, one, [](OpBuilder &, Location, ValueRange in) { return in[0]; });
 }
 
-void splitDependentReductions(func::FuncOp function) {
+void splitDependentReductions(func::FuncOp function, const Target &target) {
   SmallVector<linalg::GenericOp> reductions;
   for (auto op : function.getOps<linalg::GenericOp>())
     if (op.getNumReductionLoops() > 0)
       reductions.push_back(op);
   for (linalg::GenericOp op : reductions)
-    trySplit(op);
+    trySplit(op, target);
 }
 
 } // namespace xc::cuda

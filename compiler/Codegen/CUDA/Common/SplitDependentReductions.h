@@ -8,6 +8,8 @@
 #ifndef XC_CODEGEN_CUDA_COMMON_SPLITDEPENDENTREDUCTIONS_H
 #define XC_CODEGEN_CUDA_COMMON_SPLITDEPENDENTREDUCTIONS_H
 
+#include "compiler/Codegen/CUDA/Common/Targets.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace xc::cuda {
@@ -19,7 +21,7 @@ inline constexpr llvm::StringLiteral kInPartsAttr = "cuda.in_parts";
 /// Where a sum of squares or of exponentials of distances from what another reduction of the same
 /// elements gave would get two steps, gives both together two steps, of which the first reads each
 /// part once.
-void splitDependentReductions(mlir::func::FuncOp function);
+void splitDependentReductions(mlir::func::FuncOp function, const Target &target);
 
 } // namespace xc::cuda
 

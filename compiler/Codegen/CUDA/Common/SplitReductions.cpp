@@ -5,9 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Before kernels are formed:
-//   -xc-cuda-reduce-products    products of a matrix and a vector are reductions
-//   -xc-cuda-split-reductions   reductions with too few results for the GPU get two steps
+// Before kernels are formed, reductions with too few results for the GPU get two steps.
 //
 // Where other ops reduce each row of what a column reduction sums up, rows take turns at being of
 // one part or the next, as many as there may be: one kernel walks over the rows of a part, computes
@@ -44,47 +42,12 @@ using namespace mlir;
 
 namespace xc::cuda {
 
-#define GEN_PASS_DEF_REDUCEPRODUCTS
 #define GEN_PASS_DEF_SPLITREDUCTIONS
 #include "compiler/Codegen/CUDA/Passes.h.inc"
 
 //===----------------------------------------------------------------------===//
-// Products
-//===----------------------------------------------------------------------===//
-
-namespace {
-
-struct ReduceProducts final : impl::ReduceProductsBase<ReduceProducts> {
-  void runOnOperation() override {
-    if (!plan::isForCUDA(getOperation()))
-      return;
-    IRRewriter rewriter(&getContext());
-    for (auto op : llvm::make_early_inc_range(getOperation().getOps<linalg::ContractOp>()))
-      if (isMatrixTimesVector(op)) {
-        rewriter.setInsertionPoint(op);
-        (void)linalg::generalizeNamedOp(rewriter, op);
-      }
-  }
-
-  /// One operand has no dim of its own that is longer than 1: memory sets the time, and no matrix
-  /// unit would help.
-  static bool isMatrixTimesVector(linalg::ContractOp op) {
-    FailureOr<linalg::ContractionDimensions> dims = linalg::inferContractionDims(op);
-    if (failed(dims))
-      return false;
-    SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-    auto isUnit = [&](ArrayRef<unsigned> own) {
-      return llvm::all_of(own, [&](unsigned dim) { return ranges[dim] == 1; });
-    };
-    return isUnit(dims->m) || isUnit(dims->n);
-  }
-};
-
-//===----------------------------------------------------------------------===//
 // Splitting loops
 //===----------------------------------------------------------------------===//
-
-} // namespace
 
 namespace {
 
@@ -431,26 +394,21 @@ namespace {
 
 struct SplitReductions final : impl::SplitReductionsBase<SplitReductions> {
   void runOnOperation() override {
-    if (!plan::isForCUDA(getOperation()))
-      return;
     const Target *arch = findTarget(getOperation());
-    if (arch) {
-      for (auto op : llvm::make_early_inc_range(getOperation().getOps<linalg::ContractOp>()))
-        splitProduct(op, *arch);
-      for (auto op : llvm::make_early_inc_range(getOperation().getOps<linalg::GenericOp>()))
-        splitWindowProduct(op, *arch);
-    }
+    if (!arch)
+      return;
+    for (auto op : llvm::make_early_inc_range(getOperation().getOps<linalg::ContractOp>()))
+      splitProduct(op, *arch);
+    for (auto op : llvm::make_early_inc_range(getOperation().getOps<linalg::GenericOp>()))
+      splitWindowProduct(op, *arch);
     llvm::SmallPtrSet<Operation *, 8> done;
-    if (arch)
-      splitWalkedRows(*arch, done);
-    splitDependentReductions(getOperation());
+    splitWalkedRows(*arch, done);
+    splitDependentReductions(getOperation(), *arch);
     SmallVector<linalg::GenericOp> reductions;
     for (auto op : llvm::make_early_inc_range(getOperation().getOps<linalg::GenericOp>()))
       if (op.getNumReductionLoops() > 0 && !done.contains(op) && !op->hasAttr(kInPartsAttr))
         reductions.push_back(collapseReducedLoops(op));
-    if (arch)
-      llvm::erase_if(reductions,
-                     [&](linalg::GenericOp op) { return isStreamedProduct(op, *arch); });
+    llvm::erase_if(reductions, [&](linalg::GenericOp op) { return isStreamedProduct(op, *arch); });
     SmallVector<Split> splits;
     for (linalg::GenericOp op : reductions)
       if (std::optional<Split> split = chooseSplit(op))

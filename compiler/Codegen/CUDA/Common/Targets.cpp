@@ -15,27 +15,29 @@
 namespace xc::cuda {
 
 static constexpr unsigned kKiB = 1024;
+static constexpr int64_t kMiB = 1 << 20;
 
 // Shared memory, registers, threads and blocks: CUDA C++ Programming Guide, "Technical
 // Specifications per Compute Capability"; what the system reserves of shared memory (1 KiB a block)
 // and the unit of its allocation: the tuning guides and cuda_occupancy.h. PTX versions: PTX ISA,
-// "Release Notes"; the driver is that of the CUDA release which brought it. Multiprocessors: T4,
-// A100, RTX 3090, AGX Orin, L4 (AD102 has 142), H200, B200, B300, Thor, RTX 5090, GB10.
+// "Release Notes"; the driver is that of the CUDA release which brought it. Multiprocessors, memory
+// and L2: T4, A100, RTX 3090, AGX Orin, RTX 6000 Ada (L4 has less), H200, B200, B300, Thor, RTX
+// 5090, GB10. Rates of the H200 are measured; those of others scale their data sheets likewise.
 // clang-format off
 static constexpr Target kTargets[] = {
-    // arch     cc   specific ptx driver shared       shared/SM    unit reserved registers threads blocks SMs cp.async mma wgmma f64 sums copies bank order
-    {"sm_75",   75,  false, 70, 11000, 64 * kKiB,  64 * kKiB,  256, 0,    65536, 1024, 16, 40,  false, false,  false, DoubleMMA::None, 128, 40, true},
-    {"sm_80",   80,  false, 70, 11000, 163 * kKiB, 164 * kKiB, 128, kKiB, 65536, 2048, 32, 108, true,  true,  false, DoubleMMA::M8N8K4, 128, 40, true},
-    {"sm_86",   86,  false, 71, 11010, 99 * kKiB,  100 * kKiB, 128, kKiB, 65536, 1536, 16, 82,  true,  true,  false, DoubleMMA::None, 128, 40, true},
-    {"sm_87",   87,  false, 74, 11040, 163 * kKiB, 164 * kKiB, 128, kKiB, 65536, 1536, 16, 16,  true,  true,  false, DoubleMMA::None, 128, 40, true},
-    {"sm_89",   89,  false, 78, 11080, 99 * kKiB,  100 * kKiB, 128, kKiB, 65536, 1536, 24, 142, true,  true,  false, DoubleMMA::None, 128, 40, true},
-    {"sm_90",   90,  false, 78, 11080, 227 * kKiB, 228 * kKiB, 128, kKiB, 65536, 2048, 32, 132, true,  true,  false, DoubleMMA::M16N8K8, 128, 40, true},
-    {"sm_90a",  90,  true,  80, 12000, 227 * kKiB, 228 * kKiB, 128, kKiB, 65536, 2048, 32, 132, true,  true,  true, DoubleMMA::M16N8K8, 128, 40, true},
-    {"sm_100a", 100, true,  86, 12070, 227 * kKiB, 228 * kKiB, 128, kKiB, 65536, 2048, 32, 148, true,  true,  false, DoubleMMA::M16N8K8, 128, 40, true},
-    {"sm_103a", 103, true,  88, 12090, 227 * kKiB, 228 * kKiB, 128, kKiB, 65536, 2048, 32, 148, true,  true,  false, DoubleMMA::None, 128, 40, true},
-    {"sm_110a", 110, true,  90, 13000, 227 * kKiB, 228 * kKiB, 128, kKiB, 65536, 1536, 24, 20,  true,  true,  false, DoubleMMA::None, 128, 40, false},
-    {"sm_120a", 120, true,  87, 12080, 99 * kKiB,  100 * kKiB, 128, kKiB, 65536, 1536, 24, 170, true,  true,  false, DoubleMMA::None, 64, 32, true},
-    {"sm_121a", 121, true,  88, 12090, 99 * kKiB,  100 * kKiB, 128, kKiB, 65536, 1536, 24, 48,  true,  true,  false, DoubleMMA::None, 64, 32, true},
+    // arch     cc   specific ptx driver shared       shared/SM    unit reserved registers threads blocks SMs cp.async mma wgmma f64 sums copies bank order {GHz, mma.sync, f64, memory, L2}
+    {"sm_75",   75,  false, 70, 11000, 64 * kKiB,  64 * kKiB,  256, 0,    65536, 1024, 16, 40,  false, false,  false, DoubleMMA::None, 128, 40, true, {1.35, 512, 0, 290, 4 * kMiB}},
+    {"sm_80",   80,  false, 70, 11000, 163 * kKiB, 164 * kKiB, 128, kKiB, 65536, 2048, 32, 108, true,  true,  false, DoubleMMA::M8N8K4, 128, 40, true, {1.41, 1024, 16, 1900, 40 * kMiB}},
+    {"sm_86",   86,  false, 71, 11010, 99 * kKiB,  100 * kKiB, 128, kKiB, 65536, 1536, 16, 82,  true,  true,  false, DoubleMMA::None, 128, 40, true, {1.70, 256, 0, 900, 6 * kMiB}},
+    {"sm_87",   87,  false, 74, 11040, 163 * kKiB, 164 * kKiB, 128, kKiB, 65536, 1536, 16, 16,  true,  true,  false, DoubleMMA::None, 128, 40, true, {1.30, 1024, 0, 200, 4 * kMiB}},
+    {"sm_89",   89,  false, 78, 11080, 99 * kKiB,  100 * kKiB, 128, kKiB, 65536, 1536, 24, 142, true,  true,  false, DoubleMMA::None, 128, 40, true, {2.50, 512, 0, 860, 96 * kMiB}},
+    {"sm_90",   90,  false, 78, 11080, 227 * kKiB, 228 * kKiB, 128, kKiB, 65536, 2048, 32, 132, true,  true,  false, DoubleMMA::M16N8K8, 128, 40, true, {1.755, 1391, 32, 3900, 50 * kMiB}},
+    {"sm_90a",  90,  true,  80, 12000, 227 * kKiB, 228 * kKiB, 128, kKiB, 65536, 2048, 32, 132, true,  true,  true, DoubleMMA::M16N8K8, 128, 40, true, {1.755, 1391, 32, 3900, 50 * kMiB}},
+    {"sm_100a", 100, true,  86, 12070, 227 * kKiB, 228 * kKiB, 128, kKiB, 65536, 2048, 32, 148, true,  true,  false, DoubleMMA::M16N8K8, 128, 40, true, {1.85, 1024, 16, 7500, 126 * kMiB}},
+    {"sm_103a", 103, true,  88, 12090, 227 * kKiB, 228 * kKiB, 128, kKiB, 65536, 2048, 32, 148, true,  true,  false, DoubleMMA::None, 128, 40, true, {1.85, 1024, 0, 7500, 126 * kMiB}},
+    {"sm_110a", 110, true,  90, 13000, 227 * kKiB, 228 * kKiB, 128, kKiB, 65536, 1536, 24, 20,  true,  true,  false, DoubleMMA::None, 128, 40, false, {1.57, 1024, 0, 270, 32 * kMiB}},
+    {"sm_120a", 120, true,  87, 12080, 99 * kKiB,  100 * kKiB, 128, kKiB, 65536, 1536, 24, 170, true,  true,  false, DoubleMMA::None, 64, 32, true, {2.41, 256, 0, 1750, 96 * kMiB}},
+    {"sm_121a", 121, true,  88, 12090, 99 * kKiB,  100 * kKiB, 128, kKiB, 65536, 1536, 24, 48,  true,  true,  false, DoubleMMA::None, 64, 32, true, {2.40, 256, 0, 270, 24 * kMiB}},
 };
 // clang-format on
 

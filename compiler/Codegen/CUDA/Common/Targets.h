@@ -24,6 +24,16 @@ namespace xc::cuda {
 /// not made for f64, whatever PTX allows.
 enum class DoubleMMA : uint8_t { None, M8N8K4, M16N8K8 };
 
+/// What the common product of an architecture does in a given time. Models of kernels start from
+/// these numbers; what they add was fitted to measurements of one kind of kernel.
+struct Rates {
+  double clock;    // GHz under load
+  double products; // multiply-adds of a multiprocessor in a cycle: mma.sync, 16-bit types into f32
+  double doubles; // multiply-adds of one of its tensor cores in a cycle in f64; 0 without doubleMMA
+  double memory;  // bytes a nanosecond from memory, as kernels get them: about 0.93 of the peak
+  int64_t cacheSize; // bytes of the L2 cache
+};
+
 /// What code generation and reports need to know of one architecture. Sizes are in bytes.
 struct Target {
   llvm::StringLiteral arch;   // "sm_90a", as LLVM and ptxas spell it
@@ -50,6 +60,7 @@ struct Target {
   unsigned maxSumsPerThread;
   unsigned maxCopiesPerThread;
   bool takesBankOrder;
+  Rates rates;
 
   /// Blocks run in clusters whose shared memory all of them reach.
   bool hasClusters() const { return computeCapability >= 90; }

@@ -170,12 +170,12 @@ LogicalResult SortAttr::verify(EmitError emitError, int64_t threads, int64_t row
   if (rows < 1 || threads % rows != 0)
     return emitError() << "expected rows that share " << threads << " threads evenly, got " << rows;
   if (tile < 2)
-    return emitError() << "expected a tile of at least 2 places, got " << tile;
+    return emitError() << "expected a tile of at least 2 elements, got " << tile;
   if (failed(verifyPowerOf2(emitError, "tile", tile)))
     return failure();
   int64_t items = tile / (threads / rows);
   if (items < 2 || items > 32 || !llvm::isPowerOf2_64(threads / rows))
-    return emitError() << "expected 2, 4, 8, 16 or 32 places of the tile for each thread, got "
+    return emitError() << "expected 2, 4, 8, 16 or 32 elements of the tile for each thread, got "
                        << tile << " for " << threads / rows << " threads";
   return success();
 }

@@ -19,6 +19,8 @@ namespace xc::cuda {
 /// Discardable attributes of kernel functions and of plan.scalar; CUDAConfig.td says what they
 /// mean.
 inline constexpr llvm::StringLiteral kIndexBitsAttr = "cuda.index_bits";
+/// A SelectionAttr, beside `lowering_config`.
+inline constexpr llvm::StringLiteral kSelectionAttr = "plan.selection";
 /// On a function whose threads have loads under way for what they compute next (a unit): ptxas must
 /// not move those behind the arithmetic.
 inline constexpr llvm::StringLiteral kLoadsAheadAttr = "cuda.loads_ahead";

@@ -38,6 +38,24 @@ class CUDA_Config<string name, string attrMnemonic, string strategy, int configV
   }];
 }
 
+def CUDA_SelectionAttr : AttrDef<CUDA_Dialect, "Selection"> {
+  let mnemonic = "selection";
+  let summary = "What a kernel's configuration was compared with";
+  let description = [{
+    `expected_ns` is the time that the model of the configuration's strategy expects, in nanoseconds; absent where there is no model,
+    or sizes are symbolic. `runner_up` is the configuration that would be taken next, and `runner_up_ns` its time. `key` is what
+    tuning tables call the kernel; it is the kernel's own where `own_key` says so, else that of one whose lines it takes.
+    `-xc-cuda-select-strategy` sets it on a kernel function as `plan.selection`; reports print it. Example:
+    `#cuda.selection<expected_ns = 7400, runner_up = #cuda.pointwise<threads = 128>, own_key = false>`.
+  }];
+  let parameters = (ins OptionalParameter<"std::optional<int64_t>">:$expected_ns,
+                        OptionalParameter<"::mlir::Attribute">:$runner_up,
+                        OptionalParameter<"std::optional<int64_t>">:$runner_up_ns,
+                        OptionalParameter<"::mlir::StringAttr">:$key,
+                        DefaultValuedParameter<"bool", "false">:$own_key);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
 def CUDA_ElementwiseAttr : CUDA_Config<"Elementwise", "elementwise", "elementwise", 1> {
   let summary = "Each thread computes a few vectors of consecutive elements";
   let description = [{

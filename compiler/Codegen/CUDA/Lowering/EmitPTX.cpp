@@ -212,7 +212,7 @@ ArrayAttr EmitPTX::describeExports() {
       entries.push_back(builder.getNamedAttr("tensor_maps", maps));
     for (auto [name, source] :
          {std::pair("guards", plan::kGuardsAttr), std::pair("config", plan::kConfigAttr),
-          std::pair("reason", plan::kReasonAttr)})
+          std::pair("reason", plan::kReasonAttr), std::pair("selection", kSelectionAttr)})
       if (Attribute value = kernel->getAttr(source))
         entries.push_back(builder.getNamedAttr(name, value));
     if (kernel->hasAttr(kProgrammaticAttr))

@@ -4,6 +4,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// After strategies have emitted their kernels, ops are scalar or short vectors, memory has one
+// dim, and math is what NVIDIA instructions compute. Anything else is an error at its op, while
+// locations still are those of the program: LLVM would end the process at what it cannot select.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/Passes.h"

@@ -31,9 +31,8 @@ namespace xc::cuda {
 
 /// GHz under load.
 static constexpr double kClock = 1.95;
-/// Multiplications of a tensor core in a cycle, on sm_90 and on others; and how many of these cores
-/// a multiprocessor has.
-static constexpr double kHopperRate = 32, kRate = 16, kTensorCores = 4;
+/// Tensor cores of a multiprocessor.
+static constexpr double kTensorCores = 4;
 /// Cycles of a step in which nothing is multiplied: around its barrier.
 static constexpr double kBarrierCycles = 190;
 /// Cycles until a copy has arrived under load.
@@ -42,8 +41,8 @@ static constexpr double kCopyLatency = 1000;
 static constexpr double kL2BytesPerCycle = 66, kStoreBytesPerCycle = 30;
 /// Cycles of a block before its first step and behind its last one.
 static constexpr double kBlockCycles = 2500;
-/// Bytes a nanosecond from memory, and the nanoseconds until it is at that rate.
-static constexpr double kMemoryRate = 3900, kMemoryStart = 1500;
+/// Nanoseconds until memory is at its rate.
+static constexpr double kMemoryStart = 1500;
 /// What is left of the shorter one of both times.
 static constexpr double kOverlapLoss = 0.05;
 /// Microseconds of a launch behind another kernel.
@@ -116,9 +115,8 @@ static int64_t placeBlocks(const Target &target, const DoubleProblem &problem, D
 static double getStep(const Target &target, const DoublePlan &plan, int64_t blocks) {
   double warps = static_cast<double>(getWarps(plan)),
          bytes = static_cast<double>(getStageBytes(plan));
-  double rate = target.computeCapability == 90 ? kHopperRate : kRate;
-  double products =
-      getArea(plan) * plan.tileK / rate * std::max(1.0, blocks * warps / kTensorCores);
+  double products = getArea(plan) * plan.tileK / target.rates.doubles *
+                    std::max(1.0, blocks * warps / kTensorCores);
   double read = warps * getSides(plan) * plan.tileK * kElementBytes;
   return kBarrierCycles +
          std::max({products, blocks * (read + bytes) / kLineBytes,
@@ -138,7 +136,7 @@ static double estimate(const Target &target, const DoubleProblem &problem, const
   double cycles = busiest / resident * getRound(resident) + getRound(busiest % resident);
   double factors = problem.k * static_cast<double>(problem.m + problem.n),
          sums = static_cast<double>(problem.m) * problem.n;
-  double memory = problem.batch * (factors + sums) * kElementBytes / kMemoryRate;
+  double memory = problem.batch * (factors + sums) * kElementBytes / target.rates.memory;
   double busy = cycles / kClock, read = memory + kMemoryStart;
   return kLaunchTime + (std::max(busy, read) + kOverlapLoss * std::min(busy, read)) / 1000;
 }

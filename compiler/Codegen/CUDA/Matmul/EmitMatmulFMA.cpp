@@ -636,7 +636,7 @@ struct EmitMatmulFMA final : impl::EmitMatmulFMABase<EmitMatmulFMA> {
       return signalPassFailure();
     if (config.getStages() > 2 &&
         !(kernel->target->hasAsyncCopy && contraction->hasCopiedFactors())) {
-      getOperation().emitOpError("expected factors in memory that are multiplied as they are, and "
+      getOperation().emitOpError("expected operands in memory that are multiplied as they are, and "
                                  "sm_80 or later for ")
           << config << ", got " << getElementTypeOrSelf(contraction->a.operand->get()) << " on "
           << kernel->target->arch;

@@ -111,9 +111,9 @@ LogicalResult WGMMAEmitter::addOperand(const Contraction::Side &side, int64_t ow
   int64_t bytes = own * getElementBytes(elementType);
   bool canEndEarly = !operands.empty() && getElementBytes(elementType) == 2;
   if (!kInnermost && !hasCopiedLines(bytes, canEndEarly))
-    return kernel.getFunction().emitOpError(
-               "expected lines of 32, 64 or a multiple of 128 bytes (16 from 64 on, of the second "
-               "factor) of an operand that is not contiguous along k for ")
+    return kernel.getFunction().emitOpError("expected rows of 32, 64 or a multiple of 128 bytes "
+                                            "(16 from 64 on, of operand B) of "
+                                            "an operand that is not contiguous along k for ")
            << config << ", got " << bytes;
   bool isA = &side == &contraction.a;
   int64_t sharers = isA ? config.getClusterN() : config.getClusterM();
@@ -620,7 +620,7 @@ LogicalResult WGMMAEmitter::checkForm() {
     return success();
   if (cluster > 1)
     return kernel.getFunction().emitOpError("expected no blocks that fetch for each other for ")
-           << config << ", whose first factor is not contiguous along k";
+           << config << ", whose operand A is not contiguous along k";
   bool fits = rowsPerWarpgroup == 2 * tile::kWarpgroupRows ||
               (bytes == 4 && rowsPerWarpgroup == tile::kWarpgroupRows);
   // Beside the sums both halves of a step's fragments, and addresses.
@@ -633,7 +633,7 @@ LogicalResult WGMMAEmitter::checkForm() {
     return success();
   return kernel.getFunction().emitOpError("expected 128 rows for each warpgroup (or 64 of f32) and "
                                           "a multiple of 64 bytes along k for ")
-         << config << ", whose first factor is not contiguous along k";
+         << config << ", whose operand A is not contiguous along k";
 }
 
 LogicalResult WGMMAEmitter::run() {

@@ -60,8 +60,8 @@ static constexpr double kL2BytesPerCycle = 59, kStoreBytesPerCycle = 27;
 static constexpr double kBlockCycles = 2800;
 /// Cycles in which blocks of a cluster meet, and the bytes a cycle that each sends to others.
 static constexpr double kMeetCycles = 2500, kSentBytesPerCycle = 24;
-/// Bytes a nanosecond from memory, and the nanoseconds until it is at that rate.
-static constexpr double kMemoryRate = 3900, kMemoryStart = 1500;
+/// Nanoseconds until memory is at its rate.
+static constexpr double kMemoryStart = 1500;
 /// What is left of the shorter one of both times.
 static constexpr double kOverlapLoss = 0.05;
 /// Microseconds of a launch behind another kernel, of one that adds up parts, and the bytes a
@@ -220,7 +220,7 @@ static double estimate(const Target &target, const FMAProblem &problem, const FM
     cycles *= 1 + kShareLoss;
   double factors = problem.k * static_cast<double>(problem.m + problem.n),
          sums = static_cast<double>(problem.m) * problem.n;
-  double memory = problem.batch * (factors + sums) * problem.elementBytes / kMemoryRate;
+  double memory = problem.batch * (factors + sums) * problem.elementBytes / target.rates.memory;
   double busy = cycles / kClock, read = memory + kMemoryStart;
   return kLaunchTime + (std::max(busy, read) + kOverlapLoss * std::min(busy, read)) / 1000;
 }
@@ -238,9 +238,9 @@ static bool canSplit(const FMAProblem &problem, const FMAPlan &plan) {
          problem.k > (kFewestSteps * plan.split - 1) * plan.tileK;
 }
 
-FMAPlan chooseFMAPlan(const Target &target, const FMAProblem &problem) {
-  FMAPlan best{};
-  best.microseconds = std::numeric_limits<double>::infinity();
+FMAPlan chooseFMAPlan(const Target &target, const FMAProblem &problem, FMAPlan *second) {
+  FMAPlan best{}, next{};
+  best.microseconds = next.microseconds = std::numeric_limits<double>::infinity();
   auto consider = [&](FMAPlan plan) {
     bool isWide = problem.elementBytes > 4;
     if (isWide && (plan.threadM * plan.threadN > kMostWideSums || plan.tileK > kMostWideK))
@@ -260,8 +260,12 @@ FMAPlan chooseFMAPlan(const Target &target, const FMAProblem &problem) {
       if (resident == 0)
         break;
       plan.microseconds = estimate(target, problem, plan, resident);
-      if (plan.microseconds < best.microseconds)
+      if (plan.microseconds < best.microseconds) {
+        next = best;
         best = plan;
+      } else if (plan.microseconds < next.microseconds) {
+        next = plan;
+      }
     }
   };
   for (const FMAPlan &plan : problem.isCopied ? llvm::ArrayRef<FMAPlan>(kCopiedPlans)
@@ -270,6 +274,8 @@ FMAPlan chooseFMAPlan(const Target &target, const FMAProblem &problem) {
     if (plan.tileM < 64 && plan.tileM != plan.tileN)
       consider({plan.tileN, plan.tileM, plan.tileK, plan.threadN, plan.threadM, plan.stages, 0});
   }
+  if (second)
+    *second = next;
   return best;
 }
 

@@ -49,7 +49,7 @@ bool isCopiedAhead(const Target &target, int64_t k);
 double estimateFMAPlan(const Target &target, const FMAProblem &problem, const FMAPlan &plan);
 
 /// The plan that should be fastest. There always is one.
-FMAPlan chooseFMAPlan(const Target &target, const FMAProblem &problem);
+FMAPlan chooseFMAPlan(const Target &target, const FMAProblem &problem, FMAPlan *second = nullptr);
 
 /// The microseconds that it takes to add up the results of `parts` products of `problem`'s size,
 /// each of a part of its sums, in a kernel of its own.

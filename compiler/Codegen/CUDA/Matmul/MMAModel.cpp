@@ -31,23 +31,6 @@
 
 namespace xc::cuda {
 
-namespace {
-
-/// What one kind of GPU does: GHz under load, products a cycle of a multiprocessor for 16-bit
-/// types summed up in f32, and bytes a nanosecond from memory.
-struct Machine {
-  unsigned computeCapability;
-  double clock, products, memoryRate;
-};
-
-} // namespace
-
-static constexpr Machine kMachines[] = {
-    {80, 1.41, 1024, 1900},  {86, 1.70, 256, 900},    {87, 1.30, 1024, 200},
-    {89, 2.50, 512, 860},    {90, 1.755, 1391, 3900}, {100, 1.85, 1024, 7500},
-    {103, 1.85, 1024, 7500}, {110, 1.57, 1024, 270},  {120, 2.41, 256, 1750},
-    {121, 2.40, 256, 270},
-};
 /// What is left of the rate of TF32, half that of 16-bit types, where values are rounded on their
 /// way from shared memory.
 static constexpr double kRoundedRate = 0.67;
@@ -67,14 +50,6 @@ static constexpr double kMemoryStart = 1500, kLaunchTime = 0.7;
 /// Registers of a thread beside its sums, and those for values that are rounded.
 static constexpr int64_t kOtherRegisters = 60, kRoundingRegisters = 24, kMostRegisters = 255;
 static constexpr int64_t kWarp = 32, kVectorBytes = 16;
-
-static const Machine &getMachine(const Target &target) {
-  const Machine *found = llvm::find_if(kMachines, [&](const Machine &machine) {
-    return machine.computeCapability == target.computeCapability;
-  });
-  assert(found != std::end(kMachines) && "a target with mma.sync is in the table");
-  return *found;
-}
 
 static int64_t getStageBytes(const MMAProblem &problem, const MMAPlan &plan) {
   return (plan.tileM + plan.tileN) * plan.tileK * problem.elementBytes;
@@ -105,9 +80,9 @@ struct Step {
 
 } // namespace
 
-static Step getStep(const Machine &machine, const MMAProblem &problem, const MMAPlan &plan) {
+static Step getStep(const Target &target, const MMAProblem &problem, const MMAPlan &plan) {
   double bytes = getStageBytes(problem, plan), threads = kWarp * plan.warpsM * plan.warpsN;
-  double rate = machine.products * 2 / problem.elementBytes;
+  double rate = target.rates.products * 2 / problem.elementBytes;
   if (problem.elementBytes == 4)
     rate *= kRoundedRate;
   double products = plan.tileM * plan.tileN * plan.tileK / rate;
@@ -128,14 +103,13 @@ static Step getStep(const Machine &machine, const MMAProblem &problem, const MMA
 }
 
 double estimateMMAPlan(const Target &target, const MMAProblem &problem, const MMAPlan &plan) {
-  const Machine &machine = getMachine(target);
   int64_t blocks = problem.batch * llvm::divideCeil(problem.m, plan.tileM) *
                    llvm::divideCeil(problem.n, plan.tileN);
   int64_t busiest = llvm::divideCeil(blocks, int64_t(target.multiprocessors));
   int64_t resident = countBlocks(target, problem, plan);
   double steps = llvm::divideCeil(problem.k, plan.tileK);
   double store = plan.tileM * plan.tileN * problem.outputBytes / kStoreBytesPerCycle;
-  Step step = getStep(machine, problem, plan);
+  Step step = getStep(target, problem, plan);
   auto getRound = [&](int64_t count) {
     return count == 0 ? 0 : steps * step.get(count) + count * store;
   };
@@ -143,8 +117,8 @@ double estimateMMAPlan(const Target &target, const MMAProblem &problem, const MM
                   busiest / resident * getRound(resident) + getRound(busiest % resident);
   double factors = problem.k * static_cast<double>(problem.m + problem.n) * problem.elementBytes,
          results = static_cast<double>(problem.m) * problem.n * problem.outputBytes;
-  double busy = cycles / machine.clock,
-         read = problem.batch * (factors + results) / machine.memoryRate + kMemoryStart;
+  double busy = cycles / target.rates.clock,
+         read = problem.batch * (factors + results) / target.rates.memory + kMemoryStart;
   return kLaunchTime + (std::max(busy, read) + kOverlapLoss * std::min(busy, read)) / 1000;
 }
 

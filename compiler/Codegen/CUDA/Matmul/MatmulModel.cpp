@@ -362,14 +362,15 @@ std::string checkWGMMAPlan(const Target &target, const MatmulProblem &problem,
        reachesB = problem.isKContiguousB || problem.turnsB ||
                   hasCopiedLines(plan.tileN * bytes, bytes == 2);
   if (!reachesA || !reachesB)
-    return "an operand that is not contiguous along k needs lines of 32, 64 or a multiple of 128 "
-           "bytes (of 16 from 64 on, if it is the second factor)";
+    return "an operand that is not contiguous along k needs rows of 32, 64 or a multiple of 128 "
+           "bytes (of 16 from 64 on, if it is operand B)";
   if (stepBytes % 32 != 0)
     return "steps along k must be multiples of 32 bytes";
   if (bytes == 1 && plan.tileN != 8 && plan.tileN != 24 && plan.tileN % 16 != 0)
     return "bytes need 8, 24 or a multiple of 16 columns";
   if (problem.turnsB && (stepBytes != 128 || plan.tileN % getTurnedRows(bytes) != 0))
-    return "a second factor that threads turn needs steps of 128 bytes along k, and multiples of " +
+    return "an operand B that threads transpose needs steps of 128 bytes along k, and multiples "
+           "of " +
            std::to_string(getTurnedRows(bytes)) + " columns";
   if (isReadAcross(problem)) {
     int64_t team = plan.warpgroups / plan.turns, parts = plan.tileM / team / 64;
@@ -377,7 +378,7 @@ std::string checkWGMMAPlan(const Target &target, const MatmulProblem &problem,
     if (plan.clusterM * plan.clusterN > 1 || stepBytes % 64 != 0 ||
         (parts != 2 && (parts != 1 || bytes != 4)) ||
         parts * (plan.tileN / 2 + 16) + 40 > available)
-      return "a first factor that goes through registers needs blocks that fetch for themselves, "
+      return "an operand A that goes through registers needs blocks that fetch for themselves, "
              "128 rows for each warpgroup (or 64 of f32), multiples of 64 bytes along k, and sums "
              "that leave it room";
   }

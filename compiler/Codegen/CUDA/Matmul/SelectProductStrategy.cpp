@@ -11,8 +11,8 @@
 #include "compiler/Codegen/CUDA/Matmul/FMAModel.h"
 #include "compiler/Codegen/CUDA/Matmul/MatmulModel.h"
 #include "compiler/Codegen/CUDA/Matmul/MatmulTiles.h"
+#include "compiler/Codegen/CUDA/Matmul/ProductStrategy.h"
 #include "compiler/Codegen/CUDA/Matmul/TiledAccess.h"
-#include "compiler/Codegen/CUDA/SelectStrategy.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 #include "compiler/Dialect/Plan/IR/Reductions.h"
 
@@ -36,18 +36,30 @@ public:
   ProductChooser(const Contraction &contraction, const KernelInfo &kernel, PointEmitter &points,
                  const SelectStrategyOptions &options, const ProductTuning &tuning);
 
-  Choice choose();
+  TuningKey getKey() const { return {key, oddity.empty() && hasKnownSizes()}; }
+  std::optional<Choice> chooseWGMMA();
+  std::optional<Choice> chooseMMA();
+  /// f64 on tensor cores.
+  std::optional<Choice> chooseDoubleMMA();
+  /// Factors and sums of one type, on plain arithmetic.
+  Choice choosePlain();
+  /// The configuration next to the one chosen last, with its time, if the model told one.
+  std::optional<Choice> next;
+  /// Whether tensor cores know the types, but for f64.
+  bool hasTensorCoreTypes() const {
+    return kernel.target->hasMMA16816 &&
+           (contraction.hasHalfOperands() || isTF32 || contraction.hasByteOperands());
+  }
+  /// Takes what was measured of the product before, and says by which key it can be tuned.
+  void finish(Choice &choice);
+  /// Says why `config`, which was given, cannot be taken; nothing if it can.
+  std::string checkGiven(Attribute config);
+  /// The microseconds that the model of the configuration's strategy expects.
+  double predict(Attribute config);
 
 private:
   /// What identifies the product in a tuning table; symbolic sizes as what is expected, or a `?`.
   std::string makeKey(bool isExpected);
-  std::optional<Choice> chooseTuned();
-  std::optional<Choice> chooseWGMMA();
-  std::optional<Choice> chooseMMA();
-  /// f64 on tensor cores, where that should be faster than `limit` microseconds.
-  std::optional<Choice> chooseDoubleMMA(double limit);
-  /// Factors and sums of one type: on plain arithmetic, or what is faster.
-  Choice choosePlain();
   /// The product of the sizes of `dims`; where that is symbolic, `guess`, or what ranges and guards
   /// allow.
   int64_t getExpectedSize(ArrayRef<unsigned> dims, int64_t guess);
@@ -68,8 +80,6 @@ private:
   Choice replaceByShipped(Choice choice);
   FMAProblem makeFMAProblem();
   ProductSize makeMMASize();
-  /// The microseconds that the model of the configuration's strategy expects.
-  double predict(Attribute config);
   /// The configuration in words, with the time that is expected of it.
   std::string describe(Attribute config);
   DoubleProblem makeDoubleProblem();
@@ -83,8 +93,6 @@ private:
   bool canShareSums() const {
     return kernel.target->hasClusters() && (hasKnownSizes() || fitsNarrowIndices(kernel));
   }
-  /// Says why `config`, which was given, cannot be taken; nothing if it can.
-  std::string checkGiven(Attribute config);
   /// The product as wgmma sees it; nothing, and `refusal`, where that cannot do it.
   std::optional<MatmulProblem> makeProblem();
   std::optional<MatmulProblem> refuse(const Twine &reason) {
@@ -143,7 +151,7 @@ ProductChooser::ProductChooser(const Contraction &contraction, const KernelInfo 
 std::string ProductChooser::findOddity(const Contraction::Side &side,
                                        ArrayRef<unsigned> own) const {
   linalg::LinalgOp op = contraction.getOp();
-  StringRef name = side.operand->getOperandNumber() == 0 ? "the first factor" : "the second factor";
+  StringRef name = side.operand->getOperandNumber() == 0 ? "operand A" : "operand B";
   plan::BindingOp binding = getSourceBinding(side.operand->get());
   if (!binding)
     return (name + " is computed or a part of a tensor").str();
@@ -208,10 +216,6 @@ std::string ProductChooser::makeKey(bool isExpected) {
       .str();
 }
 
-std::string formatTime(double microseconds) {
-  return llvm::formatv("{0:F1} us expected", microseconds);
-}
-
 static WGMMAPlan toPlan(MatmulWGMMAAttr config) {
   return {config.getTileM(),  config.getTileN(),    config.getTileK(),    config.getWarpgroups(),
           config.getStages(), config.getRaster(),   config.getBlocks(),   config.getSplit(),
@@ -246,7 +250,8 @@ std::string ProductChooser::checkGiven(Attribute config) {
   auto fma = dyn_cast<MatmulFMAAttr>(config);
   if (fma && fma.getStages() > 2 &&
       !(kernel.target->hasAsyncCopy && contraction.hasCopiedFactors()))
-    return "more than two stages are of factors in memory that are multiplied as they are, and for "
+    return "more than two stages are of operands in memory that are multiplied as they are, and "
+           "for "
            "sm_80 or later";
   if (fma && fma.getSplit() > 1 && !canShareSums())
     return "blocks that share a sum are for sm_90 or later, and for sizes that are known to fit";
@@ -269,22 +274,6 @@ std::string ProductChooser::checkGiven(Attribute config) {
     return llvm::formatv("a block has {0} bytes of shared memory, not {1}",
                          kernel.target->sharedPerBlock, bytes);
   return checkMMATiles(contraction, mma);
-}
-
-std::optional<Choice> ProductChooser::chooseTuned() {
-  const TuningTable::Entry *entry = tuning.given.lookup(key);
-  if (!entry)
-    return std::nullopt;
-  std::string wrong = checkGiven(entry->config);
-  if (wrong.empty())
-    return Choice{entry->config, "tuned: " + key + ", " + formatTime(predict(entry->config))};
-  // The line is about a product whose operands are plain, of sizes that a guard may have to
-  // promise: this one is another, or the variant for other sizes.
-  if (!oddity.empty() || !hasKnownSizes())
-    return std::nullopt;
-  emitError(entry->loc) << "expected a configuration that the product " << key << " can take, got "
-                        << entry->config << ": " << wrong;
-  return Choice{};
 }
 
 std::optional<TiledAccess> ProductChooser::getBoxedOutput() {
@@ -348,7 +337,7 @@ std::optional<MatmulProblem> ProductChooser::makeProblem() {
     return refuse("sizes may be zero, or too large");
   SmallVector<Value> sizes = points.getLoopSizes(contraction.getOp());
   auto getName = [&](const Contraction::Side &side) -> StringRef {
-    return side.operand->getOperandNumber() == 0 ? "the first factor" : "the second factor";
+    return side.operand->getOperandNumber() == 0 ? "operand A" : "operand B";
   };
   std::string reason;
   std::optional<TiledAccess> a = matchTiledOperand(contraction, first, sizes, points.index, reason);
@@ -356,7 +345,7 @@ std::optional<MatmulProblem> ProductChooser::makeProblem() {
     return refuse("no boxes can be copied of " + getName(first) + ": " + reason);
   bool turns = contraction.runsAcrossK();
   if (turns && !canTurn(second, swapped ? contraction.m : contraction.n))
-    return refuse("threads cannot turn " + getName(second));
+    return refuse("threads cannot transpose " + getName(second));
   std::optional<TiledAccess> b =
       turns ? TiledAccess() : matchTiledOperand(contraction, second, sizes, points.index, reason);
   if (!b)
@@ -401,6 +390,10 @@ std::optional<Choice> ProductChooser::chooseWGMMA() {
     return std::nullopt;
   }
   MatmulWGMMAAttr config = toConfig(kernel.getFunction().getContext(), plans.front());
+  if (plans.size() > 1) {
+    MatmulWGMMAAttr second = toConfig(kernel.getFunction().getContext(), plans[1]);
+    next = Choice{second, describe(second), predict(second)};
+  }
   return Choice{config, describe(config)};
 }
 
@@ -439,8 +432,7 @@ ProductSize ProductChooser::makeMMASize() {
 }
 
 std::optional<Choice> ProductChooser::chooseMMA() {
-  if (!kernel.target->hasMMA16816 ||
-      !(contraction.hasHalfOperands() || isTF32 || contraction.hasByteOperands()))
+  if (!hasTensorCoreTypes())
     return std::nullopt;
   MatmulMMAAttr config =
       chooseMMATiles(kernel.getFunction().getContext(), *kernel.target, makeMMASize());
@@ -457,12 +449,10 @@ DoubleProblem ProductChooser::makeDoubleProblem() {
   return problem;
 }
 
-std::optional<Choice> ProductChooser::chooseDoubleMMA(double limit) {
+std::optional<Choice> ProductChooser::chooseDoubleMMA() {
   if (kernel.target->doubleMMA == DoubleMMA::None || !contraction.hasDoubleOperands())
     return std::nullopt;
   DoublePlan plan = chooseDoublePlan(*kernel.target, makeDoubleProblem());
-  if (plan.microseconds >= limit)
-    return std::nullopt;
   auto config = MatmulMMAAttr::get(kernel.getFunction().getContext(), plan.tileM, plan.tileN,
                                    plan.tileK, plan.warpsM, plan.warpsN, plan.stages);
   return Choice{config, describe(config)};
@@ -487,11 +477,13 @@ FMAProblem ProductChooser::makeFMAProblem() {
 }
 
 Choice ProductChooser::choosePlain() {
-  FMAPlan plan = chooseFMAPlan(*kernel.target, makeFMAProblem());
-  if (std::optional<Choice> choice = chooseDoubleMMA(plan.microseconds))
-    return *choice;
-  MatmulFMAAttr config = toConfig(kernel.getFunction().getContext(), plan);
-  return {config, describe(config)};
+  FMAPlan second;
+  FMAPlan plan = chooseFMAPlan(*kernel.target, makeFMAProblem(), &second);
+  MLIRContext *context = kernel.getFunction().getContext();
+  if (second.microseconds < std::numeric_limits<double>::infinity())
+    next = Choice{toConfig(context, second), "", second.microseconds};
+  MatmulFMAAttr config = toConfig(context, plan);
+  return {config, describe(config), plan.microseconds};
 }
 
 double ProductChooser::predict(Attribute config) {
@@ -512,7 +504,7 @@ std::string ProductChooser::describe(Attribute config) {
     return llvm::formatv("matrix product by wgmma: tiles of {0} x {1} by {2} warpgroups{3}, {4} "
                          "stages, k split {5} times, {6}",
                          wgmma.getTileM(), wgmma.getTileN(), wgmma.getWarpgroups(),
-                         wgmma.getTurns() > 1 ? " in turns" : "", wgmma.getStages(),
+                         wgmma.getTurns() > 1 ? ", ping-pong" : "", wgmma.getStages(),
                          wgmma.getSplit(), time);
   auto mma = dyn_cast<MatmulMMAAttr>(config);
   if (mma && contraction.hasDoubleOperands())
@@ -543,33 +535,136 @@ Choice ProductChooser::replaceByShipped(Choice choice) {
   return {measured, describe(measured) + ", as measured before"};
 }
 
-Choice ProductChooser::choose() {
-  if (std::optional<Choice> choice = chooseTuned())
-    return *choice;
-  std::optional<Choice> choice = chooseWGMMA();
-  if (!choice)
-    choice = chooseMMA();
-  if (!choice && !contraction.group.rowParts.empty())
-    return {PointwiseAttr::get(kernel.getFunction().getContext(), 128),
-            "one thread for each element: rows of a product that is not on tensor cores"};
-  if (!choice)
-    choice = choosePlain();
-  choice = replaceByShipped(*choice);
-  choice->microseconds = predict(choice->config);
+void ProductChooser::finish(Choice &choice) {
+  Choice measured = replaceByShipped(choice);
+  choice.config = measured.config;
+  choice.reason = measured.reason;
+  choice.microseconds = predict(choice.config);
+  choice.key = key;
+  choice.isKeyOwn = oddity.empty();
   // Only what the key stands for can be tuned by it.
   if (oddity.empty())
-    choice->reason += "; key: " + key;
+    choice.reason += "; key: " + key;
   else
-    choice->reason += "; no key of its own but lines of " + key + ", since " + oddity;
-  if (!isa<MatmulWGMMAAttr>(choice->config) && !refusal.empty())
-    choice->reason += "; not by wgmma, since " + refusal;
-  return *choice;
+    choice.reason += "; no key of its own but lines of " + key + ", since " + oddity;
+  if (!isa<MatmulWGMMAAttr>(choice.config) && !refusal.empty())
+    choice.reason += "; not by wgmma, since " + refusal;
 }
 
-Choice chooseProductStrategy(const Contraction &contraction, const KernelInfo &kernel,
-                             PointEmitter &points, const SelectStrategyOptions &options,
-                             const ProductTuning &tuning) {
-  return ProductChooser(contraction, kernel, points, options, tuning).choose();
+//===----------------------------------------------------------------------===//
+// Strategies
+//===----------------------------------------------------------------------===//
+
+/// What tiles on tensor cores that are all but empty take of what others do: what is not there is
+/// not read.
+static constexpr double kEmptyTiles = 0.55;
+
+static ProductChooser makeChooser(KernelQuery &query) {
+  return {*query.getContraction(), query.kernel, query.points, query.options, query.tuning};
+}
+
+bool canUseWGMMA(KernelQuery &query) { return makeChooser(query).chooseWGMMA().has_value(); }
+
+std::optional<TuningKey> getTuningKey(KernelQuery &query) {
+  if (!query.getContraction())
+    return std::nullopt;
+  return makeChooser(query).getKey();
+}
+
+namespace {
+
+/// A strategy of products, with configurations of type `Config`.
+template <typename Config> struct ProductStrategy : Strategy {
+  LogicalResult enumerate(KernelQuery &query, SmallVectorImpl<Choice> &choices) const override {
+    if (!query.getContraction() || (query.isStreamed() && !isStreaming()))
+      return success();
+    ProductChooser chooser = makeChooser(query);
+    std::optional<Choice> choice = choose(query, chooser);
+    if (!choice)
+      return success();
+    if (!choice->microseconds)
+      choice->microseconds = chooser.predict(choice->config);
+    if (isa<MatmulMMAAttr>(choice->config) && query.getWindows())
+      *choice->microseconds *= kEmptyTiles;
+    choices.push_back(*choice);
+    if (chooser.next)
+      choices.push_back(*chooser.next);
+    return success();
+  }
+
+  std::optional<std::string> check(KernelQuery &query, Attribute config) const override {
+    // A product of a matrix and a vector is streamed, or a reduction, which is not tuned.
+    if (!isa<Config>(config) || (query.isStreamed() && !isStreaming()))
+      return std::nullopt;
+    if (!query.getContraction())
+      return "the kernel is no product";
+    return makeChooser(query).checkGiven(config);
+  }
+
+  std::optional<double> estimate(KernelQuery &query, Attribute config) const override {
+    return makeChooser(query).predict(config);
+  }
+
+  void finish(KernelQuery &query, Choice &choice) const override {
+    ProductChooser chooser = makeChooser(query);
+    if (!isa<MatmulWGMMAAttr>(choice.config))
+      (void)chooser.chooseWGMMA(); // finds out why not
+    chooser.finish(choice);
+  }
+
+  /// Whether the strategy streams a matrix past a vector.
+  virtual bool isStreaming() const { return false; }
+  virtual std::optional<Choice> choose(KernelQuery &query, ProductChooser &chooser) const = 0;
+};
+
+/// On wgmma, tiles copied by the Tensor Memory Accelerator.
+struct MatmulWGMMAStrategy final : ProductStrategy<MatmulWGMMAAttr> {
+  StringRef getName() const override { return "matmul-wgmma"; }
+  bool isStreaming() const override { return true; }
+  std::optional<Choice> choose(KernelQuery &query, ProductChooser &chooser) const override {
+    return chooser.chooseWGMMA();
+  }
+  std::unique_ptr<Pass> createEmission() const override { return createEmitMatmulWGMMA(); }
+};
+
+/// On mma.sync, at a third of wgmma's rate or less: for what wgmma does not take.
+struct MatmulMMAStrategy final : ProductStrategy<MatmulMMAAttr> {
+  StringRef getName() const override { return "matmul-mma"; }
+  std::optional<Choice> choose(KernelQuery &query, ProductChooser &chooser) const override {
+    if (chooser.chooseWGMMA())
+      return std::nullopt;
+    chooser.next.reset();
+    std::optional<Choice> choice = chooser.chooseMMA();
+    return choice ? choice : chooser.chooseDoubleMMA();
+  }
+  std::unique_ptr<Pass> createEmission() const override { return createEmitMatmulMMA(); }
+};
+
+/// On plain multiply-adds, which do not reduce the rows of what they compute: for types that no
+/// tensor core multiplies, or that it multiplies no faster.
+struct MatmulFMAStrategy final : ProductStrategy<MatmulFMAAttr> {
+  StringRef getName() const override { return "matmul-fma"; }
+  std::optional<Choice> choose(KernelQuery &query, ProductChooser &chooser) const override {
+    if (chooser.hasTensorCoreTypes() || !query.getContraction()->group.rowParts.empty())
+      return std::nullopt;
+    return chooser.choosePlain();
+  }
+  std::unique_ptr<Pass> createEmission() const override { return createEmitMatmulFMA(); }
+};
+
+} // namespace
+
+const Strategy &getMatmulWGMMAStrategy() {
+  static const MatmulWGMMAStrategy strategy;
+  return strategy;
+}
+const Strategy &getMatmulMMAStrategy() {
+  static const MatmulMMAStrategy strategy;
+  return strategy;
+}
+const Strategy &getMatmulFMAStrategy() {
+  static const MatmulFMAStrategy strategy;
+  return strategy;
 }
 
 } // namespace xc::cuda

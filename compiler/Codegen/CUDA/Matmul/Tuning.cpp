@@ -58,12 +58,12 @@ static std::string checkFit(ArrayRef<StringRef> key, Attribute config) {
           return "mma.sync of f64 needs sm_80, sm_90 or sm_100a";
         return isHalf || isTF32 || isByte || factors == "f64*f64"
                    ? ""
-                   : "mma.sync needs factors of f16, bf16, tf32, f64, i8 or u8";
+                   : "mma.sync needs operands of f16, bf16, tf32, f64, i8 or u8";
       })
       .Case([&](MatmulWGMMAAttr) -> std::string {
         if (!target.hasWGMMA)
           return "wgmma needs sm_90a";
-        return isHalf || isTF32 || isSigned ? "" : "wgmma needs factors of f16, bf16, tf32 or i8";
+        return isHalf || isTF32 || isSigned ? "" : "wgmma needs operands of f16, bf16, tf32 or i8";
       })
       .Default([](Attribute) { return "this is no configuration of matrix products"; });
 }

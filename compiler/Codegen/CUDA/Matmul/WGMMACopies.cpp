@@ -41,10 +41,10 @@ LogicalResult WGMMAEmitter::addTurned(const Contraction::Side &side, int64_t own
   int64_t bytes = getElementBytes(elementType);
   auto refuse = [&](llvm::StringRef expected) {
     return kernel.getFunction().emitOpError("expected ")
-           << expected << " for " << config << ", neither of whose factors is contiguous along k";
+           << expected << " for " << config << ", neither of whose operands is contiguous along k";
   };
   if (!tile.canTurn(side))
-    return refuse("a second factor in memory whose rows begin at words");
+    return refuse("an operand B in memory whose rows begin at words");
   if (config.getTileK() * bytes != kLineChunks * kChunkBytes)
     return refuse("steps of 128 bytes along k");
   if (own % getTurnedRows(bytes) != 0)

@@ -4,6 +4,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Asks each op that implements ArrayDecomposableOpInterface for the simpler ops that it consists
+// of, and again for composites in what comes out, until none is left.
+//
+// Leaves alone ops named in `keep`, ops that `array.whole` marks, and those that refuse.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/Transforms/Passes.h"
 

@@ -4,6 +4,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Makes a function return what its op with the attribute `vjp` says is the cotangent of each
+// operand, so that tests can look at one op's gradient. An op that has no gradient is an error.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/Transforms/Differentiate.h"
 #include "compiler/Dialect/Array/Transforms/Passes.h"

@@ -46,7 +46,7 @@ builtin.module @allowed attributes {plan.kernel, plan.target = #plan.target<"cud
 
 // With wgmma, where one operand at least is contiguous along k.
 // EXACT: func.func @warpgroups() attributes {{.*}}lowering_config = #cuda.matmul_fma<
-// TF32:  func.func @warpgroups() attributes {{.*}}lowering_config = #cuda.matmul_wgmma<{{.*}}tile_k = 32,
+// TF32:  func.func @warpgroups() attributes {{.*}}lowering_config = #cuda.matmul_wgmma<{{[^>]*}}tile_k = 32,
 // TF32-SAME: key: sm_90a matmul tf32*tf32>f32 1x4096x4096x4096 nn
 builtin.module @warpgroups attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
   func.func @warpgroups() {

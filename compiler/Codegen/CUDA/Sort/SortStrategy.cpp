@@ -1,13 +1,20 @@
-//===- SelectLineStrategy.cpp - How scans and sorts are laid out ----------===//
+//===- SortStrategy.cpp - How sorts and their steps are laid out ----------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Rows that fit a tile are sorted in shared memory; of longer ones, -xc-cuda-split-scans-and-sorts
+// has made tiles and steps that bring them together. Where few elements of a row are wanted, those
+// are selected instead.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Common/Guards.h"
+#include "compiler/Codegen/CUDA/Common/MemoryTime.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
-#include "compiler/Codegen/CUDA/SelectStrategy.h"
+#include "compiler/Codegen/CUDA/Strategy.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
@@ -37,42 +44,6 @@ static std::string describe(std::optional<int64_t> size) {
   return size ? std::to_string(*size) : std::string("a symbolic number of");
 }
 
-static Choice chooseScan(kernel::ScanOp op, const KernelInfo &kernel, PointEmitter &points,
-                         int64_t vectorWidth) {
-  MLIRContext *context = op.getContext();
-  LineShape shape = getLineShape(op, points);
-  std::optional<int64_t> length = getConstantIntValue(shape.segment);
-  if (getConstantIntValue(shape.inner) != std::optional<int64_t>(1)) {
-    int64_t vector = divideVector(vectorWidth, shape.inner);
-    // Narrow vectors where there are few lines, so that more threads have some.
-    std::optional<int64_t> lines =
-        getConstantIntValue(points.index.product({shape.outer, shape.inner, shape.segments}));
-    int64_t wanted = int64_t(kernel.target->multiprocessors) * 512;
-    while (vector > 1 && lines && *lines / vector < wanted)
-      vector /= 2;
-    int64_t threads = lines && *lines / vector < wanted / 4 ? 32 : 128;
-    return {ColumnScanAttr::get(context, threads, vector),
-            llvm::formatv("columns of {0} elements: a thread walks down {1} of them",
-                          describe(length), vector)};
-  }
-  int64_t vector = divideVector(vectorWidth, shape.length);
-  vector = std::min(vector, knownDivisor(shape.segment));
-  int64_t threads = 256;
-  if (length) {
-    int64_t vectors = llvm::divideCeil(std::max<int64_t>(*length, 1), vector);
-    threads = 1;
-    while (threads < 256 && threads < vectors)
-      threads *= 2;
-    // One warp scans what takes it a few rounds: no barrier is as cheap.
-    if (vectors <= 128)
-      threads = std::min<int64_t>(threads, 32);
-  }
-  int64_t rows = threads < 32 ? 128 / threads : threads == 32 ? 4 : 1;
-  return {RowScanAttr::get(context, threads, rows, vector),
-          llvm::formatv("rows of {0} elements: {1} threads scan one, {2} elements each at a time",
-                        describe(length), threads, vector)};
-}
-
 /// Lines of symbolic length get variants for those that are not longer than this.
 static constexpr int64_t kSortBounds[] = {256, 1024, kSortTile};
 
@@ -89,11 +60,10 @@ static Choice chooseTileSort(MLIRContext *context, int64_t length, bool bounded)
   int64_t tile = std::max<int64_t>(2, llvm::PowerOf2Ceil(length));
   int64_t threads = getSortThreads(tile);
   int64_t rows = std::max<int64_t>(1, kSortThreads / threads);
-  return {
-      SortAttr::get(context, threads * rows, rows, tile, bounded),
-      llvm::formatv("lines of {0}{1} elements: {2} threads sort one in shared memory, {3} lines "
-                    "a block",
-                    bounded ? "at most " : "", length, threads, rows)};
+  return {SortAttr::get(context, threads * rows, rows, tile, bounded),
+          llvm::formatv("rows of {0}{1} elements: {2} threads sort one in shared memory, {3} rows "
+                        "a block",
+                        bounded ? "at most " : "", length, threads, rows)};
 }
 
 /// Long lines of which few elements are wanted.
@@ -148,11 +118,9 @@ LogicalResult addSortVariants(const KernelInfo &kernel) {
   return success();
 }
 
-static Choice chooseSort(kernel::SortOp op, PointEmitter &points, int64_t vectorWidth) {
+static Choice chooseSort(kernel::SortOp op, PointEmitter &points) {
   MLIRContext *context = op.getContext();
   LineShape shape = getLineShape(op, points);
-  if (std::optional<Choice> select = chooseSelect(op, shape, vectorWidth))
-    return *select;
   std::optional<int64_t> length = getConstantIntValue(shape.segment);
   int64_t keep = op.getKeep();
   if (length && *length <= kSortTile)
@@ -160,31 +128,101 @@ static Choice chooseSort(kernel::SortOp op, PointEmitter &points, int64_t vector
   if (keep != 0) {
     int64_t tile = std::max<int64_t>(kSortTile, llvm::PowerOf2Ceil(2 * keep));
     return {SortAttr::get(context, getSortThreads(tile), 1, tile, /*bounded=*/false),
-            llvm::formatv("the first {0} of {1} elements: lines pass through {2} places of shared "
+            llvm::formatv("the first {0} of {1} elements: rows pass through {2} elements of shared "
                           "memory",
                           keep, describe(length), tile)};
   }
   return {SortInPlaceAttr::get(context, 1024),
-          llvm::formatv("lines of {0} elements: a block sorts one in the result's memory",
+          llvm::formatv("rows of {0} elements: a block sorts one in the result's memory",
                         describe(length))};
 }
 
-Choice chooseLineStrategy(const LineKernel &lines, const KernelInfo &kernel, PointEmitter &points,
-                          int64_t vectorWidth) {
-  if (auto scan = dyn_cast<kernel::ScanOp>(lines.op))
-    return chooseScan(scan, kernel, points, vectorWidth);
-  if (auto merge = dyn_cast<kernel::MergeOp>(lines.op))
-    return {MergeAttr::get(merge.getContext(), 256, 16),
-            llvm::formatv("runs of {0} elements: a block merges 4096 places", merge.getRun())};
-  if (auto count = dyn_cast<kernel::CountDigitsOp>(lines.op))
-    return {
-        CountDigitsAttr::get(count.getContext(), kDigitThreads, count.getTile() / kDigitThreads),
-        llvm::formatv("a block counts the digits of {0} elements", count.getTile())};
-  if (auto sort = dyn_cast<kernel::SortDigitOp>(lines.op))
-    return {
-        SortDigitAttr::get(sort.getContext(), kDigitThreads, sort.getTile() / kDigitThreads),
-        llvm::formatv("a block sorts {0} elements by digit {1}", sort.getTile(), sort.getDigit())};
-  return chooseSort(cast<kernel::SortOp>(lines.op), points, vectorWidth);
+namespace {
+
+struct SortStrategy final : Strategy {
+  StringRef getName() const override { return "sort"; }
+  LogicalResult enumerate(KernelQuery &query, SmallVectorImpl<Choice> &choices) const override {
+    const LineKernel *lines = query.getLineKernel();
+    auto op = lines ? dyn_cast<kernel::SortOp>(lines->op) : kernel::SortOp();
+    if (!op || chooseSelect(op, getLineShape(op, query.points), getVectorWidth(query.kernel)))
+      return success();
+    Choice choice = chooseSort(op, query.points);
+    choice.microseconds = estimateMemoryTime(query.kernel);
+    choices.push_back(choice);
+    return success();
+  }
+  std::unique_ptr<Pass> createEmission() const override { return createEmitSort(); }
+};
+
+struct SelectFirstStrategy final : Strategy {
+  StringRef getName() const override { return "select"; }
+  LogicalResult enumerate(KernelQuery &query, SmallVectorImpl<Choice> &choices) const override {
+    const LineKernel *lines = query.getLineKernel();
+    auto op = lines ? dyn_cast<kernel::SortOp>(lines->op) : kernel::SortOp();
+    if (!op)
+      return success();
+    std::optional<Choice> choice =
+        chooseSelect(op, getLineShape(op, query.points), getVectorWidth(query.kernel));
+    if (!choice)
+      return success();
+    choice->microseconds = estimateMemoryTime(query.kernel);
+    choices.push_back(*choice);
+    return success();
+  }
+  std::unique_ptr<Pass> createEmission() const override { return createEmitSelect(); }
+};
+
+struct MergeStrategy final : Strategy {
+  StringRef getName() const override { return "merge"; }
+  LogicalResult enumerate(KernelQuery &query, SmallVectorImpl<Choice> &choices) const override {
+    const LineKernel *lines = query.getLineKernel();
+    auto op = lines ? dyn_cast<kernel::MergeOp>(lines->op) : kernel::MergeOp();
+    if (op)
+      choices.push_back(
+          {MergeAttr::get(op.getContext(), 256, 16),
+           llvm::formatv("runs of {0} elements: a block merges 4096 elements", op.getRun()),
+           estimateMemoryTime(query.kernel)});
+    return success();
+  }
+  std::unique_ptr<Pass> createEmission() const override { return createEmitMerge(); }
+};
+
+struct DigitSortStrategy final : Strategy {
+  StringRef getName() const override { return "digit-sort"; }
+  LogicalResult enumerate(KernelQuery &query, SmallVectorImpl<Choice> &choices) const override {
+    const LineKernel *lines = query.getLineKernel();
+    if (auto op = lines ? dyn_cast<kernel::CountDigitsOp>(lines->op) : kernel::CountDigitsOp())
+      choices.push_back(
+          {CountDigitsAttr::get(op.getContext(), kDigitThreads, op.getTile() / kDigitThreads),
+           llvm::formatv("a block counts the digits of {0} elements", op.getTile()),
+           estimateMemoryTime(query.kernel)});
+    if (auto op = lines ? dyn_cast<kernel::SortDigitOp>(lines->op) : kernel::SortDigitOp())
+      choices.push_back(
+          {SortDigitAttr::get(op.getContext(), kDigitThreads, op.getTile() / kDigitThreads),
+           llvm::formatv("a block sorts {0} elements by digit {1}", op.getTile(), op.getDigit()),
+           estimateMemoryTime(query.kernel)});
+    return success();
+  }
+  std::unique_ptr<Pass> createEmission() const override { return createEmitDigitSort(); }
+};
+
+} // namespace
+
+const Strategy &getSortStrategy() {
+  static const SortStrategy strategy;
+  return strategy;
+}
+const Strategy &getSelectFirstStrategy() {
+  static const SelectFirstStrategy strategy;
+  return strategy;
+}
+const Strategy &getMergeStrategy() {
+  static const MergeStrategy strategy;
+  return strategy;
+}
+const Strategy &getDigitSortStrategy() {
+  static const DigitSortStrategy strategy;
+  return strategy;
 }
 
 } // namespace xc::cuda

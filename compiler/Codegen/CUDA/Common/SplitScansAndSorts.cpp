@@ -1,4 +1,4 @@
-//===- SplitLines.cpp - Long lines as work for many threads ---------------===//
+//===- SplitScansAndSorts.cpp - Long scans and sorts for many blocks ------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -16,10 +16,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Codegen/CUDA/Common/Targets.h"
+#include "compiler/Codegen/CUDA/Passes.h"
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
 #include "compiler/Dialect/Kernel/IR/Order.h"
-#include "compiler/Dialect/Plan/IR/PlanOps.h"
-#include "compiler/Dispatch/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -29,14 +29,12 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/Support/MathExtras.h"
 
-namespace xc::plan {
-#define GEN_PASS_DEF_SPLITLINES
-#include "compiler/Dispatch/Passes.h.inc"
-} // namespace xc::plan
-
 using namespace mlir;
 
-namespace xc::plan {
+namespace xc::cuda {
+
+#define GEN_PASS_DEF_SPLITSCANSANDSORTS
+#include "compiler/Codegen/CUDA/Passes.h.inc"
 
 /// Threads that keep a GPU busy.
 static constexpr int64_t kBusyThreads = 65536;
@@ -484,10 +482,10 @@ static std::optional<Sorting> sortUpdates(kernel::ScatterOp op) {
 
 namespace {
 
-struct SplitLines final : impl::SplitLinesBase<SplitLines> {
+struct SplitScansAndSorts final : impl::SplitScansAndSortsBase<SplitScansAndSorts> {
   void runOnOperation() override {
-    // A CPU goes through lines one after the other in any case.
-    if (!isForCUDA(getOperation()))
+    // A CPU goes through rows one after the other in any case.
+    if (!findTarget(getOperation()))
       return;
     SmallVector<kernel::ScanOp> scans;
     SmallVector<Sorting> sorts;
@@ -514,4 +512,4 @@ struct SplitLines final : impl::SplitLinesBase<SplitLines> {
 
 } // namespace
 
-} // namespace xc::plan
+} // namespace xc::cuda

@@ -1,4 +1,4 @@
-// RUN: xc-opt %s -split-input-file -pass-pipeline='builtin.module(func.func(xc-split-lines))' | FileCheck %s
+// RUN: xc-opt %s -split-input-file -pass-pipeline='builtin.module(func.func(xc-cuda-split-scans-and-sorts))' | FileCheck %s
 
 // Segments have totals, those have running totals, from which the segments start.
 // CHECK-DAG: #[[$SEGMENTS:.*]] = affine_map<()[s0] -> (s0 ceildiv 8192 - s0 ceildiv 281474976710656)>

@@ -1,4 +1,4 @@
-//===- SelectRowStrategy.cpp - How reductions of rows are laid out --------===//
+//===- RowStrategy.cpp - How reductions of rows are laid out --------------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,9 +10,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Codegen/CUDA/Common/MemoryTime.h"
 #include "compiler/Codegen/CUDA/Common/ReductionSplit.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
-#include "compiler/Codegen/CUDA/SelectStrategy.h"
+#include "compiler/Codegen/CUDA/Strategy.h"
+#include "compiler/Codegen/CUDA/Window/WindowStrategy.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
@@ -338,7 +340,7 @@ Choice RowChooser::chooseRows() {
   std::string size = length ? std::to_string(*length) : "a symbolic number of";
   std::string reason =
       llvm::formatv(
-          "rows of {0} elements: a block of {1} threads walks over one for each reduction", size,
+          "rows of {0} elements: a block of {1} threads loops over one for each reduction", size,
           threads)
           .str();
   return {RowReductionAttr::get(kernel.getFunction().getContext(), threads, /*rows=*/1, vector,
@@ -393,14 +395,45 @@ Choice RowChooser::chooseWalk(int64_t length) {
           reason};
 }
 
-Choice chooseRowStrategy(const ReductionGroup &group, const KernelInfo &kernel,
-                         PointEmitter &points, std::optional<int64_t> rowBound) {
-  return RowChooser(group, kernel, points, rowBound).chooseRows();
+namespace {
+
+struct RowReductionStrategy final : Strategy {
+  StringRef getName() const override { return "row-reduction"; }
+  LogicalResult enumerate(KernelQuery &query, SmallVectorImpl<Choice> &choices) const override;
+  std::unique_ptr<Pass> createEmission() const override { return createEmitRowReduction(); }
+};
+
+} // namespace
+
+LogicalResult RowReductionStrategy::enumerate(KernelQuery &query,
+                                              SmallVectorImpl<Choice> &choices) const {
+  const ReductionGroup *group = query.getReductionGroup();
+  if (!group || (group->partials.empty() && !group->reducesContiguousDim))
+    return success();
+  Choice choice;
+  if (!group->partials.empty()) {
+    std::optional<int64_t> length = getStaticProduct(group->root, group->reductionDims);
+    if (!length || !countWalkBlocks(*length, query.getTarget()))
+      return group->getRoot()->emitOpError("expected rows that blocks have registers for where "
+                                           "they are summed up too, got rows of ")
+             << (length ? std::to_string(*length) : "a symbolic number");
+    choice = RowChooser(*group, query.kernel, query.points, std::nullopt).chooseWalk(*length);
+  } else {
+    choice = RowChooser(*group, query.kernel, query.points, query.rowBound).chooseRows();
+  }
+  choice.microseconds = estimateMemoryTime(query.kernel);
+  auto config = cast<RowReductionAttr>(choice.config);
+  int64_t threads = config.getThreads() * config.getCluster();
+  if (const WindowQuery *windows = query.getWindows())
+    describeSharedWindows(*windows, threads,
+                          estimateWindowRows(query.getTarget(), windows->problem, threads), choice);
+  choices.push_back(choice);
+  return success();
 }
 
-Choice chooseWalkStrategy(const ReductionGroup &group, const KernelInfo &kernel,
-                          PointEmitter &points, int64_t length) {
-  return RowChooser(group, kernel, points, std::nullopt).chooseWalk(length);
+const Strategy &getRowReductionStrategy() {
+  static const RowReductionStrategy strategy;
+  return strategy;
 }
 
 } // namespace xc::cuda

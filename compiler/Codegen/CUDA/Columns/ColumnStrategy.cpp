@@ -1,0 +1,151 @@
+//===- ColumnStrategy.cpp - How reductions of columns are laid out --------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Neighbouring threads have neighbouring columns, so that what they read together is contiguous;
+// the threads below each other share a column. Columns that are needed again after a reduction stay
+// in registers where they fit.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CUDA/Common/MemoryTime.h"
+#include "compiler/Codegen/CUDA/Common/Occupancy.h"
+#include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
+#include "compiler/Codegen/CUDA/Strategy.h"
+#include "compiler/Codegen/CUDA/Window/WindowStrategy.h"
+
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace xc::cuda {
+
+/// Where columns are held in registers: how many a thread has for them, threads of a block, bytes
+/// of each row that a block has where there are this many blocks for each multiprocessor.
+static constexpr int64_t kRegisterBytes = 4, kHeldRegisters = 32, kMostHeldThreads = 512,
+                         kHeldLine = 128, kManyBlocks = 3;
+/// Columns from this length on have more threads down, which all have several elements to wait for.
+static constexpr int64_t kTallColumn = 512;
+
+/// Columns whose elements are needed again after a reduction, in registers: a block of few columns
+/// holds all of them, and many such blocks are under way.
+static std::optional<Choice> chooseHeldColumns(const ReductionGroup &group,
+                                               const KernelInfo &kernel, PointEmitter &points,
+                                               std::optional<int64_t> columns,
+                                               std::optional<int64_t> length) {
+  if (!group.reusesRows() || !columns || !length || *length == 0 || group.inputs.empty())
+    return std::nullopt;
+  int64_t vector =
+      std::min(getVectorWidth(kernel), getInnermostDivisor(points, group, group.parallelDims));
+  int64_t registers = 0, widest = 1;
+  for (const ReductionGroup::Input &input : group.inputs) {
+    int64_t bytes = getElementBytes(input.getMemoryType().getElementType());
+    registers += llvm::divideCeil(vector * bytes, kRegisterBytes);
+    widest = std::max(widest, vector * bytes);
+  }
+  // Neighbouring threads read a line of memory; half of one where blocks would be few.
+  int64_t multiprocessors = kernel.target->multiprocessors, threads = 1, rows = 1;
+  while (threads * widest < kHeldLine)
+    threads *= 2;
+  auto countBlocks = [&] { return llvm::divideCeil(*columns, threads * vector); };
+  if (threads > 1 && countBlocks() < kManyBlocks * multiprocessors)
+    threads /= 2;
+  auto countHeld = [&] { return llvm::divideCeil(*length, rows); };
+  while (countHeld() > 1 && countHeld() * registers > kHeldRegisters)
+    rows *= 2;
+  while (threads < 32 && threads * rows < kBlockThreads)
+    threads *= 2;
+  if (threads * rows > kMostHeldThreads || countBlocks() < multiprocessors)
+    return std::nullopt;
+  int64_t held = countHeld();
+  std::string reason =
+      llvm::formatv("columns: {0} threads across with {1} columns each, {2} down that share them "
+                    "and hold {3} elements of each in registers",
+                    threads, vector, rows, held)
+          .str();
+  return Choice{
+      ColumnReductionAttr::get(kernel.getFunction().getContext(), threads, rows, vector, held),
+      reason};
+}
+
+static Choice chooseColumns(const ReductionGroup &group, const KernelInfo &kernel,
+                            PointEmitter &points) {
+  std::optional<int64_t> columns = getStaticProduct(group.root, group.parallelDims),
+                         length = getStaticProduct(group.root, group.reductionDims);
+  if (std::optional<Choice> choice = chooseHeldColumns(group, kernel, points, columns, length))
+    return *choice;
+  MLIRContext *context = kernel.getFunction().getContext();
+  int64_t vector =
+      std::min(getVectorWidth(kernel), getInnermostDivisor(points, group, group.parallelDims));
+  // Narrow blocks where columns are few, so that more multiprocessors have one; 8 threads still
+  // read whole sectors of 32 bytes, and 4 do with vectors.
+  int64_t threads = 32, rows = length && *length >= kTallColumn ? 16 : 8,
+          multiprocessors = kernel.target->multiprocessors;
+  auto countBlocks = [&]() -> int64_t { return llvm::divideCeil(*columns, threads * vector); };
+  // Most multiprocessors are enough for long columns. Of short ones a thread reads but a few
+  // elements, and what counts is how many it waits for at a time.
+  constexpr int64_t shortColumn = 512;
+  bool isShort = length && *length <= shortColumn;
+  auto isFew = [&] {
+    return isShort ? countBlocks() < multiprocessors
+                   : !fillsMultiprocessors(*kernel.target, countBlocks());
+  };
+  while (columns && threads * vector > 32 && isFew())
+    (threads > 8 ? threads : vector) /= 2;
+  while (columns && threads * vector > 8 && isFew())
+    (vector > 1 ? vector : threads) /= 2;
+  // Threads that read less than a word share lines of memory with their neighbours: wide blocks
+  // share them in their own cache.
+  constexpr int64_t wordBytes = 4, wide = 128;
+  int64_t widest = 0;
+  for (const ReductionGroup::Input &input : group.inputs)
+    widest = std::max(widest, getElementBytes(input.getMemoryType().getElementType()));
+  if (widest > 0 && widest * vector < wordBytes && columns &&
+      *columns >= 2 * wide * vector * multiprocessors) {
+    threads = wide;
+    rows = 8;
+  }
+  while (rows > 1 && length && *length < rows * 2)
+    rows /= 2;
+  // Tall blocks make up for blocks that are missing.
+  while (rows * threads < 1024 && columns && length.value_or(4096) >= rows * 4 &&
+         countBlocks() * rows * threads < multiprocessors * int64_t(1024))
+    rows *= 2;
+  std::string reason =
+      llvm::formatv("columns: {0} threads across with {1} columns each, {2} down that share them",
+                    threads, vector, rows)
+          .str();
+  return {ColumnReductionAttr::get(context, threads, rows, vector, /*held=*/0), reason};
+}
+
+namespace {
+
+struct ColumnReductionStrategy final : Strategy {
+  StringRef getName() const override { return "column-reduction"; }
+  LogicalResult enumerate(KernelQuery &query, SmallVectorImpl<Choice> &choices) const override {
+    const ReductionGroup *group = query.getReductionGroup();
+    if (!group || !group->partials.empty() || group->reducesContiguousDim)
+      return success();
+    Choice choice = chooseColumns(*group, query.kernel, query.points);
+    choice.microseconds = estimateMemoryTime(query.kernel);
+    if (const WindowQuery *windows = query.getWindows())
+      describeSharedWindows(*windows, cast<ColumnReductionAttr>(choice.config).getRows(),
+                            estimateWindowColumns(query.getTarget(), windows->problem), choice);
+    choices.push_back(choice);
+    return success();
+  }
+  std::unique_ptr<Pass> createEmission() const override { return createEmitColumnReduction(); }
+};
+
+} // namespace
+
+const Strategy &getColumnReductionStrategy() {
+  static const ColumnReductionStrategy strategy;
+  return strategy;
+}
+
+} // namespace xc::cuda

@@ -1,0 +1,72 @@
+//===- DispatchTarget.h - What fusion asks of a target ----------*- C++ -*-===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Fusion, layouts and updates in place depend on how kernels of a target work. They ask here for
+// that property, never for the kind of the target: a third kind has its answers in one place. The
+// defaults are those of a function whose target is not known: they assume the least.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_DISPATCH_DISPATCHTARGET_H
+#define XC_DISPATCH_DISPATCHTARGET_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace xc::plan {
+
+/// A convolution whose image would be held with its channels last.
+struct ConvolutionLayout {
+  /// Multiply-adds of the convolution; symbolic sizes count as some.
+  double operations = 0;
+  /// It is a matrix product, with rows and columns of its own.
+  bool isProduct = false;
+  /// Only its filter would change, which has groups.
+  bool movesGroupsOnly = false;
+  /// Bytes of the channels of a pixel; nothing if their number is symbolic.
+  std::optional<int64_t> channelBytes;
+};
+
+/// How kernels of a target work. Objects live as long as the program, and any thread may ask.
+class DispatchTarget {
+public:
+  virtual ~DispatchTarget() = default;
+
+  /// Whether single threads, not workgroups, hold what a kernel makes of its reductions. What
+  /// depends on them then has to go over the same space, and nothing combines several rows.
+  virtual bool threadsHoldRows() const { return false; }
+
+  /// Whether reductions that do not depend on each other gain by one kernel where they read the
+  /// same rows: memory is read once, and one launch less is waited for.
+  virtual bool joinsReductions() const { return false; }
+
+  /// Whether `product` had better compute `operand`, by a few instructions for each element, while
+  /// it loads it.
+  virtual bool mayComputeOperand(mlir::linalg::LinalgOp product, mlir::Value operand) const {
+    return true;
+  }
+
+  /// Whether a scatter applies its updates one after the other, so that their rows need no order.
+  virtual bool appliesUpdatesInOrder() const { return false; }
+
+  /// Whether a scatter that passes over all of its destination first sorts its updates by row.
+  virtual bool sortsUpdates() const { return false; }
+
+  /// Whether a vector of a convolution's kernel is neighbours in its result, so that the result has
+  /// its features last, and a filter with few inputs, too.
+  virtual bool vectorizesResults() const { return false; }
+
+  /// How many elements could be transposed in the time that channels last save; 0 for none.
+  virtual double estimateLayoutGain(const ConvolutionLayout &layout) const { return 0; }
+};
+
+/// What the module around `op` is compiled for (`plan.target`); the defaults where that is not
+/// known.
+const DispatchTarget &getDispatchTarget(mlir::Operation *op);
+
+} // namespace xc::plan
+
+#endif // XC_DISPATCH_DISPATCHTARGET_H
