@@ -35,10 +35,25 @@ fi
 # The pages lie as in the repository, so that their links are the same; so do the other files that they link to.
 rm -rf "$site/source"
 mkdir -p "$site/source"
-pages=(README.md LICENSE docs benchmarks/results third_party/README.md tools/ptxsim/README.md tools/ptxsim/driver/README.md
-       runtime/include/xcr/xcr.h schemas/module_limits.h samples/tutorial/tutorial.c)
-git ls-files -z --cached --others --exclude-standard -- "${pages[@]}" | grep -zEv '^docs/(site/|CMakeLists)' |
-  xargs -0 cp --parents -t "$site/source"
+/usr/bin/python3 - "$site/source" << 'END'
+import pathlib, re, shutil, subprocess, sys
+names = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], check=True, capture_output=True, text=True).stdout
+known = {name for name in names.split("\0") if name and pathlib.Path(name).is_file()}
+wanted = [name for name in known if name.endswith((".md", ".svg")) and name.startswith(("README.md", "docs/", "benchmarks/results/"))]
+copied = set()
+while wanted:
+    name = wanted.pop()
+    if name in copied:
+        continue
+    copied.add(name)
+    target = pathlib.Path(sys.argv[1], name)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(name, target)
+    for link in re.findall(r"\]\(([^)\s#]+)", pathlib.Path(name).read_text()) if name.endswith(".md") else []:
+        path = (pathlib.Path(name).parent / link).resolve()
+        if path.is_relative_to(pathlib.Path.cwd()) and (file := str(path.relative_to(pathlib.Path.cwd()))) in known:
+            wanted.append(file)
+END
 cp docs/site/mkdocs.yml "$site/mkdocs.yml"
 "$venv/bin/mkdocs" build --quiet --strict --clean -f "$site/mkdocs.yml"
 echo "docs-site.sh: $(find "$site/html" -name '*.html' | wc -l) pages in build/docs-site/html"

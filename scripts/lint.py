@@ -400,6 +400,9 @@ def private_words():
                     yield f"{name}:{number}: '{match.group(0)}': say {instead}"
 
 
+MENU = "docs/site/mkdocs.yml"
+
+
 def anchors(name):
     """The anchors of a page as GitHub makes them of headings."""
     seen, is_code = {}, False
@@ -434,6 +437,16 @@ def links():
                     yield f"{name}:{number}: there is no '{target}'"
                 elif anchor and file in found and anchor not in found[file]:
                     yield f"{name}:{number}: '{file}' has no heading '#{anchor}'"
+
+
+def pages_in_menu():
+    """The site's menu, docs/site/mkdocs.yml, has every page."""
+    if not (ROOT / MENU).is_file():
+        raise Skipped(f"there is no {MENU}")
+    menu = set(re.findall(r"^\s*- (\S+\.md)$", (ROOT / MENU).read_text(), re.M))
+    pages = set(tracked((".md",), ("docs/", "benchmarks/results/", "README.md")))
+    yield from (f"{name}:1: {MENU} does not have this page" for name in sorted(pages - menu))
+    yield from (f"{MENU}:1: there is no '{name}'" for name in sorted(menu - set(tracked())))
 
 
 def names_on_pages():
@@ -503,7 +516,7 @@ def commit_subjects():
 
 CHECKS = (dead_check_lines, missing_verify_diagnostics, untested_messages, undocumented_ops, undocumented_passes, pass_files,
           include_directions, target_kinds, forbidden_calls, raw_size_products, formatting, headings, machine_paths, todos,
-          words_of_messages, commit_subjects, sentences, private_words, links, names_on_pages)
+          words_of_messages, commit_subjects, sentences, private_words, links, pages_in_menu, names_on_pages)
 
 
 def main():

@@ -63,6 +63,9 @@ FAULTS = {
         ("docs/a.md", "[b](b.md)\n", "[b](#b)\n\n## B\n"),
         ("docs/a.md", "[b](#c)\n\n## B\n", "[b](https://c.org/d.md), [a](a.md#b-c)\n\n## `B` c\n"),
     ],
+    "pages_in_menu": [
+        ("docs/site/mkdocs.yml", "nav:\n  - docs/none.md\n", "nav:\n  - Understand:\n"),
+    ],
     "names_on_pages": [
         ("docs/a.md", "`-xc-none` is a pass.\n", "`--target` is none.\n"),
         ("docs/a.md", "See `None.cpp`.\n", "See `a.md` and `int a;`.\n"),
