@@ -6,7 +6,7 @@ packages=(
   # the compiler: LLVM, MLIR and lld 22
   libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools liblld-22-dev lld-22 libzstd-dev zlib1g-dev
   # building and checking
-  clang-22 libclang-rt-22-dev clang-format-22 clang-tidy-22 g++ cmake ninja-build ccache pkg-config git
+  clang-22 libclang-rt-22-dev clang-format-22 clang-tidy-22 g++ cmake ninja-build ccache pkg-config patchelf git
   # the module format, tests, references
   flatbuffers-compiler libflatbuffers-dev libxxhash-dev libgtest-dev libbenchmark-dev
   python3 python3-dev python3-numpy libopenblas0-pthread ca-certificates
