@@ -8,7 +8,7 @@ packages=(
   # ONNX models as input
   libonnx-dev libprotobuf-dev protobuf-compiler
   # building and checking
-  clang-22 libclang-rt-22-dev clang-format-22 clang-tidy-22 g++ cmake ninja-build ccache pkg-config git
+  clang-22 libclang-rt-22-dev clang-format-22 clang-tidy-22 g++ cmake ninja-build ccache pkg-config patchelf git
   # the module format, tests, references
   flatbuffers-compiler libflatbuffers-dev libxxhash-dev libgtest-dev libbenchmark-dev
   python3 python3-dev python3-numpy python3-venv libopenblas0-pthread ca-certificates

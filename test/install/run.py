@@ -6,6 +6,8 @@
 The last line is "N passed, N failed, N skipped".
 """
 import argparse
+import base64
+import hashlib
 import os
 import pathlib
 import re
@@ -13,8 +15,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
 MODEL = """module {
   func.func @main(%a: tensor<3xf32> {array.name = "a"}, %b: tensor<3xf32> {array.name = "b"}) -> (tensor<3xf32> {array.name = "sum"}) {
     %s = array.add %a, %b : tensor<3xf32>
@@ -39,7 +43,7 @@ def expect_sum(text):
 
 class Place:
     def __init__(self, build, folder):
-        self.folder = folder
+        self.folder, self.build = folder, build.resolve()
         # Configured for one prefix, used from another: nothing installed may name the first.
         run("cmake", "--install", build, "--component", "Unspecified", "--prefix", folder / "prefix-at-configuration")
         self.prefix = folder / "moved"
@@ -91,6 +95,35 @@ class Place:
             newest = sorted(line.split()[-1] for line in table.splitlines() if re.search(r"GLIBC_2\.(29|[3-9]\d)\)", line))
             raise RuntimeError(f"libxcr.so needs {newest or 'no symbol'} of glibc; 2.28 has none of these")
 
+    def wheels(self):
+        """Wheels unpack to packages that work by themselves: in an environment without PATH, with no library but the C library's."""
+        script = "import sys, numpy, xcompile\n" \
+                 "source = xcompile.compile(sys.argv[1]) if sys.argv[1].endswith('.mlir') else sys.argv[1]\n" \
+                 "print('0:', *map(int, xcompile.load(source, 'cpu').main(numpy.float32([1, 2, 3]), numpy.float32([10, 20, 30]))))"
+        for source, flags in ((self.folder / "add.mlir", ()), (self.module, ("--without-compiler",))):
+            folder = self.folder / f"wheel{len(flags)}"
+            wheel = run(sys.executable, ROOT / "scripts" / "wheel.py", f"--build={self.build}", f"--output={folder}", "--level=0", *flags)
+            version = tuple(map(int, re.search(r"cp311-abi3-manylinux_(\d+)_(\d+)_x86_64\.whl$", wheel).groups()))
+            if flags and version > (2, 28):
+                raise RuntimeError(f"the runtime's wheel needs glibc {version}")
+            with zipfile.ZipFile(wheel) as archive:
+                info = next(name for name in archive.namelist() if name.endswith("/RECORD"))
+                for line in archive.read(info).decode().splitlines():
+                    name, digest, size = line.rsplit(",", 2)
+                    data = archive.read(name)
+                    wanted = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
+                    if name != info and (digest != f"sha256={wanted}" or int(size) != len(data)):
+                        raise RuntimeError(f"{wheel}: RECORD is wrong about {name}")
+                for entry in archive.infolist():
+                    path = pathlib.Path(archive.extract(entry, folder))
+                    path.chmod(entry.external_attr >> 16 & 0o777)
+            for program in [folder / "xcompile" / "_runtime.abi3.so", *(folder / "xcompile").glob("bin/*")]:
+                for line in run("ldd", program).splitlines():
+                    if "=>" in line and str(folder) not in line and not re.match(r"\s*(libc|libm|libdl|libpthread|librt)\.so", line):
+                        raise RuntimeError(f"{program.name} of the wheel needs {line.strip()}")
+            # An empty PATH would mean the system's directories.
+            expect_sum(run(sys.executable, "-c", script, source, env={"PATH": "/nowhere", "PYTHONPATH": str(folder)}))
+
     def nothing_names_the_build(self):
         """No installed text file holds the path that it was configured or first installed with."""
         for path in self.prefix.rglob("*"):
@@ -102,7 +135,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default="build/dev", type=pathlib.Path)
     args = parser.parse_args()
-    tests = ("tools_run_from_anywhere", "cmake_package", "pkg_config", "library_is_small_and_plain", "library_loads_on_older_systems",
+    tests = ("tools_run_from_anywhere", "wheels", "cmake_package", "pkg_config", "library_is_small_and_plain", "library_loads_on_older_systems",
              "nothing_names_the_build")
     passed = failed = 0
     with tempfile.TemporaryDirectory(prefix="xc-install-") as folder:

@@ -7,8 +7,10 @@
 The last line is "N passed, N failed, N skipped".
 """
 import argparse
+import json
 import pathlib
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -28,9 +30,9 @@ class Samples:
         self.bin, self.build, self.folder = prefix / "bin", build, folder
         self.device, self.target, self.quick = device, target, quick
 
-    def compile(self, source, name):
+    def compile(self, source, name, *flags):
         module = self.folder / f"{name}.vmfb"
-        run(self.bin / "xcompile", source, "-o", module, f"--target={self.target}")
+        run(self.bin / "xcompile", source, "-o", module, f"--target={self.target}", *flags)
         return module
 
     def says_device(self, out):
@@ -47,6 +49,30 @@ class Samples:
 
     def number(self, pattern, text):
         return float(self.find(pattern, text))
+
+    def adamw(self):
+        source, checkpoint = self.folder / "adamw.mlir", self.folder / "adamw.safetensors"
+        optimizer = self.bin.parent / "share" / "xcompile" / "optimizers" / "adamw.mlir"
+        source.write_text(optimizer.read_text() + (SAMPLES / "adamw" / "classifier.mlir").read_text())
+        images = (SAMPLES / "digits" / "data" / "digits.csv").read_text().splitlines(keepends=True)
+        epochs, want, loss = (4, 75, 1) if self.quick else (20, 95, 0.1)
+        images = images[:400] if self.quick else images
+        (self.folder / "images.csv").write_text("".join(images))
+        batches = -(-(len(images) - -(-len(images) // 3)) // 64)  # of the two thirds that train
+        out = run(self.build / "adamw" / "adamw", self.compile(source, "adamw", "--gradient=loss:w1,b1,w2,b2"),
+                  self.folder / "images.csv", checkpoint, self.device, str(epochs))
+        self.says_device(out)
+        last = self.number(rf"^epoch {epochs}: loss (\d+\.\d+)$", out)
+        if "resumed: the same loss" not in out or self.number(r"^accuracy: (\d+\.\d) %$", out) < want or not last < loss:
+            raise RuntimeError(f"it does not learn, or forgets: {out}")
+        # The file as other programs read it: all variables, after the steps of half the epochs.
+        data = checkpoint.read_bytes()
+        size = int.from_bytes(data[:8], "little")
+        header = json.loads(data[8:8 + size])
+        begin, end = header["steps"]["data_offsets"]
+        steps = struct.unpack("<f", data[8 + size + begin:8 + size + end])[0]
+        if len(header) != 14 or header["w1_m"]["shape"] != [64, 32] or steps != batches * (epochs // 2):
+            raise RuntimeError(f"the checkpoint has {header} and {steps} steps")
 
     def digits(self):
         module = self.compile(SAMPLES / "digits" / "digits.mlir", "digits")
@@ -133,7 +159,7 @@ def main():
     passed = failed = 0
     with tempfile.TemporaryDirectory(prefix="xc-samples-") as folder:
         samples = Samples(args.prefix, args.build, pathlib.Path(folder), args.device, args.target or args.device.split(":")[0], args.quick)
-        for name in ("digits", "tutorial", "embedding", "logistic_regression", "transformer_encoder"):
+        for name in ("adamw", "digits", "tutorial", "embedding", "logistic_regression", "transformer_encoder"):
             try:
                 getattr(samples, name)()
                 passed += 1
