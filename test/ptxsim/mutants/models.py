@@ -74,6 +74,10 @@ MODELS = [
     model("matmul_wgmma", ["128x4096xf16", "4096x128xf16"], "128x128xf16",
           "%r = array.matmul %0, %1 : (tensor<128x4096xf16>, tensor<4096x128xf16>) -> tensor<128x128xf16>",
           targets=("sm_90a",)),
+    # Columns of pixels, under more taps than there are stages.
+    model("conv_wgmma", ["2x8x8x128xf16", "3x3x128x64xf16"], "2x8x8x64xf16",
+          f"%r = array.conv %0, %1 {NHWC} : (tensor<2x8x8x128xf16>, tensor<3x3x128x64xf16>) -> tensor<2x8x8x64xf16>",
+          targets=("sm_90a",)),
     # So long a sum that its parts are a batch of products, which another kernel adds up; fewer stages than a part has steps.
     model("matmul_wgmma_parts", ["128x8192xf16", "8192x128xf16"], "128x128xf16",
           "%r = array.matmul %0, %1 : (tensor<128x8192xf16>, tensor<8192x128xf16>) -> tensor<128x128xf16>",
