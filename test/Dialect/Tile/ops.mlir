@@ -71,8 +71,8 @@ func.func @tail(%memory: memref<524288xbf16>, %ring: !tile.ring<4, !tile.shared<
 // Columns of pixels, for one block and for several.
 // CHECK-LABEL: func.func @pixels
 // CHECK:         tile.tensor_map %{{.*}} {lower = array<i64: -1, -2>, {{.*}}steps = array<i64: 2, 1>, {{.*}}upper = array<i64: -1, 0>} : memref<802816xbf16> -> <64x32xbf16, im2col = 4>
-// CHECK:         tile.load %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}] offsets [%{{.*}}, %{{.*}}] to %{{.*}} signal
-// CHECK:         tile.multicast %{{.*}} offsets [%{{.*}}, %{{.*}}] to %{{.*}} blocks
+// CHECK:         tile.load %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}] offsets[%{{.*}}, %{{.*}}] to %{{.*}} signal
+// CHECK:         tile.multicast %{{.*}} offsets[%{{.*}}, %{{.*}}] to %{{.*}} blocks
 func.func @pixels(%memory: memref<802816xbf16>, %ring: !tile.ring<4, !tile.shared<128x32xbf16>>, %slot: !tile.shared<128x32xbf16>, %i: index) {
   %map = tile.tensor_map %memory {sizes = affine_map<() -> (8, 56, 56, 32)>, strides = affine_map<() -> (100352, 1792, 32, 1)>,
                                   lower = array<i64: -1, -2>, upper = array<i64: -1, 0>, steps = array<i64: 2, 1>}

@@ -261,6 +261,71 @@ def channels_first():
                      types=[t16, w.mlir, v.mlir, u.mlir, bias.mlir], result_types=[cut, total, type_of(32 * 14 * 15)])
 
 
+KRSC = "[b, 0, 1, f] x [o, 0, 1, i] -> [b, 0, 1, f]"
+
+
+def pixels():
+    """Images of 16-bit types whose pixels are aligned: on sm_90a columns of them are copied by hardware, see Convolution.h."""
+    def one(name, x, w, dims=NHWC, dtype="f16", **window):
+        return case(f"pixels_{name}", random(dtype, x, 80), random(dtype, w, 81), dims, **window)
+
+    same = dict(low=[1, 1], high=[1, 1])
+    for dtype in ("f16", "bf16"):
+        yield one(f"{dtype}", (2, 9, 11, 64), (3, 3, 64, 24), dtype=dtype, **same)
+        yield one(f"krsc_{dtype}", (3, 7, 5, 72), (40, 3, 3, 72), KRSC, dtype, **same)
+    # Channels that are not whole steps, fewer than a line, and as many as a step under each tap.
+    for channels in (8, 16, 24, 40, 96):
+        yield one(f"{channels}_channels", (1, 6, 7, channels), (3, 3, channels, 16), **same)
+    yield one("valid", (2, 9, 8, 16), (3, 3, 16, 24))
+    yield one("one_by_one_strided", (2, 9, 10, 16), (1, 1, 16, 32), strides=[2, 2])
+    yield one("one_by_one_padded", (2, 4, 5, 16), (1, 1, 16, 32), low=[1, 0], high=[0, 2])
+    yield one("stem", (1, 17, 15, 8), (7, 7, 8, 16), strides=[2, 2], low=[3, 3], high=[3, 3])
+    yield one("asymmetric", (2, 10, 11, 16), (3, 3, 16, 24), strides=[3, 2], low=[0, 2], high=[3, 1])
+    yield one("dilated", (2, 9, 10, 16), (3, 2, 16, 24), filter_dilation=[2, 3], low=[2, 1], high=[0, 3])
+    yield one("dilated_strided", (1, 13, 12, 16), (3, 3, 16, 16), strides=[2, 3], filter_dilation=[3, 2], low=[4, 1], high=[1, 2])
+    yield one("even_window", (2, 8, 7, 16), (2, 4, 16, 16), low=[1, 2], high=[0, 1])
+    yield one("wide_padding", (1, 3, 4, 16), (3, 3, 16, 16), low=[5, 4], high=[6, 3])
+    yield one("equal_sizes", (8, 8, 8, 8), (8, 8, 8, 8), low=[4, 4], high=[3, 3])
+    yield one("cut", (2, 9, 10, 16), (3, 3, 16, 16), low=[-2, 1], high=[1, -3])
+    yield one("one_row", (1, 1, 40, 16), (1, 5, 16, 16), low=[0, 2], high=[0, 2])
+    yield one("one_column", (2, 30, 1, 16), (3, 1, 16, 24), low=[1, 0], high=[1, 0])
+    yield one("few_positions", (1, 3, 3, 64), (3, 3, 64, 32), low=[1, 1], high=[0, 0])
+    yield one("long_sum", (1, 4, 4, 512), (3, 3, 512, 64), **same)
+    yield one("many_tiles", (3, 20, 21, 16), (3, 3, 16, 136), **same)
+    yield one("of_1d", (2, 30, 16), (5, 16, 24), "[b, 0, f] x [0, i, o] -> [b, 0, f]", strides=[2], low=[2], high=[2])
+    yield one("of_3d", (2, 5, 4, 6, 16), (2, 3, 3, 16, 24), "[b, 0, 1, 2, f] x [0, 1, 2, i, o] -> [b, 0, 1, 2, f]", strides=[1, 2, 1],
+              low=[1, 0, 1], high=[0, 1, 1])
+    # Corners and steps that the hardware does not have.
+    yield one("far_corner", (1, 2, 3, 16), (3, 3, 16, 16), low=[130, 0], high=[0, 2])
+    yield one("long_stride", (1, 40, 12, 16), (3, 3, 16, 16), strides=[9, 3])
+    x, w = random("f16", (3, 10, 11, 16), 82), random("f16", (3, 3, 16, 24), 83)
+    yield case("pixels_symbolic_batch", x, w, types=["tensor<?x10x11x16xf16>", w.mlir], result="tensor<?x10x11x24xf16>", **same)
+    # Numbers that TF32 has.
+    x, w = (Tensor("f32", random("i32", shape, seed).values - 4.0) for shape, seed in (((2, 6, 7, 32), 91), ((24, 3, 3, 32), 92)))
+    y = convolve(x.values, w.values, KRSC, **same)
+    yield simple("pixels_tf32", [x, w], [("f32", y)],
+                 f"%r0 = array.conv %0, %1 {attributes(KRSC, same)} allow_tf32 : ({x.mlir}, {w.mlir}) -> {mlir_type('f32', y.shape)}", "sum")
+    x, w = random("i8", (2, 6, 7, 32), 84), random("i8", (24, 3, 3, 32), 85)
+    yield case("pixels_i8", x, w, KRSC, out="i32", **same)
+
+
+def pixels_fused():
+    """What is fused behind such a convolution: bias, scale and shift, a residual, relu, and rounding."""
+    for dtype, features in (("bf16", 64), ("f16", 40)):
+        x, w = random(dtype, (2, 7, 9, 32), 86), random(dtype, (3, 3, 32, features), 87)
+        scale, shift = random(dtype, (features,), 88), random(dtype, (features,), 89)
+        residual = random(dtype, (2, 7, 9, features), 90)
+        y = convolve(x.values, w.values, NHWC, low=[1, 1], high=[1, 1])
+        type, line = residual.mlir, scale.mlir
+        yield simple(f"pixels_fused_{dtype}", [x, w, scale, shift, residual],
+                     [(dtype, np.maximum(y * scale.values + shift.values + residual.values, 0))],
+                     f"""%y = array.conv %0, %1 dims = <{NHWC}> low = [1, 1] high = [1, 1] : ({x.mlir}, {w.mlir}) -> {type}
+                         %a = array.mul %y, %2 : ({type}, {line}) -> {type}
+                         %b = array.add %a, %3 : ({type}, {line}) -> {type}
+                         %c = array.add %b, %4 : {type}
+                         %r0 = array.relu %c : {type}""", "model")
+
+
 def known_places():
     """A result of known size says how large the operand has to be."""
     w, x = random("f32", (2, 1, 3), 60), random("f32", (1, 1, 6), 63)
@@ -278,5 +343,5 @@ def known_places():
 
 def cases():
     for make in (windows, shared, ranks, dim_orders, groups, types, symbolic, winograd, fused, padded, channels_first,
-                 known_places):
+                 pixels, pixels_fused, known_places):
         yield from make()

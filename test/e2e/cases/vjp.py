@@ -1,6 +1,7 @@
 """Gradients of whole functions, as --gradient adds them, against derivatives written out or taken numerically in float64."""
 import numpy as np
 
+from cases import conv
 from cases.gradients import numerical
 from harness import Case, Step, function
 from tensors import FLOATS, Tensor, random
@@ -562,7 +563,38 @@ def without_places():
     yield Case("conv_without_places", text, [Step([x, w, Tensor("f32", np.zeros((2, 0, 12)))], zeros, "_vjp")], gradients=("",))
 
 
+def pixels():
+    """Convolutions of 16-bit types: back to the image they are convolutions with the reversed filter, whose images come by columns of pixels
+    on sm_90a."""
+    for name, dtype, dims, shape, (r, s), window in (
+            ("same", "bf16", conv.NHWC, (2, 7, 9, 32), (3, 3), dict(low=[1, 1], high=[1, 1])),
+            ("asymmetric", "f16", conv.NHWC, (1, 8, 7, 16), (3, 2), dict(low=[0, 1], high=[2, 0])),
+            ("dilated", "f16", conv.KRSC, (2, 9, 8, 24), (3, 3), dict(low=[2, 3], high=[2, 3], filter_dilation=[2, 3])),
+            ("one_by_one", "bf16", conv.KRSC, (2, 5, 6, 16), (1, 1), dict(low=[1, 0], high=[0, 1])),
+            ("strided", "f16", conv.NHWC, (2, 9, 8, 16), (3, 3), dict(low=[1, 1], high=[1, 1], strides=[2, 1]))):
+        outputs = 40
+        x = random(dtype, shape, 40, -1, 1)
+        w = random(dtype, (r, s, shape[3], outputs) if dims == conv.NHWC else (outputs, r, s, shape[3]), 41, -1, 1)
+        y = conv.convolve(x.values, w.values, dims, **window)
+        d = random(dtype, y.shape, 42, -1, 1)
+        taps = w.values if dims == conv.NHWC else w.values.transpose(1, 2, 3, 0)
+        low, high = window["low"], window["high"]
+        padded = np.pad(x.values, [(0, 0), *zip(low, high), (0, 0)])
+        dx, dw = np.zeros(padded.shape), np.zeros(taps.shape)
+        for tap in np.ndindex(r, s):
+            place = tuple(slice(t * step, t * step + (n - 1) * stride + 1, stride) for t, step, n, stride in zip(
+                tap, window.get("filter_dilation", [1, 1]), y.shape[1:3], window.get("strides", [1, 1])))
+            dw[tap] = np.einsum("bhwi,bhwo->io", padded[(slice(None), *place)], d.values)
+            dx[(slice(None), *place)] += np.einsum("bhwo,io->bhwi", d.values, taps[tap])
+        dx = dx[:, low[0]:low[0] + shape[1], low[1]:low[1] + shape[2]]
+        text = function("", [("%x", x.mlir), ("%w", w.mlir)], [("%y", d.mlir)],
+                        f"    %y = array.conv %x, %w {conv.attributes(dims, window)} : ({x.mlir}, {w.mlir}) -> {d.mlir}")
+        wanted = [(dtype, dx), (dtype, dw if dims == conv.NHWC else dw.transpose(3, 0, 1, 2))]
+        yield Case(f"pixels_{name}", text, [Step([x, w, d], wanted, "_vjp")], "sum", gradients=("",))
+
+
 def cases():
+    yield from pixels()
     yield from attention_blocks()
     yield from choices()
     yield from loops()

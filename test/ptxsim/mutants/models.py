@@ -74,6 +74,11 @@ MODELS = [
     model("matmul_wgmma", ["128x4096xf16", "4096x128xf16"], "128x128xf16",
           "%r = array.matmul %0, %1 : (tensor<128x4096xf16>, tensor<4096x128xf16>) -> tensor<128x128xf16>",
           targets=("sm_90a",)),
+    # Columns of pixels, under more taps than there are stages; more tiles than multiprocessors.
+    model("conv_wgmma", ["1x96x96x16xf16", "3x3x16x16xf16"], "1x96x96x16xf16",
+          f"%r = array.conv %0, %1 {NHWC} : (tensor<1x96x96x16xf16>, tensor<3x3x16x16xf16>) -> tensor<1x96x96x16xf16>",
+          targets=("sm_90a",), tuning="sm_90a matmul f16*f16>f16 1x9216x16x144 nn = #cuda.matmul_wgmma<tile_m = 64, tile_n = 16, "
+          "tile_k = 16, warpgroups = 1, stages = 3, raster = 8, blocks = 1, split = 1, turns = 1, cluster_m = 1, cluster_n = 1>"),
     # So long a sum that its parts are a batch of products, which another kernel adds up; fewer stages than a part has steps.
     model("matmul_wgmma_parts", ["128x8192xf16", "8192x128xf16"], "128x128xf16",
           "%r = array.matmul %0, %1 : (tensor<128x8192xf16>, tensor<8192x128xf16>) -> tensor<128x128xf16>",
@@ -99,7 +104,8 @@ MODELS = [
     model("conv_f32", ["1x8x8x16xf32", "3x3x16x32xf32"], "1x8x8x32xf32",
           f"%r = array.conv %0, %1 {NHWC} : (tensor<1x8x8x16xf32>, tensor<3x3x16x32xf32>) -> tensor<1x8x8x32xf32>"),
     model("conv_f16", ["1x8x8x32xf16", "3x3x32x64xf16"], "1x8x8x64xf16",
-          f"%r = array.conv %0, %1 {NHWC} : (tensor<1x8x8x32xf16>, tensor<3x3x32x64xf16>) -> tensor<1x8x8x64xf16>"),
+          f"%r = array.conv %0, %1 {NHWC} : (tensor<1x8x8x32xf16>, tensor<3x3x32x64xf16>) -> tensor<1x8x8x64xf16>",
+          targets=("sm_80",)),
     model("attention", ["1x2x64x32xf16", "1x2x64x32xf16", "1x2x64x32xf16"], "1x2x64x32xf16",
           "%r = array.attention %0, %1, %2 scale = 0.2 : (tensor<1x2x64x32xf16>, tensor<1x2x64x32xf16>, "
           "tensor<1x2x64x32xf16>) -> tensor<1x2x64x32xf16>", targets=("sm_80",)),

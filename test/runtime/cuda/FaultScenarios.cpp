@@ -573,7 +573,7 @@ static void runSteps(Attempt &attempt) {
 // What Hopper has
 //===----------------------------------------------------------------------===//
 
-/// ids in clusters of two, and a tensor map whose rows are the symbol.
+/// ids in clusters of two, a tensor map whose rows are the symbol, and one of as many images.
 static ModuleSpec hopperModule() {
   ModuleSpec module = cudaKernelModule();
   FunctionSpec function;
@@ -581,18 +581,23 @@ static ModuleSpec hopperModule() {
   fb::Value n = function.formulas.add({symbol(0)});
   function.inputs = {{"x", fb::DType::F32, {n}}};
   function.outputs = {{"ids", fb::DType::I64, {literal(8)}},
-                      {"map", fb::DType::I64, {literal(16)}}};
+                      {"map", fb::DType::I64, {literal(16)}},
+                      {"image_map", fb::DType::I64, {literal(16)}}};
   PlanSpec plan;
   fb::Value bytes = plan.formulas.add({symbol(0), constant(4), op(fb::FormulaOp::Mul)});
-  VariantSpec ids, map;
+  VariantSpec ids, map, imageMap;
   ids.exportOrdinal = kClusterIds;
   ids.scalars = {literal(8), literal(1)};
   ids.grid[0] = literal(8);
   map.exportOrdinal = kShowMap;
   map.scalars = {plan.formulas.add({symbol(0)})};
+  imageMap.exportOrdinal = kShowImageMap;
+  imageMap.scalars = {plan.formulas.add({symbol(0)})};
   plan.dispatch({ids}, {writes(fb::Space::Output, 0, literal(64))});
   plan.dispatch({map},
                 {reads(fb::Space::Input, 0, bytes), writes(fb::Space::Output, 1, literal(128))});
+  plan.dispatch({imageMap},
+                {reads(fb::Space::Input, 0, bytes), writes(fb::Space::Output, 2, literal(128))});
   function.plans = {plan};
   module.functions = {function};
   return module;

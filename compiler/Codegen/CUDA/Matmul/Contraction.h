@@ -40,6 +40,9 @@ struct Contraction {
 
   ReductionGroup group;
   llvm::SmallVector<unsigned> batch, m, n, k;
+  /// Loops of the sum that are not among `k`: a convolution's filter has them outside of channels,
+  /// see Convolution.h. Otherwise there are none.
+  llvm::SmallVector<unsigned> taps;
   Side a, b;
   mlir::Type accumulatorType;
 

@@ -77,7 +77,7 @@ Value WGMMAEmitter::makeMap(const TiledAccess &access, tile::SharedType type, bo
   for (const TiledAccess::Dim &dim : access.dims) {
     sizes.push_back(dim.size);
     strides.push_back(dim.stride);
-    box.push_back(dim.group == Group::Batch ? 1 : extent(dim.group));
+    box.push_back(dim.isSingle() ? 1 : extent(dim.group));
   }
   MLIRContext *context = builder.getContext();
   unsigned scalars = countScalars(kernel.getFunction());
@@ -115,41 +115,111 @@ LogicalResult WGMMAEmitter::addOperand(const Contraction::Side &side, int64_t ow
                                             "(16 from 64 on, of operand B) of "
                                             "an operand that is not contiguous along k for ")
            << config << ", got " << bytes;
-  bool isA = &side == &contraction.a;
-  int64_t sharers = isA ? config.getClusterN() : config.getClusterM();
-  std::optional<int64_t> size = getLargestSize(kernel.getFunction(), isA ? tile.sizeM : tile.sizeN);
-  // wgmma reads eight rows of the first factor again where there are no more.
-  bool isFew =
-      kInnermost && sharers == 1 && operands.empty() && size && *size <= tile::kRepeatedRows;
-  if (isFew)
-    own = tile::kRepeatedRows;
-  auto type = tile::SharedType::get(builder.getContext(), kInnermost ? own : k,
-                                    kInnermost ? k : own, elementType);
-  int64_t rows = type.getRows() / sharers;
-  // Rows beyond a small operand are not fetched with each box: filling them with zeros would take
-  // longer than the rows that are there.
-  if (kInnermost && sharers == 1 && size)
-    rows = std::min(rows, std::max<int64_t>(*size, 1));
+  auto [type, rows] = getLines(side, own);
+  if (!kInnermost) {
+    type = tile::SharedType::get(builder.getContext(), k, own, elementType);
+    rows = k / countSharers(side);
+  }
   if (!kInnermost && type.getElementBytes() != 2) {
     if (!operands.empty())
       return kernel.getFunction().emitOpError("expected an operand that is contiguous along k for ")
              << config << " of elements of " << type.getElementBytes() << " bytes";
     inRegisters = true;
   }
-  auto makeBoxes = [&](int64_t columns) {
+  addMaps({side, *access, type, rows}, [&, type = type, rows = rows](int64_t columns) {
     return makeMap(*access, type, /*isOperand=*/true, [&](Group group) {
       bool isInnermost = (group == Group::K) == kInnermost;
       return isInnermost ? columns : rows;
     });
-  };
-  operands.push_back({side, *access, type, rows});
-  if (type.getColumns() >= type.getPanelColumns())
-    operands.back().map = makeBoxes(type.getPanelColumns());
-  if (type.getTailColumns() > 0)
-    operands.back().tailMap = makeBoxes(type.getTailColumns());
-  if (sharers > 1)
-    share(operands.back(), isA);
+  });
   return success();
+}
+
+int64_t WGMMAEmitter::countSharers(const Contraction::Side &side) const {
+  return &side == &contraction.a ? config.getClusterN() : config.getClusterM();
+}
+
+std::pair<tile::SharedType, int64_t> WGMMAEmitter::getLines(const Contraction::Side &side,
+                                                            int64_t own) {
+  int64_t sharers = countSharers(side);
+  std::optional<int64_t> size =
+      getLargestSize(kernel.getFunction(), &side == &contraction.a ? tile.sizeM : tile.sizeN);
+  // wgmma reads eight rows of the first factor again where there are no more.
+  if (sharers == 1 && operands.empty() && size && *size <= tile::kRepeatedRows)
+    own = tile::kRepeatedRows;
+  auto type = tile::SharedType::get(builder.getContext(), own, config.getTileK(),
+                                    getElementTypeOrSelf(side.operand->get()));
+  int64_t rows = own / sharers;
+  // Rows beyond a small operand are not fetched with each box: filling them with zeros would take
+  // longer than the rows that are there.
+  if (sharers == 1 && size)
+    rows = std::min(rows, std::max<int64_t>(*size, 1));
+  return {type, rows};
+}
+
+void WGMMAEmitter::addMaps(Operand operand, llvm::function_ref<Value(int64_t)> makeBoxes) {
+  tile::SharedType type = operand.type;
+  if (type.getColumns() >= type.getPanelColumns())
+    operand.map = makeBoxes(type.getPanelColumns());
+  if (type.getTailColumns() > 0)
+    operand.tailMap = makeBoxes(type.getTailColumns());
+  if (countSharers(operand.side) > 1)
+    share(operand, &operand.side == &contraction.a);
+  operands.push_back(operand);
+}
+
+/// The first operand of a convolution: rows are output positions, and each step brings the channels
+/// that one tap reads of the image for them.
+LogicalResult WGMMAEmitter::addImage(int64_t own) {
+  auto [type, rows] = getLines(contraction.a, own);
+  Operand operand{contraction.a, TiledAccess(), type, rows};
+  operand.isImage = true;
+  addMaps(operand, [&, type = type, rows = rows](int64_t channels) {
+    return makePixelMap(type, channels, rows);
+  });
+  return success();
+}
+
+/// A map of columns of `pixels` pixels, `channels` of each.
+Value WGMMAEmitter::makePixelMap(tile::SharedType type, int64_t channels, int64_t pixels) {
+  MLIRContext *context = builder.getContext();
+  plan::BindingOp binding = image->binding;
+  ArrayRef<int64_t> shape = cast<MemRefType>(binding.getMemory().getType()).getShape();
+  auto number = [&](int64_t value) { return getAffineConstantExpr(value, context); };
+  // Spatial sizes and channels are numbers, the number of images may be none.
+  SmallVector<AffineExpr> sizes, strides;
+  SmallVector<int64_t> lower, upper, steps;
+  auto getDistance = [&](unsigned dim) {
+    int64_t distance = 1;
+    for (int64_t size : shape.drop_front(dim + 1))
+      distance *= size;
+    return distance;
+  };
+  int64_t all = getDistance(0) * (image->imageDim ? 1 : shape.front());
+  sizes.push_back(image->images ? getScalarFormula(tile.getLoopSizes()[*image->images], context)
+                                : number(1));
+  strides.push_back(number(image->imageDim ? getDistance(*image->imageDim) : all));
+  for (auto [dim, place] : llvm::zip_equal(image->spatial, image->spatialDims)) {
+    sizes.push_back(number(dim.size));
+    strides.push_back(number(getDistance(place)));
+    lower.push_back(dim.lower);
+    upper.push_back(dim.upper);
+    steps.push_back(dim.stride);
+  }
+  sizes.push_back(number(image->channels));
+  strides.push_back(number(1));
+  unsigned scalars = countScalars(kernel.getFunction());
+  auto getMap = [&](ArrayRef<AffineExpr> exprs) {
+    return AffineMapAttr::get(AffineMap::get(0, scalars, exprs, context));
+  };
+  Type elementType = type.getElementType();
+  auto mapType = tile::TensorMapType::get(context, ArrayRef<int64_t>{pixels, channels}, elementType,
+                                          type.getLineBytes(), static_cast<int64_t>(sizes.size()));
+  return tile::TensorMapOp::create(
+      builder, loc, mapType, points.getMemory(binding), getMap(sizes), getMap(strides),
+      image->firstChannel ? getMap(number(image->firstChannel)) : AffineMapAttr(),
+      elementType.isF32() ? builder.getUnitAttr() : UnitAttr(), builder.getDenseI64ArrayAttr(lower),
+      builder.getDenseI64ArrayAttr(upper), builder.getDenseI64ArrayAttr(steps));
 }
 
 /// The blocks of a row of the cluster share rows of A, those of a column share columns of B.
@@ -255,7 +325,8 @@ void WGMMAEmitter::prefetch(Value map) {
 
 /// The steps along k that this block does: all, or its share.
 void WGMMAEmitter::makeSteps() {
-  Value steps = index.ceilDiv(tile.sizeK, index.constant(config.getTileK()));
+  Value steps = index.mul(index.product(tile.select(contraction.taps)),
+                          index.ceilDiv(tile.sizeK, index.constant(config.getTileK())));
   firstStep = index.constant(0);
   lastStep = steps;
   if (config.getSplit() == 1)
@@ -327,21 +398,56 @@ RingState WGMMAEmitter::skip(RingState state, Value count) {
 }
 
 /// The corner of a box: the position in each group's dims; `start` says where M, N or K begin.
-SmallVector<Value> WGMMAEmitter::getCoords(const TiledAccess &access,
+SmallVector<Value> WGMMAEmitter::getCoords(const TiledAccess &access, ValueRange taps,
                                            llvm::function_ref<Value(Group)> start) {
   SmallVector<Value> batch = index.delinearize(tile.batch, tile.select(contraction.batch));
   SmallVector<Value> coords;
   for (const TiledAccess::Dim &dim : access.dims) {
-    if (dim.group != Group::Batch) {
+    if (!dim.isSingle()) {
       coords.push_back(start(dim.group));
       continue;
     }
+    bool isTap = dim.group == Group::Tap;
+    ArrayRef<unsigned> loops = isTap ? contraction.taps : contraction.batch;
     SmallVector<Value> parts;
-    for (unsigned loop : dim.loops)
-      parts.push_back(batch[llvm::find(contraction.batch, loop) - contraction.batch.begin()]);
+    for (unsigned loop : dim.loops) {
+      size_t place = llvm::find(loops, loop) - loops.begin();
+      parts.push_back(isTap ? taps[place] : batch[place]);
+    }
     coords.push_back(index.linearize(parts, tile.select(dim.loops)));
   }
   return coords;
+}
+
+/// Steps go through the blocks of channels of a tap, then on to the next tap.
+SumStep WGMMAEmitter::getStep(Value number) {
+  if (contraction.taps.empty())
+    return {index.mul(number, config.getTileK()), {}};
+  Value perTap = index.ceilDiv(tile.sizeK, index.constant(config.getTileK()));
+  Value k = index.mul(index.rem(number, perTap), config.getTileK());
+  return {k, index.delinearize(index.div(number, perTap), tile.select(contraction.taps))};
+}
+
+std::pair<SmallVector<Value>, SmallVector<Value>>
+WGMMAEmitter::getPixelCoords(Value pixel, Value channel, ValueRange taps) {
+  SmallVector<Value> sizes, offsets;
+  for (const WindowedImage::Spatial &dim : image->spatial)
+    sizes.push_back(index.constant(dim.positions));
+  // Rows behind the last image are of another one, which is zero.
+  Value perImage = index.product(sizes);
+  SmallVector<Value> coords{index.div(pixel, perImage)};
+  SmallVector<Value> positions = index.delinearize(index.rem(pixel, perImage), sizes);
+  for (auto [dim, position] : llvm::zip_equal(image->spatial, positions)) {
+    coords.push_back(index.add(index.mul(position, dim.stride), dim.lower));
+    Value offset = index.constant(0);
+    if (dim.tap) {
+      size_t place = llvm::find(contraction.taps, *dim.tap) - contraction.taps.begin();
+      offset = index.mul(taps[place], dim.dilation);
+    }
+    offsets.push_back(offset);
+  }
+  coords.push_back(channel);
+  return {coords, offsets};
 }
 
 //===----------------------------------------------------------------------===//
@@ -349,20 +455,26 @@ SmallVector<Value> WGMMAEmitter::getCoords(const TiledAccess &access,
 //===----------------------------------------------------------------------===//
 
 /// Starts the copies of the operand's tile from `k` on, or those of this block's part of it.
-void WGMMAEmitter::fetch(const Operand &operand, Value slot, Value k, Value stage) {
-  bool kInnermost = operand.access.dims.back().group == Group::K;
+void WGMMAEmitter::fetch(const Operand &operand, Value slot, const SumStep &step, Value stage) {
+  bool kInnermost = operand.runsAlongK();
   Value row = operand.part ? index.mul(operand.part, operand.rows) : Value();
   auto fetchFrom = [&](Value map, int64_t column) {
-    SmallVector<Value> coords = getCoords(operand.access, [&](Group group) {
-      Value start = group == Group::K ? k : group == Group::M ? tile.startM : tile.startN;
+    auto getStart = [&](Group group) {
+      Value start = group == Group::K ? step.k : group == Group::M ? tile.startM : tile.startN;
       if ((group == Group::K) == kInnermost)
         return index.add(start, column);
       return row ? index.add(start, row) : start;
-    });
-    if (row)
-      tile::MulticastOp::create(builder, loc, map, coords, slot, row, operand.blocks, ring, stage);
+    };
+    SmallVector<Value> coords, offsets;
+    if (operand.isImage)
+      std::tie(coords, offsets) = getPixelCoords(getStart(Group::M), getStart(Group::K), step.taps);
     else
-      tile::LoadOp::create(builder, loc, map, coords, slot, ring, stage);
+      coords = getCoords(operand.access, step.taps, getStart);
+    if (row)
+      tile::MulticastOp::create(builder, loc, map, coords, offsets, slot, row, operand.blocks, ring,
+                                stage);
+    else
+      tile::LoadOp::create(builder, loc, map, coords, offsets, slot, ring, stage);
   };
   if (operand.map)
     fetchFrom(operand.map, 0);
@@ -370,7 +482,7 @@ void WGMMAEmitter::fetch(const Operand &operand, Value slot, Value k, Value stag
     fetchFrom(operand.tailMap, operand.type.getColumns() - operand.type.getTailColumns());
 }
 
-void WGMMAEmitter::fetchBoxes(Value stage, Value k) {
+void WGMMAEmitter::fetchBoxes(Value stage, const SumStep &step) {
   int64_t bytes = 0;
   for (const Operand &operand : operands)
     if (!operand.isTurned)
@@ -379,7 +491,7 @@ void WGMMAEmitter::fetchBoxes(Value stage, Value k) {
   tile::PublishOp::create(builder, loc, ring, stage, bytes);
   for (auto [number, operand] : llvm::enumerate(operands))
     if (!operand.isTurned)
-      fetch(operand, tile::SlotOp::create(builder, loc, operand.type, ring, stage, number), k,
+      fetch(operand, tile::SlotOp::create(builder, loc, operand.type, ring, stage, number), step,
             stage);
 }
 
@@ -394,10 +506,10 @@ void WGMMAEmitter::emitProducer() {
       return points.emitLoop(firstStep, lastStep, index.constant(1), carried,
                              [&](Value step, ValueRange inner) -> SmallVector<Value> {
                                RingState state{inner[0], inner[1]};
-                               Value k = index.mul(step, config.getTileK());
+                               SumStep place = getStep(step);
                                tile::WaitEmptyOp::create(builder, loc, ring, state.stage,
                                                          state.phase);
-                               fetchBoxes(state.stage, k);
+                               fetchBoxes(state.stage, place);
                                RingState next = advance(state);
                                return {next.stage, next.phase};
                              });
@@ -503,8 +615,7 @@ void WGMMAEmitter::emitStep(RingState current, Value row, Value isLater,
   for (int64_t part = 0; part < parts; ++part)
     carried[1 + part] = tile::MmaOp::create(
         builder, loc, slots[0], index.add(row, part * tile::kWarpgroupRows), slots[1],
-        carried[1 + part], isLater, operands[0].access.dims.back().group != Group::K,
-        operands[1].access.dims.back().group != Group::K);
+        carried[1 + part], isLater, !operands[0].runsAlongK(), !operands[1].runsAlongK());
   // The step before is done once only this one's products are under way.
   tile::WaitMmaOp::create(builder, loc, parts, ValueRange());
   release(carried[0], isLater);
@@ -643,7 +754,8 @@ LogicalResult WGMMAEmitter::run() {
   threadInWarpgroup = index.rem(thread, tile::kWarpgroupThreads);
   makeSteps();
   makeCluster();
-  if (failed(addOperand(swapped ? contraction.b : contraction.a, config.getTileM())) ||
+  if (failed(image ? addImage(config.getTileM())
+                   : addOperand(swapped ? contraction.b : contraction.a, config.getTileM())) ||
       failed(addOperand(swapped ? contraction.a : contraction.b, config.getTileN())) ||
       failed(checkForm()))
     return failure();
@@ -712,7 +824,12 @@ struct EmitMatmulWGMMA final : impl::EmitMatmulWGMMABase<EmitMatmulWGMMA> {
           << config << ", got " << kernel->target->arch;
       return signalPassFailure();
     }
-    if (failed(WGMMAEmitter(*kernel, *contraction, config).run()))
+    std::string reason;
+    std::optional<Convolution> convolution = matchConvolution(*contraction, reason);
+    const WindowedImage *image = convolution ? &convolution->image : nullptr;
+    if (failed(
+            WGMMAEmitter(*kernel, convolution ? convolution->product : *contraction, image, config)
+                .run()))
       signalPassFailure();
   }
 };

@@ -168,11 +168,16 @@ static int64_t getSharedBytes(const MatmulProblem &problem, const WGMMAPlan &pla
          getStagingBytes(columns, problem.outputBytes, plan.warpgroups);
 }
 
+/// Steps along k of all of a tile's sums: each is of one tap.
+static int64_t countSteps(const MatmulProblem &problem, int64_t tileK) {
+  return problem.taps * llvm::divideCeil(problem.k, tileK);
+}
+
 /// Fills in the number of stages; false if there is no room for two.
 static bool fit(const Target &target, const MatmulProblem &problem, WGMMAPlan &plan) {
   int64_t room = getSharedRoom(target, plan.blocks);
   plan.stages = 1;
-  int64_t steps = llvm::divideCeil(problem.k, plan.tileK * plan.split) + 1;
+  int64_t steps = llvm::divideCeil(countSteps(problem, plan.tileK), plan.split) + 1;
   // More stages than steps, or than hide memory's latency, are of no use.
   while (plan.stages < 12 && plan.stages < std::max<int64_t>(steps, 2)) {
     WGMMAPlan more = plan;
@@ -268,8 +273,9 @@ static double getFetchCycles(const Target &target, const MatmulProblem &problem,
 
 /// Nanoseconds that memory needs for every byte once.
 static double getMemoryTime(const MatmulProblem &problem) {
-  double operands =
-      problem.batch * problem.k * problem.elementBytes * static_cast<double>(problem.m + problem.n);
+  int64_t pixels = problem.isConvolution() ? problem.pixels : problem.m;
+  double operands = problem.batch * problem.k * problem.elementBytes *
+                    static_cast<double>(pixels + problem.taps * problem.n);
   double results = static_cast<double>(problem.batch * problem.m * problem.n * problem.outputBytes);
   return (operands + results) / kMemoryRate;
 }
@@ -285,7 +291,7 @@ double estimateWGMMAPlan(const Target &target, const MatmulProblem &problem,
                          const WGMMAPlan &plan) {
   int64_t cluster = plan.clusterM * plan.clusterN;
   int64_t blocks = countBlocks(problem, plan);
-  int64_t steps = llvm::divideCeil(llvm::divideCeil(problem.k, plan.tileK), plan.split);
+  int64_t steps = llvm::divideCeil(countSteps(problem, plan.tileK), plan.split);
   int64_t busiest = llvm::divideCeil(blocks, getClusterRoom(target, plan.split * cluster));
   // Blocks of one multiprocessor take turns: one stores while the other one multiplies.
   double together = std::min<double>(plan.blocks, busiest);
@@ -461,15 +467,15 @@ static bool fitsRegisters(const MatmulProblem &problem, const Shape &shape, int6
 
 /// True if `blocks` blocks a multiprocessor can share such tiles' work as `group` says, and none is
 /// left without.
-static bool canShareWork(const MatmulProblem &problem, const Shape &shape, int64_t blocks,
-                         const Group &group) {
+static bool canShareWork(const MatmulProblem &problem, const Shape &shape, int64_t tileK,
+                         int64_t blocks, const Group &group) {
   int64_t split = group.split, cluster = group.clusterM * group.clusterN;
   // Each block of a group needs a tile of its own.
   if (cluster > 1 && (blocks > 1 || problem.m <= shape.tileM * (group.clusterM - 1) ||
                       problem.n <= shape.tileN * (group.clusterN - 1)))
     return false;
   // Each block of a cluster needs a part of k and of the columns.
-  int64_t steps = llvm::divideCeil(problem.k, 128 / problem.elementBytes);
+  int64_t steps = countSteps(problem, tileK);
   bool canSplit = split == 1 || (shape.tileN % (8 * split) == 0 &&
                                  (split - 1) * llvm::divideCeil(steps, split) < steps);
   // Rows beyond the product's are fetched and added up for nothing.
@@ -481,14 +487,15 @@ static bool canShareWork(const MatmulProblem &problem, const Shape &shape, int64
 
 /// The plan of such tiles, if there is one.
 static std::optional<WGMMAPlan> makePlan(const Target &target, const MatmulProblem &problem,
-                                         const Shape &shape, int64_t blocks, const Group &group) {
-  if (!canShareWork(problem, shape, blocks, group) ||
+                                         const Shape &shape, int64_t tileK, int64_t blocks,
+                                         const Group &group) {
+  if (!canShareWork(problem, shape, tileK, blocks, group) ||
       !fitsRegisters(problem, shape, blocks, group.split))
     return std::nullopt;
   WGMMAPlan plan{};
   plan.tileM = shape.tileM;
   plan.tileN = shape.tileN;
-  plan.tileK = 128 / problem.elementBytes;
+  plan.tileK = tileK;
   plan.warpgroups = shape.warpgroups;
   plan.raster = 1;
   plan.blocks = blocks;
@@ -529,14 +536,29 @@ static llvm::SmallVector<Shape> fitShapes(const Target &target, const MatmulProb
   return fitted;
 }
 
+/// Elements of a step along k: lines of 128 bytes. Of few channels shorter ones, which have fewer
+/// zeros behind the last channel.
+static llvm::SmallVector<int64_t> getStepWidths(const MatmulProblem &problem) {
+  llvm::SmallVector<int64_t> widths{kLineBytes / problem.elementBytes};
+  for (int64_t bytes : {kLineBytes / 2, kLineBytes / 4}) {
+    int64_t width = bytes / problem.elementBytes;
+    auto round = [&](int64_t to) { return llvm::alignTo(problem.k, to); };
+    if (problem.isConvolution() && width >= 16 && round(width) < round(widths.back()))
+      widths.push_back(width);
+  }
+  return widths;
+}
+
 llvm::SmallVector<WGMMAPlan> rankWGMMAPlans(const Target &target, const MatmulProblem &problem) {
   llvm::SmallVector<Shape> shapes(std::begin(kShapes), std::end(kShapes));
   if (isReadAcross(problem))
     llvm::append_range(shapes, kTallShapes);
   llvm::SmallVector<WGMMAPlan> plans;
+  llvm::SmallVector<int64_t> widths = getStepWidths(problem);
   auto consider = [&](const Shape &shape, int64_t blocks, const Group &group) {
-    if (std::optional<WGMMAPlan> plan = makePlan(target, problem, shape, blocks, group))
-      plans.push_back(*plan);
+    for (int64_t tileK : widths)
+      if (std::optional<WGMMAPlan> plan = makePlan(target, problem, shape, tileK, blocks, group))
+        plans.push_back(*plan);
   };
   for (const Shape &shape : shapes)
     for (int64_t blocks : {1, 2})
@@ -549,9 +571,12 @@ llvm::SmallVector<WGMMAPlan> rankWGMMAPlans(const Target &target, const MatmulPr
           consider(shape, /*blocks=*/1, group);
           // One block on each multiprocessor leaves room for the kernel behind; more are spread
           // unevenly: 41 us, not 29.
-          std::optional<WGMMAPlan> plan = makePlan(target, problem, shape, /*blocks=*/2, group);
-          if (plan && countBlocks(problem, *plan) <= target.multiprocessors)
-            plans.push_back(*plan);
+          for (int64_t tileK : widths) {
+            std::optional<WGMMAPlan> plan =
+                makePlan(target, problem, shape, tileK, /*blocks=*/2, group);
+            if (plan && countBlocks(problem, *plan) <= target.multiprocessors)
+              plans.push_back(*plan);
+          }
         }
   llvm::stable_sort(plans, [](const WGMMAPlan &lhs, const WGMMAPlan &rhs) {
     return lhs.microseconds < rhs.microseconds;

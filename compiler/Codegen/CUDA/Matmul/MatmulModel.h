@@ -29,6 +29,11 @@ struct MatmulProblem {
   int64_t partColumns = 1;
   bool isSwapped = false;
   bool isGuess = false; // m, n or the batch is not known
+  /// A convolution sums up `k` channels under each of so many taps; its m rows are read of `pixels`
+  /// of the image. A product's `pixels` are 0.
+  int64_t taps = 1, pixels = 0;
+
+  bool isConvolution() const { return pixels > 0; }
 };
 
 /// The parameters of #cuda.matmul_wgmma, and the time that they should take.

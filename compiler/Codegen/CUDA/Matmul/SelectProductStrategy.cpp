@@ -7,6 +7,7 @@
 
 #include "compiler/Codegen/CUDA/Common/Guards.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
+#include "compiler/Codegen/CUDA/Matmul/Convolution.h"
 #include "compiler/Codegen/CUDA/Matmul/DoubleMMAModel.h"
 #include "compiler/Codegen/CUDA/Matmul/FMAModel.h"
 #include "compiler/Codegen/CUDA/Matmul/MatmulModel.h"
@@ -95,6 +96,7 @@ private:
   }
   /// The product as wgmma sees it; nothing, and `refusal`, where that cannot do it.
   std::optional<MatmulProblem> makeProblem();
+  std::optional<MatmulProblem> makeConvolutionProblem(ArrayRef<Value> sizes);
   std::optional<MatmulProblem> refuse(const Twine &reason) {
     refusal = reason.str();
     return std::nullopt;
@@ -114,6 +116,7 @@ private:
   std::string key;     // what identifies the product in a tuning table
   std::string oddity;  // why it is not the product that the key stands for; empty if it is
   std::string refusal; // why wgmma, which the target has and which knows the types, is not taken
+  std::optional<Convolution> convolution; // what wgmma sees, if columns of pixels are an operand
   std::optional<MatmulProblem> problem;
 };
 
@@ -339,10 +342,14 @@ std::optional<MatmulProblem> ProductChooser::makeProblem() {
   auto getName = [&](const Contraction::Side &side) -> StringRef {
     return side.operand->getOperandNumber() == 0 ? "operand A" : "operand B";
   };
-  std::string reason;
+  std::string reason, pixelReason;
+  convolution = matchConvolution(contraction, pixelReason);
+  if (convolution)
+    return makeConvolutionProblem(sizes);
   std::optional<TiledAccess> a = matchTiledOperand(contraction, first, sizes, points.index, reason);
   if (!a)
-    return refuse("no boxes can be copied of " + getName(first) + ": " + reason);
+    return refuse("no boxes can be copied of " + getName(first) + ": " + reason +
+                  ", nor columns of pixels: " + pixelReason);
   bool turns = contraction.runsAcrossK();
   if (turns && !canTurn(second, swapped ? contraction.m : contraction.n))
     return refuse("threads cannot transpose " + getName(second));
@@ -379,6 +386,39 @@ std::optional<MatmulProblem> ProductChooser::makeProblem() {
   return problem;
 }
 
+/// The same of a convolution, whose filter is copied by boxes.
+std::optional<MatmulProblem> ProductChooser::makeConvolutionProblem(ArrayRef<Value> sizes) {
+  const Contraction &product = convolution->product;
+  std::string reason;
+  std::optional<TiledAccess> filter =
+      matchTiledOperand(product, product.b, sizes, points.index, reason);
+  if (!filter) {
+    convolution = std::nullopt;
+    return refuse("no boxes can be copied of the filter: " + reason);
+  }
+  MatmulProblem problem{};
+  setExpectedSizes(problem);
+  if (problem.m * problem.n == 0) {
+    convolution = std::nullopt;
+    return refuse("a size is 0");
+  }
+  problem.k = convolution->image.channels;
+  problem.taps = *getStaticProduct(product.getOp(), product.taps);
+  problem.pixels = problem.m;
+  for (const WindowedImage::Spatial &dim : convolution->image.spatial)
+    problem.pixels = llvm::divideCeil(problem.pixels, dim.positions) * dim.size;
+  problem.elementBytes = getElementBytes(getElementTypeOrSelf(product.a.operand->get()));
+  problem.outputBytes = product.group.results.empty() ? 0 : getElementBytes(getOutputType(product));
+  problem.partColumns = product.getPartColumns();
+  problem.isGuess = !getStaticProduct(product.getOp(), product.m) ||
+                    !getStaticProduct(product.getOp(), product.n);
+  problem.isKContiguousA = true;
+  problem.isKContiguousB = filter->dims.back().group == TiledAccess::Group::K;
+  problem.storesBoxes = getBoxedOutput().has_value();
+  problem.outputOps = outputOps;
+  return problem;
+}
+
 /// wgmma where boxes of both operands can be copied, or threads can turn the second one; the model
 /// says in which tiles.
 std::optional<Choice> ProductChooser::chooseWGMMA() {
@@ -394,7 +434,11 @@ std::optional<Choice> ProductChooser::chooseWGMMA() {
     MatmulWGMMAAttr second = toConfig(kernel.getFunction().getContext(), plans[1]);
     next = Choice{second, describe(second), predict(second)};
   }
-  return Choice{config, describe(config)};
+  std::string reason = describe(config);
+  if (convolution)
+    if (std::optional<Choice> other = chooseMMA())
+      reason += "; by mma.sync " + formatTime(predict(other->config));
+  return Choice{config, reason};
 }
 
 ProductSize ProductChooser::makeMMASize() {
@@ -500,12 +544,19 @@ double ProductChooser::predict(Attribute config) {
 
 std::string ProductChooser::describe(Attribute config) {
   std::string time = formatTime(predict(config));
-  if (auto wgmma = dyn_cast<MatmulWGMMAAttr>(config))
-    return llvm::formatv("matrix product by wgmma: tiles of {0} x {1} by {2} warpgroups{3}, {4} "
-                         "stages, k split {5} times, {6}",
-                         wgmma.getTileM(), wgmma.getTileN(), wgmma.getWarpgroups(),
+  if (auto wgmma = dyn_cast<MatmulWGMMAAttr>(config)) {
+    std::string kind = "matrix product by wgmma";
+    if (convolution)
+      kind =
+          llvm::formatv("convolution by wgmma, columns of pixels under {0} tap{1}, {2} channels a "
+                        "step",
+                        problem->taps, problem->taps == 1 ? "" : "s", wgmma.getTileK());
+    return llvm::formatv("{0}: tiles of {1} x {2} by {3} warpgroups{4}, {5} stages, k split {6} "
+                         "times, {7}",
+                         kind, wgmma.getTileM(), wgmma.getTileN(), wgmma.getWarpgroups(),
                          wgmma.getTurns() > 1 ? ", ping-pong" : "", wgmma.getStages(),
                          wgmma.getSplit(), time);
+  }
   auto mma = dyn_cast<MatmulMMAAttr>(config);
   if (mma && contraction.hasDoubleOperands())
     return llvm::formatv("matrix product by mma.sync in f64: tiles of {0} x {1}, k in steps of "
@@ -527,6 +578,9 @@ std::string ProductChooser::describe(Attribute config) {
 }
 
 Choice ProductChooser::replaceByShipped(Choice choice) {
+  // What was measured is of products.
+  if (convolution)
+    return choice;
   const TuningTable::Entry *entry = tuning.shipped.lookup(makeKey(/*isExpected=*/true));
   Attribute measured = entry ? entry->config : Attribute();
   if (!measured || measured.getTypeID() != choice.config.getTypeID() ||

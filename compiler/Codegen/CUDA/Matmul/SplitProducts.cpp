@@ -35,6 +35,8 @@ static constexpr int64_t kVeryLongSum = 8192;
 /// copied.
 static constexpr int64_t kPartBytes = 16;
 static constexpr double kSumTime = 2, kSumBytesPerMicrosecond = 2e6;
+/// The most taps of a filter whose convolution is not split.
+static constexpr int64_t kMostTaps = 64;
 /// The shortest part of a sum on plain arithmetic, and what parts must be faster by there: that
 /// model is within 5 % of most times.
 static constexpr int64_t kShortestPlainPart = 64;
@@ -371,6 +373,33 @@ void splitProduct(linalg::ContractOp op, const Target &target) {
 // Windows
 //===----------------------------------------------------------------------===//
 
+/// True if wgmma is to take the convolution: its sums are over innermost, aligned channels.
+/// Clusters share them by themselves, and groups would keep columns of pixels from it
+/// (Convolution.h). A gradient to a filter has as many taps as there are positions: its sums need
+/// more than a cluster.
+static bool hasColumnsOfPixels(linalg::GenericOp op, const plan::ProductLoops &loops,
+                               const Target &target) {
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  auto isLong = [&](unsigned loop) { return ranges[loop] != 1; };
+  if (!target.hasWGMMA || llvm::any_of(loops.batch, isLong))
+    return false;
+  return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    auto channel = dyn_cast<AffineDimExpr>(map.getResults().back());
+    if (map.isProjectedPermutation(/*allowZeroInResults=*/true) || !channel ||
+        !llvm::is_contained(loops.k, channel.getPosition()))
+      return false;
+    int64_t bytes = getElementTypeOrSelf(input->get()).getIntOrFloatBitWidth() / 8;
+    int64_t channels = ranges[channel.getPosition()], taps = 1;
+    for (unsigned loop : loops.k) {
+      if (ShapedType::isDynamic(ranges[loop]))
+        return false;
+      taps *= loop == channel.getPosition() ? 1 : ranges[loop];
+    }
+    return taps <= kMostTaps && channels * bytes % kPartBytes == 0;
+  });
+}
+
 /// Loops of the sums of a convolution's products. Of those of symbolic size there may be any
 /// number.
 static std::optional<ProductSplit> chooseWindowParts(linalg::GenericOp op, const Target &target) {
@@ -389,6 +418,8 @@ static std::optional<ProductSplit> chooseWindowParts(linalg::GenericOp op, const
     Type type = getElementTypeOrSelf(operand);
     return type.isF16() || type.isBF16();
   });
+  if (isHalf && hasColumnsOfPixels(op, *loops, target))
+    return std::nullopt;
   // Narrow ones are no tiles; results of unknown number are expected to be enough.
   constexpr int64_t narrow = 4, many = 1 << 20, some = 16;
   int64_t m = product(loops->m, many), n = product(loops->n, many), sum = product(loops->k, some);

@@ -23,6 +23,8 @@ static TiledAccess::Group findGroup(const Contraction &contraction, unsigned loo
     return TiledAccess::Group::N;
   if (llvm::is_contained(contraction.k, loop))
     return TiledAccess::Group::K;
+  if (llvm::is_contained(contraction.taps, loop))
+    return TiledAccess::Group::Tap;
   return TiledAccess::Group::Batch;
 }
 
@@ -34,6 +36,8 @@ static ArrayRef<unsigned> getLoops(const Contraction &contraction, TiledAccess::
     return contraction.n;
   case TiledAccess::Group::K:
     return contraction.k;
+  case TiledAccess::Group::Tap:
+    return contraction.taps;
   case TiledAccess::Group::Batch:
     return contraction.batch;
   }
@@ -145,22 +149,20 @@ std::optional<TiledAccess> matchTiledAccess(const Contraction &contraction, plan
     return std::nullopt;
   }
   for (const TiledAccess::Dim &dim : access.dims)
-    if (dim.group != TiledAccess::Group::Batch &&
-        dim.loops != getLongLoops(contraction, dim.group, sizes)) {
+    if (!dim.isSingle() && dim.loops != getLongLoops(contraction, dim.group, sizes)) {
       reason = "its dims are not in the product's order";
       return std::nullopt;
     }
   // A diagonal runs along one loop in two dims.
   for (const TiledAccess::Dim &dim : access.dims)
     if (llvm::count_if(access.dims, [&](const TiledAccess::Dim &other) {
-          return dim.group != TiledAccess::Group::Batch && other.group == dim.group;
+          return !dim.isSingle() && other.group == dim.group;
         }) > 1) {
       reason = "two of its dims are one of the product's";
       return std::nullopt;
     }
-  if (access.dims.empty() || access.dims.size() > kMaxRank ||
-      access.dims.back().group == TiledAccess::Group::Batch) {
-    reason = "its innermost dim is one of the batch";
+  if (access.dims.empty() || access.dims.size() > kMaxRank || access.dims.back().isSingle()) {
+    reason = "its innermost dim is one of the batch or of taps";
     return std::nullopt;
   }
   return access;

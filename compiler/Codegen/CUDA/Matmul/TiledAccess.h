@@ -17,12 +17,15 @@ namespace xc::cuda {
 /// (merged where they follow one another), the innermost one contiguous, the strides of the others
 /// and the place of the first element multiples of 16 bytes.
 struct TiledAccess {
-  /// The dims of the product's loops that a dim of the tensor runs along.
-  enum class Group { Batch, M, N, K };
+  /// The dims of the product's loops that a dim of the tensor runs along. Boxes have one element
+  /// along those of the batch and of taps.
+  enum class Group { Batch, M, N, K, Tap };
   struct Dim {
     Group group;
     llvm::SmallVector<unsigned> loops; // row-major
     mlir::AffineExpr size, stride;     // in elements, over the kernel's scalars
+
+    bool isSingle() const { return group == Group::Batch || group == Group::Tap; }
   };
 
   plan::BindingOp binding;

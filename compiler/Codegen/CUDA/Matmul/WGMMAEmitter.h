@@ -9,6 +9,7 @@
 #define XC_CODEGEN_CUDA_MATMUL_WGMMAEMITTER_H
 
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
+#include "compiler/Codegen/CUDA/Matmul/Convolution.h"
 #include "compiler/Codegen/CUDA/Matmul/MatmulTile.h"
 #include "compiler/Codegen/CUDA/Matmul/TiledAccess.h"
 #include "compiler/Dialect/Tile/IR/TileOps.h"
@@ -20,10 +21,19 @@ struct RingState {
   mlir::Value stage, phase;
 };
 
+/// Where a step of the sum is: along k, and which tap of a convolution, a value for each loop.
+struct SumStep {
+  mlir::Value k;
+  llvm::SmallVector<mlir::Value> taps;
+};
+
 class WGMMAEmitter {
 public:
-  WGMMAEmitter(const KernelInfo &kernel, const Contraction &contraction, MatmulWGMMAAttr config)
-      : kernel(kernel), contraction(contraction), config(config),
+  /// With `image`, the contraction is that of a convolution (Convolution.h), whose first operand
+  /// comes by columns of its pixels.
+  WGMMAEmitter(const KernelInfo &kernel, const Contraction &contraction, const WindowedImage *image,
+               MatmulWGMMAAttr config)
+      : kernel(kernel), contraction(contraction), image(image), config(config),
         frame(kernel, tile::kWarpgroupThreads * (1 + config.getWarpgroups())), points(frame.points),
         index(points.index), builder(points.builder), loc(points.loc),
         swapped(contraction.beginsWithB()),
@@ -46,10 +56,21 @@ private:
     int64_t sharers = 1; // blocks of the cluster that need the same tile, and fetch parts
     mlir::Value part = {}, blocks = {}; // which of them this one is, and a bit for each of them
     bool isTurned = false; // by threads that load it, and store it with its lines along k
+    bool isImage = false;  // whose columns of pixels come, not boxes
+
+    bool runsAlongK() const { return isImage || access.dims.back().group == TiledAccess::Group::K; }
   };
   mlir::LogicalResult addOperand(const Contraction::Side &side, int64_t own);
   mlir::LogicalResult addTurned(const Contraction::Side &side, int64_t own);
+  mlir::LogicalResult addImage(int64_t own);
+  /// Maps of whole panels and of a last one, made by `makeBoxes` for their columns; and who shares.
+  void addMaps(Operand operand, llvm::function_ref<mlir::Value(int64_t)> makeBoxes);
+  /// Lines of an operand along k that boxes bring, of a tile of `own`: no more than there are.
+  std::pair<tile::SharedType, int64_t> getLines(const Contraction::Side &side, int64_t own);
+  mlir::Value makePixelMap(tile::SharedType type, int64_t channels, int64_t pixels);
   void makeCluster();
+  /// Blocks that need the same tile of the operand.
+  int64_t countSharers(const Contraction::Side &side) const;
   void share(Operand &operand, bool isA);
   /// A map of boxes that are `extents` long along M, N or K, and 1 along the batch, for panels of
   /// tiles of `type`. Of an operand of f32, copies round.
@@ -75,12 +96,18 @@ private:
   RingState advance(RingState state);
   /// The state `count` stages on.
   RingState skip(RingState state, mlir::Value count);
+  /// `taps` is a value for each of the contraction's, none where no dim runs along them.
   llvm::SmallVector<mlir::Value>
-  getCoords(const TiledAccess &access, llvm::function_ref<mlir::Value(TiledAccess::Group)> start);
+  getCoords(const TiledAccess &access, mlir::ValueRange taps,
+            llvm::function_ref<mlir::Value(TiledAccess::Group)> start);
+  SumStep getStep(mlir::Value number);
+  /// The place of pixel `pixel` of the tile's rows at `channel`, and how far from it a tap reads.
+  std::pair<llvm::SmallVector<mlir::Value>, llvm::SmallVector<mlir::Value>>
+  getPixelCoords(mlir::Value pixel, mlir::Value channel, mlir::ValueRange taps);
 
-  void fetch(const Operand &operand, mlir::Value slot, mlir::Value k, mlir::Value stage);
+  void fetch(const Operand &operand, mlir::Value slot, const SumStep &step, mlir::Value stage);
   /// Starts the copies of a stage that boxes bring.
-  void fetchBoxes(mlir::Value stage, mlir::Value k);
+  void fetchBoxes(mlir::Value stage, const SumStep &step);
   void emitProducer();
   void emitTurningProducer();
   std::pair<mlir::Value, mlir::Value> getTurnedPlace(const Operand &operand, int64_t unit);
@@ -121,6 +148,7 @@ private:
 
   const KernelInfo &kernel;
   const Contraction &contraction;
+  const WindowedImage *image; // null: of a product
   MatmulWGMMAAttr config;
   KernelFrame frame;
   PointEmitter &points;

@@ -184,7 +184,7 @@ void WGMMAEmitter::storeBoxes(Value warpgroup, Value place, ArrayRef<Value> sums
           Value n = index.add(startColumn, first + column);
           Value map = columns - column < type.getPanelColumns() ? outputTailMap : outputMap;
           SmallVector<Value> coords =
-              getCoords(*output, [&](Group group) { return group == Group::N ? n : startM; });
+              getCoords(*output, {}, [&](Group group) { return group == Group::N ? n : startM; });
           tile::StoreOp::create(builder, loc, staging, stagingRow, column / type.getPanelColumns(),
                                 map, coords);
         }

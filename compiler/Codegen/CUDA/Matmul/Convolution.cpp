@@ -1,0 +1,297 @@
+//===- Convolution.cpp - Convolutions as products of columns of pixels ----===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A tile of a convolution has output positions for rows. Under one tap of the filter, what they
+// read are pixels of the image at equal distances: a column that the copy engine brings by itself,
+// from image to image, with zeros for padding. So the sum over taps and channels is that of a
+// product, in steps of some channels under one tap each:
+//
+//   y[n, p, q, f] += x[n, p * stride + r * dilation - padding, ..., c] * w[r, s, c, f]
+//
+// Refused, with a reason: images whose channels are not innermost in memory or are no multiple of
+// 16 bytes, positions that are not in the image's order, symbolic spatial sizes, groups, and what
+// cuTensorMapEncodeIm2col does not take.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CUDA/Matmul/Convolution.h"
+
+#include "compiler/Codegen/CUDA/Matmul/TiledAccess.h"
+
+using namespace mlir;
+
+namespace xc::cuda {
+
+/// PTX ISA, "im2col mode": tensors of 3 to 5 dims, strides and channels of multiples of 16 bytes,
+/// steps of at most 8 elements.
+static constexpr size_t kLeastRank = 3, kMostRank = 5;
+static constexpr int64_t kLineBytes = 16, kMostStep = 8;
+
+/// Bits of a corner, and of an offset, along each of `spatial` dims.
+static int64_t countBits(size_t spatial) { return spatial == 1 ? 16 : spatial == 2 ? 8 : 5; }
+
+namespace {
+
+/// Multiples of loops plus a constant.
+struct Terms {
+  SmallVector<std::pair<unsigned, int64_t>> loops;
+  int64_t constant = 0;
+};
+
+} // namespace
+
+/// Adds `factor` times `expr`, of which loops of one step are zero; false if it is no sum of
+/// multiples.
+static bool addTerms(AffineExpr expr, int64_t factor, ArrayRef<int64_t> ranges, Terms &terms) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
+    terms.constant += factor * constant.getValue();
+    return true;
+  }
+  if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+    if (ranges[dim.getPosition()] != 1)
+      terms.loops.push_back({dim.getPosition(), factor});
+    return true;
+  }
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return false;
+  if (expr.getKind() == AffineExprKind::Add)
+    return addTerms(binary.getLHS(), factor, ranges, terms) &&
+           addTerms(binary.getRHS(), factor, ranges, terms);
+  auto multiple = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  return expr.getKind() == AffineExprKind::Mul && multiple &&
+         addTerms(binary.getLHS(), factor * multiple.getValue(), ranges, terms);
+}
+
+namespace {
+
+/// Where the operand's elements are in memory.
+struct Source {
+  plan::BindingOp binding;
+  SmallVector<AffineExpr> coords; // in the binding, over the loops
+  bool isPadded = false;
+};
+
+class ConvolutionMatcher {
+public:
+  ConvolutionMatcher(const Contraction &contraction, std::string &reason)
+      : contraction(contraction), reason(reason),
+        ranges(contraction.getOp().getStaticLoopRanges()) {}
+
+  std::optional<Convolution> match();
+
+private:
+  bool refuse(const Twine &why) {
+    reason = why.str();
+    return false;
+  }
+  bool findSource();
+  bool isWindowed(ArrayRef<Terms> dims) const;
+  bool addSpatial(const Terms &terms, unsigned dim, int64_t size);
+  bool placeDims(ArrayRef<Terms> dims);
+  bool checkLimits();
+  bool separateTaps();
+  /// Those of `loops` that have more than one step.
+  SmallVector<unsigned> getLong(ArrayRef<unsigned> loops) const {
+    return llvm::filter_to_vector(loops, [&](unsigned loop) { return ranges[loop] != 1; });
+  }
+
+  const Contraction &contraction;
+  std::string &reason;
+  SmallVector<int64_t> ranges;
+  Source source;
+  WindowedImage image;
+  std::optional<unsigned> channel;
+  Contraction product;
+};
+
+} // namespace
+
+/// Follows padding by zeros and copies back to memory. Behind padding only the order of dims may
+/// change: elsewhere what is outside of a copy need not be outside of what it copies.
+bool ConvolutionMatcher::findSource() {
+  const Contraction::Side &side = contraction.a;
+  source.coords =
+      llvm::to_vector(contraction.getOp().getMatchingIndexingMap(side.operand).getResults());
+  Value tensor = side.operand->get();
+  while (!getSourceBinding(tensor)) {
+    Operation *op = tensor.getDefiningOp();
+    if (auto pad = dyn_cast_or_null<tensor::PadOp>(op)) {
+      Value value = pad.getConstantPaddingValue();
+      if (!value || !(matchPattern(value, m_PosZeroFloat()) || matchPattern(value, m_Zero())))
+        return refuse("the image is padded by other numbers than zero");
+      for (auto [coord, low] : llvm::zip_equal(source.coords, pad.getMixedLowPad())) {
+        std::optional<int64_t> number = getConstantIntValue(low);
+        if (!number)
+          return refuse("the image's padding is symbolic");
+        coord = coord - *number;
+      }
+      source.isPadded = true;
+      tensor = pad.getSource();
+      continue;
+    }
+    auto generic = dyn_cast_or_null<linalg::GenericOp>(op);
+    bool isOrder = generic && generic.getNumDpsInputs() == 1 &&
+                   generic.getIndexingMapsArray()[0].isPermutation();
+    if (!op || (source.isPadded && !isOrder) || !(tensor = getCopied(op, source.coords)))
+      return refuse("the image is computed, or a part of a tensor that is padded");
+  }
+  source.binding = getSourceBinding(tensor);
+  return true;
+}
+
+/// True if plain boxes do not have the operand's rows: taps move positions, or padding or strides
+/// part them.
+bool ConvolutionMatcher::isWindowed(ArrayRef<Terms> dims) const {
+  bool isStrided = llvm::any_of(dims, [](const Terms &terms) {
+    return terms.loops.size() > 1 || (terms.loops.size() == 1 && terms.loops[0].second != 1);
+  });
+  return source.isPadded || (isStrided && getLong(contraction.m).size() > 1) ||
+         llvm::any_of(dims, [](const Terms &terms) { return terms.loops.size() > 1; });
+}
+
+bool ConvolutionMatcher::addSpatial(const Terms &terms, unsigned dim, int64_t size) {
+  WindowedImage::Spatial spatial{{}, {}, 1, size, 1, 1, terms.constant, 0};
+  for (auto [loop, step] : terms.loops) {
+    bool isPosition = llvm::is_contained(contraction.m, loop);
+    std::optional<unsigned> &found = isPosition ? spatial.position : spatial.tap;
+    if (found || step < 1 || (!isPosition && !llvm::is_contained(contraction.k, loop)))
+      return refuse("the image's indices are not those of windows");
+    found = loop;
+    (isPosition ? spatial.stride : spatial.dilation) = step;
+  }
+  if (ShapedType::isDynamic(size) ||
+      (spatial.position && ShapedType::isDynamic(ranges[*spatial.position])) ||
+      (spatial.tap && ShapedType::isDynamic(ranges[*spatial.tap])))
+    return refuse("the image's spatial sizes are symbolic");
+  if (spatial.position)
+    spatial.positions = ranges[*spatial.position];
+  // The box ends at the last position, whatever else of the image there is.
+  spatial.upper = spatial.lower + (spatial.positions - 1) * spatial.stride + 1 - size;
+  image.spatial.push_back(spatial);
+  image.spatialDims.push_back(dim);
+  return true;
+}
+
+/// Which dims of memory have images, positions and channels.
+bool ConvolutionMatcher::placeDims(ArrayRef<Terms> dims) {
+  ArrayRef<int64_t> shape = cast<MemRefType>(source.binding.getMemory().getType()).getShape();
+  for (auto [dim, terms] : llvm::enumerate(dims)) {
+    bool isLast = dim + 1 == dims.size();
+    bool isPlain = terms.loops.size() == 1 && terms.loops[0].second == 1;
+    if (isLast) {
+      if (!isPlain || terms.constant < 0 ||
+          !llvm::is_contained(contraction.k, terms.loops[0].first))
+        return refuse("the image's channels are not innermost in memory");
+      channel = terms.loops[0].first;
+      image.channels = ranges[*channel];
+      image.firstChannel = terms.constant;
+      if (ShapedType::isDynamic(image.channels) || ShapedType::isDynamic(shape[dim]))
+        return refuse("the number of channels is symbolic");
+      continue;
+    }
+    bool isImage = dim == 0 && terms.constant == 0 &&
+                   (terms.loops.empty() ||
+                    (isPlain && llvm::is_contained(contraction.m, terms.loops[0].first)));
+    // Where images are one dim of several, the others are spatial ones.
+    if (isImage && dims.size() > kLeastRank - 1) {
+      image.imageDim = dim;
+      if (!terms.loops.empty())
+        image.images = terms.loops[0].first;
+      continue;
+    }
+    if (shape[dim] == 1 && terms.loops.empty() && terms.constant == 0)
+      continue;
+    if (!addSpatial(terms, dim, shape[dim]))
+      return false;
+  }
+  return true;
+}
+
+/// What the tensor map's fields hold.
+bool ConvolutionMatcher::checkLimits() {
+  auto type = cast<MemRefType>(source.binding.getMemory().getType());
+  size_t spatial = image.spatial.size(), rank = spatial + 2;
+  if (rank < kLeastRank || rank > kMostRank)
+    return refuse("the image has " + Twine(spatial) + " spatial dims, not 1 to 3");
+  int64_t bytes = type.getElementTypeBitWidth() / 8;
+  if (type.getShape().back() * bytes % kLineBytes != 0 ||
+      image.firstChannel * bytes % kLineBytes != 0 || source.binding.getAlignment() < kLineBytes)
+    return refuse("the image's pixels are not aligned to 16 bytes");
+  int64_t corner = int64_t(1) << (countBits(spatial) - 1), offset = int64_t(1)
+                                                                    << countBits(spatial);
+  for (const WindowedImage::Spatial &dim : image.spatial) {
+    int64_t taps = dim.tap ? ranges[*dim.tap] : 1;
+    if (dim.stride > kMostStep)
+      return refuse("a stride of " + Twine(dim.stride) + " is more than " + Twine(kMostStep));
+    if (dim.lower < -corner || dim.lower >= corner || dim.upper < -corner || dim.upper >= corner)
+      return refuse("windows begin at " + Twine(dim.lower) + " and end " + Twine(dim.upper) +
+                    " behind the image, which is not from " + Twine(-corner) + " to " +
+                    Twine(corner - 1));
+    if ((taps - 1) * dim.dilation >= offset)
+      return refuse("a window of " + Twine((taps - 1) * dim.dilation + 1) +
+                    " elements is wider than " + Twine(offset));
+  }
+  return true;
+}
+
+/// Takes taps out of the sum's loops; positions must be rows in the image's order.
+bool ConvolutionMatcher::separateTaps() {
+  SmallVector<unsigned> positions, taps;
+  if (image.images)
+    positions.push_back(*image.images);
+  for (const WindowedImage::Spatial &dim : image.spatial) {
+    if (dim.position)
+      positions.push_back(*dim.position);
+    if (dim.tap)
+      taps.push_back(*dim.tap);
+  }
+  if (positions != getLong(contraction.m))
+    return refuse("positions are not in the image's order");
+  SmallVector<unsigned> sum = getLong(contraction.k);
+  if (sum.size() != taps.size() + 1)
+    return refuse("the sum has other loops than taps and channels");
+  product = contraction;
+  product.k = {*channel};
+  product.taps =
+      llvm::filter_to_vector(sum, [&](unsigned loop) { return llvm::is_contained(taps, loop); });
+  return true;
+}
+
+std::optional<Convolution> ConvolutionMatcher::match() {
+  // Which side is the image: a filter that is b is not read at windows.
+  if (!findSource())
+    return std::nullopt;
+  SmallVector<Terms> dims(source.coords.size());
+  for (auto [coord, terms] : llvm::zip_equal(source.coords, dims))
+    if (!addTerms(coord, 1, ranges, terms)) {
+      refuse("the image's indices are no sums of loops");
+      return std::nullopt;
+    }
+  if (!isWindowed(dims)) {
+    refuse("no window moves over it");
+    return std::nullopt;
+  }
+  if (!getLong(contraction.batch).empty()) {
+    refuse("its groups are products of their own");
+    return std::nullopt;
+  }
+  if (contraction.beginsWithB()) {
+    refuse("the filter does not run along channels, as elements of other than 16 bits must");
+    return std::nullopt;
+  }
+  image.binding = source.binding;
+  if (!placeDims(dims) || !checkLimits() || !separateTaps())
+    return std::nullopt;
+  return Convolution{product, image};
+}
+
+std::optional<Convolution> matchConvolution(const Contraction &contraction, std::string &reason) {
+  return ConvolutionMatcher(contraction, reason).match();
+}
+
+} // namespace xc::cuda

@@ -1,0 +1,50 @@
+//===- Convolution.h - Convolutions as products of columns of pixels ------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_CODEGEN_CUDA_MATMUL_CONVOLUTION_H
+#define XC_CODEGEN_CUDA_MATMUL_CONVOLUTION_H
+
+#include "compiler/Codegen/CUDA/Matmul/Contraction.h"
+
+namespace xc::cuda {
+
+/// An image in memory under the windows of a convolution, as a tensor map in im2col mode wants it:
+/// images, 1 to 3 spatial dims and channels, outermost first. What windows read outside is zero.
+struct WindowedImage {
+  struct Spatial {
+    /// Loops of the output position and of the filter's tap along this dim; none of one step.
+    std::optional<unsigned> position, tap;
+    int64_t positions;    // how many there are
+    int64_t size;         // of the image
+    int64_t stride;       // from one position to the next
+    int64_t dilation;     // from one tap to the next
+    int64_t lower, upper; // corners of the positions' bounding box, see tile.tensor_map
+  };
+
+  plan::BindingOp binding;
+  std::optional<unsigned> images;   // their loop; none if there is one image
+  std::optional<unsigned> imageDim; // the binding's; none if it has no dim for images
+  llvm::SmallVector<Spatial> spatial;
+  llvm::SmallVector<unsigned> spatialDims; // the binding's
+  int64_t channels;
+  int64_t firstChannel; // of those that the convolution reads
+};
+
+/// A product of a windowed image and a filter, which sums up channels for each tap.
+struct Convolution {
+  /// The contraction without taps among its `k`.
+  Contraction product;
+  WindowedImage image;
+};
+
+/// The contraction as a convolution whose first operand comes by columns of pixels. Nothing, with a
+/// reason, where the hardware's im2col mode does not do, or the operand is no image under windows.
+std::optional<Convolution> matchConvolution(const Contraction &contraction, std::string &reason);
+
+} // namespace xc::cuda
+
+#endif // XC_CODEGEN_CUDA_MATMUL_CONVOLUTION_H
