@@ -261,3 +261,25 @@ func.func @roles_without_registers() {
   }
   return
 }
+
+// -----
+
+func.func @other_columns(%t: !tile.reg<64x64xf32, accumulator>, %c: !tile.columns<32, f32>) {
+  // expected-error @+1 {{expected inputs of the result's layout and columns, got '!tile.columns<32, f32>' for '!tile.reg<64x64xf32, accumulator>'}}
+  %s = tile.map (%t, %c : !tile.reg<64x64xf32, accumulator>, !tile.columns<32, f32>) {
+  ^bb0(%a: f32, %b: f32):
+    tile.yield %a : f32
+  } : !tile.reg<64x64xf32, accumulator>
+  return
+}
+
+// -----
+
+func.func @rows_of_columns(%r: !tile.rows<f32>) {
+  // expected-error @+1 {{expected inputs of the result's layout and columns, got '!tile.rows<f32>' for '!tile.columns<32, f32>'}}
+  %s = tile.map (%r : !tile.rows<f32>) {
+  ^bb0(%a: f32):
+    tile.yield %a : f32
+  } : !tile.columns<32, f32>
+  return
+}
