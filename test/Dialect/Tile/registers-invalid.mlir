@@ -283,3 +283,18 @@ func.func @rows_of_columns(%r: !tile.rows<f32>) {
   } : !tile.columns<32, f32>
   return
 }
+
+// -----
+
+// 384 threads start with 168 registers each: the last one to ask for 240 would wait for ever.
+func.func @registers_in_all() {
+  // expected-error @+1 {{expected at most 504 registers of a thread of each of 3 warpgroups together, which the block starts with, got 512}}
+  tile.roles counts [1, 2] registers [32, 240] {
+  ^bb0(%loader: index):
+    tile.yield
+  }, {
+  ^bb0(%consumer: index):
+    tile.yield
+  }
+  return
+}

@@ -23,6 +23,9 @@ namespace xc::cuda {
 
 /// Of a result, by one thread at a time.
 static constexpr int64_t kStoreBytes = 16;
+/// Registers of a thread of the warpgroup that loads and of the two or three others: as many in all
+/// as a block of so many threads starts with. With one more, some would wait for it for ever.
+static constexpr int64_t kRegistersOf2[] = {24, 240}, kRegistersOf3[] = {32, 160};
 
 AttentionTiles::AttentionTiles(const KernelInfo &kernel, AttentionAttr config)
     : kernel(kernel), config(config),
@@ -164,7 +167,7 @@ void AttentionTiles::emitRoles(llvm::function_ref<void()> load,
   int64_t count = config.getWarpgroups();
   auto roles = tile::RolesOp::create(
       builder, loc, ArrayRef<int64_t>{1, count},
-      ArrayRef<int64_t>{kLoaderRegisters, count == 2 ? kRegistersOf2 : kRegistersOf3}, 2);
+      ArrayRef<int64_t>(count == 2 ? kRegistersOf2 : kRegistersOf3), 2);
   auto fillRole = [&](unsigned number, llvm::function_ref<void(Value)> body) {
     fill(roles.getRoles()[number], {builder.getIndexType()}, [&](Block &block) {
       body(block.getArgument(0));

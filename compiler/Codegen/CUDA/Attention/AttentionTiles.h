@@ -15,9 +15,6 @@
 
 namespace xc::cuda {
 
-/// Registers of a thread of the warpgroup that loads, and of two or three others: 65,536 in all.
-inline constexpr int64_t kLoaderRegisters = 32, kRegistersOf2 = 240, kRegistersOf3 = 160;
-
 /// Rings of tiles, roles, and arithmetic on tiles in registers: what emitters of attention and of
 /// its gradient build with.
 class AttentionTiles {

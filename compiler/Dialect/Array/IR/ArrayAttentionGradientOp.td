@@ -23,8 +23,8 @@ def Array_AttentionGradientOp
     sinks or an added mask; it is decomposed unless `-xc-array-keep-attention` leaves it whole.
 
     `rows` are what a kernel needs of the attention itself, `[..., H, Q]` in `f32` each: its logsumexp, and
-    the sums of products of its result and the cotangent over the vectors. The decomposition computes
-    them itself.
+    the sums of products of its result and the cotangent over the vectors. Where they are not given, the
+    pass adds them; the decomposition does without them.
 
     Example:
     ```mlir

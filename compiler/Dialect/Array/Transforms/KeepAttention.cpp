@@ -50,8 +50,8 @@ static AttentionOp makeAttention(OpBuilder &builder, AttentionGradientOp gradien
                              builder.getUnitAttr(), gradient.getScaleAttr());
 }
 
-/// Gives `gradient` what its kernels need of the attention, and leaves it whole.
-static void keepGradient(AttentionGradientOp gradient) {
+/// Gives `gradient` what its kernels need of the attention.
+static void addRows(AttentionGradientOp gradient) {
   OpBuilder builder(gradient);
   AttentionOp attention = findAttention(gradient);
   if (!attention) {
@@ -71,7 +71,6 @@ static void keepGradient(AttentionGradientOp gradient) {
   int64_t last = gradient.getQuery().getType().getRank() - 1;
   gradient.getLogsumexpMutable().assign(attention.getLogsumexp());
   gradient.getDeltaMutable().assign(e.reduce(ReduceKind::Sum, products, last, /*keepdims=*/false));
-  gradient->setAttr(kWholeAttr, builder.getUnitAttr());
 }
 
 namespace {
@@ -90,9 +89,12 @@ struct KeepAttention final : impl::KeepAttentionBase<KeepAttention> {
       if (mayBeKernel(op) && hasKnownSizes(op))
         gradients.push_back(op);
     });
-    for (AttentionGradientOp op : gradients)
-      keepGradient(op);
     Builder builder(&getContext());
+    for (AttentionGradientOp op : gradients) {
+      if (!op.getLogsumexp())
+        addRows(op);
+      op->setAttr(kWholeAttr, builder.getUnitAttr());
+    }
     getOperation().walk([&](AttentionOp op) {
       if (mayBeKernel(op))
         op->setAttr(kWholeAttr, builder.getUnitAttr());

@@ -222,6 +222,18 @@ LogicalResult RolesOp::verify() {
       return emitOpError("expected roles of at least one warpgroup and 24 to 256 registers, a "
                          "multiple of 8, got ")
              << count << " of " << registers;
+  // A thread that asks for more than is left waits until others give some back.
+  constexpr int64_t available = 65536, step = 8;
+  int64_t warpgroups = 0, wanted = 0;
+  for (auto [count, registers] : llvm::zip_equal(getCounts(), getRegisters())) {
+    warpgroups += count;
+    wanted += count * registers;
+  }
+  int64_t starting = available / (warpgroups * kWarpgroupThreads) / step * step;
+  if (wanted > warpgroups * starting)
+    return emitOpError("expected at most ")
+           << warpgroups * starting << " registers of a thread of each of " << warpgroups
+           << " warpgroups together, which the block starts with, got " << wanted;
   return success();
 }
 
