@@ -23,9 +23,11 @@ namespace xc::cuda {
 
 /// Of a result, by one thread at a time.
 static constexpr int64_t kStoreBytes = 16;
-/// Registers of a thread of the warpgroup that loads and of the two or three others: as many in all
-/// as a block of so many threads starts with. With one more, some would wait for it for ever.
-static constexpr int64_t kRegistersOf2[] = {24, 240}, kRegistersOf3[] = {32, 160};
+/// Registers of a thread of the warpgroup that loads and of the others: as many in all as a block
+/// of so many threads starts with. With more, the last ones to ask would wait for ever. Two others
+/// take more from the loader, which spills a few then, where they need them.
+static constexpr int64_t kRegistersOf2[] = {40, 232}, kMostRegistersOf2[] = {24, 240},
+                         kRegistersOf3[] = {32, 160};
 
 AttentionTiles::AttentionTiles(const KernelInfo &kernel, AttentionAttr config)
     : kernel(kernel), config(config),
@@ -162,12 +164,14 @@ void AttentionTiles::emitElected(llvm::function_ref<void()> body) {
   points.emitIf(index.both(isFirstWarp, elected), body);
 }
 
-void AttentionTiles::emitRoles(llvm::function_ref<void()> load,
-                               llvm::function_ref<void()> compute) {
+void AttentionTiles::emitRoles(llvm::function_ref<void()> load, llvm::function_ref<void()> compute,
+                               bool needsMost) {
   int64_t count = config.getWarpgroups();
-  auto roles = tile::RolesOp::create(
-      builder, loc, ArrayRef<int64_t>{1, count},
-      ArrayRef<int64_t>(count == 2 ? kRegistersOf2 : kRegistersOf3), 2);
+  ArrayRef<int64_t> registers = count == 3  ? kRegistersOf3
+                                : needsMost ? kMostRegistersOf2
+                                            : kRegistersOf2;
+  auto roles =
+      tile::RolesOp::create(builder, loc, ArrayRef<int64_t>{1, count}, registers, /*regions=*/2);
   auto fillRole = [&](unsigned number, llvm::function_ref<void(Value)> body) {
     fill(roles.getRoles()[number], {builder.getIndexType()}, [&](Block &block) {
       body(block.getArgument(0));

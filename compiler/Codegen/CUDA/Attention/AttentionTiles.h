@@ -52,8 +52,10 @@ protected:
              llvm::function_ref<llvm::SmallVector<mlir::Value>()> then);
   /// Executed by one thread of the first warp.
   void emitElected(llvm::function_ref<void()> body);
-  /// One warpgroup that loads, and the others, whose number is `warpgroup`.
-  void emitRoles(llvm::function_ref<void()> load, llvm::function_ref<void()> compute);
+  /// One warpgroup that loads, and the others, whose number is `warpgroup`, with as many registers
+  /// as there are if they need them.
+  void emitRoles(llvm::function_ref<void()> load, llvm::function_ref<void()> compute,
+                 bool needsMost);
   /// The number of keys that a query sees beyond its own position, of an attention with these
   /// operands: between what hides all keys and what hides none, so that sums fit.
   mlir::Value loadOffset(mlir::Value given, int64_t window);

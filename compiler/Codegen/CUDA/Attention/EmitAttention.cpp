@@ -346,7 +346,9 @@ LogicalResult AttentionEmitter::run() {
   NVVM::GriddepcontrolOp::create(builder, loc, NVVM::GridDepActionKind::launch_dependents);
   if (op.getCausal())
     offset = loadOffset(op.getOffset(), op.getWindow() ? static_cast<int64_t>(*op.getWindow()) : 0);
-  emitRoles([&] { emitLoader(); }, [&] { emitConsumer(); });
+  constexpr int64_t middle = 128;
+  emitRoles([&] { emitLoader(); }, [&] { emitConsumer(); },
+            /*needsMost=*/std::max(vector, outputVector) > middle);
   // No more blocks than stay on the device at a time.
   Value tiles = index.mul(index.product(ArrayRef(sizes).take_front(dim)),
                           index.ceilDiv(queries, index.constant(config.getWarpgroups() *

@@ -456,12 +456,10 @@ LogicalResult AttentionGradientEmitter::run() {
     return emitUnless(index.isLess(blocks.first, blocks.last), states,
                       [&] { return emitLoads(tile, states); });
   };
-  emitRoles([&] { emitTiles(states, load); },
-            [&] {
-              emitTiles(states, [&](const Tile &tile, ValueRange states) {
-                return emitTile(tile, states);
-              });
-            });
+  auto compute = [&](const Tile &tile, ValueRange states) { return emitTile(tile, states); };
+  constexpr int64_t middle = 96;
+  emitRoles([&] { emitTiles(states, load); }, [&] { emitTiles(states, compute); },
+            /*needsMost=*/ofKeys && std::max(widths[0], widths[1]) > middle);
   // No more blocks than stay on the device at a time.
   SmallVector<Value> sizes = points.getSizes(ofKeys ? op.getKey() : op.getQuery());
   int64_t rows = config.getWarpgroups() * tile::kWarpgroupRows;
