@@ -8,7 +8,8 @@
 writes DIR/modules.json. `run` compares each result with torch's in f32 (of the first heads, where there are many; outputs start as NaN), then
 times modules and torch the same way: many calls in one CUDA graph over inputs that are rotated; the median of several replays. It prints a
 line for each and writes DIR/results.json. Workloads are the table's below, or those named: TYPE_bB_hH_sQUERIES_dD, then any of
-_gHEADS (of keys), _kKEYS, _causal, _bias (f32, for each query and key).
+_gHEADS (of keys), _kKEYS, _causal, _bias (f32, for each query and key), _backward: forward and backward as --gradient gives them, beside
+torch's forward and backward ops; the backward alone is the difference to a forward.
 """
 import argparse
 import concurrent.futures
@@ -23,23 +24,26 @@ WORKLOADS = ["bf16_b8_h16_s4096_d128", "bf16_b8_h16_s4096_d128_causal", "bf16_b1
              "bf16_b2_h16_s4096_d64_causal", "bf16_b2_h16_s4096_d64", "bf16_b32_h12_s512_d64", "bf16_b4_h16_s2048_d256",
              "bf16_b4_h16_s2048_d256_causal", "bf16_b4_h32_g8_s4096_d128_causal", "bf16_b4_h16_s1000_d128", "bf16_b4_h16_s4097_d128_causal",
              "bf16_b4_h16_s2048_d80", "bf16_b4_h16_s2048_d96", "bf16_b8_h16_s1024_d64_bias", "f16_b8_h16_s4096_d128"]
+BACKWARD = [f"{name}_backward" for name in ("bf16_b8_h16_s4096_d128", "bf16_b8_h16_s4096_d128_causal", "bf16_b2_h16_s4096_d64",
+                                           "bf16_b2_h16_s4096_d64_causal", "bf16_b16_h12_s512_d64", "bf16_b32_h12_s512_d64",
+                                           "bf16_b4_h32_g8_s4096_d128_causal", "bf16_b4_h16_s1000_d128", "f16_b4_h16_s4097_d128_causal")]
 CHECKED_HEADS = 4  # whose result is compared
 
 
 def parse(name):
-    found = re.fullmatch(r"(bf16|f16)_b(\d+)_h(\d+)(?:_g(\d+))?_s(\d+)(?:_k(\d+))?_d(\d+)(_causal)?(_bias)?", name)
+    found = re.fullmatch(r"(bf16|f16)_b(\d+)_h(\d+)(?:_g(\d+))?_s(\d+)(?:_k(\d+))?_d(\d+)(_causal)?(_bias)?(_backward)?", name)
     if not found:
         sys.exit(f"attention.py: {name} is no workload")
-    dtype, batch, heads, shared, queries, keys, width, causal, bias = found.groups()
+    dtype, batch, heads, shared, queries, keys, width, causal, bias, backward = found.groups()
     numbers = dict(b=int(batch), h=int(heads), g=int(shared or heads), s=int(queries), k=int(keys or queries), d=int(width))
-    return dict(name=name, dtype=dtype, causal=bool(causal), bias=bool(bias), **numbers)
+    return dict(name=name, dtype=dtype, causal=bool(causal), bias=bool(bias), backward=bool(backward), **numbers)
 
 
 def flops(work):
     pairs = work["s"] * work["k"]
     if work["causal"]:
         pairs = sum(max(0, min(work["k"], row + 1 + work["k"] - work["s"])) for row in range(work["s"]))
-    return 4 * work["b"] * work["h"] * pairs * work["d"]
+    return 4 * work["b"] * work["h"] * pairs * work["d"] * (3.5 if work["backward"] else 1)
 
 
 def mlir(work):
@@ -56,8 +60,13 @@ def mlir(work):
             f"  %r = array.attention %q, %k, %v {clauses}scale = {work['d'] ** -0.5:.9e} : ({q}, {k}, {k}) -> {q}\n  return %r : {q}\n}}\n")
 
 
-def candidates(work):
-    """Warpgroups, keys, stages, stages of queries, heads in a group, ping-pong, cluster, serpentine."""
+def candidates(work, kernel="attention"):
+    """Warpgroups, keys, stages, stages of queries, heads in a group, ping-pong, cluster, serpentine. Of the gradient of keys and values, `keys`
+    are queries."""
+    if kernel != "attention":
+        blocks = ((48, 64, 80) if work["d"] > 64 else (64, 96, 128)) if "keys" in kernel else (64, 80, 96, 112, 128)
+        return [(2, rows, stages, own, raster, 0, 1, backwards) for rows in blocks for stages in (2, 3) for own in (1, 2)
+                for raster in ((1,) if not work["causal"] else (4, 16)) for backwards in ((0, 1) if work["causal"] else (0,))]
     wide, group = work["d"], 16 if work["causal"] else 1
     if wide > 128:
         return [(2, 80, 2, 1, group, 0), (2, 80, 2, 1, group, 1), (2, 64, 2, 1, group, 1), *([] if work["causal"] else [(2, 80, 2, 1, group, 0, 2)])]
@@ -81,6 +90,8 @@ def compile_one(args, work, number, key=None, values=None):
     base = pathlib.Path(args.out) / f"{work['name']}.{number}"
     pathlib.Path(f"{base}.mlir").write_text(mlir(work))
     command = [f"{args.build}/bin/xcompile", f"{base}.mlir", "-o", f"{base}.vmfb", "--target=cuda:sm_90a", "-j", "1", "--report=json"]
+    if work["backward"]:
+        command.append("--gradient=main")
     if values:
         pathlib.Path(f"{base}.tuning").write_text(f"{key} = {config_text(values)}\n")
         command.append(f"--tuning={base}.tuning")
@@ -88,20 +99,23 @@ def compile_one(args, work, number, key=None, values=None):
     if done.returncode:
         print(f"{work['name']} {values}: {done.stderr.strip()[-300:]}", file=sys.stderr)
         return None
-    kernels = json.loads(done.stdout)[0]["kernels"]
-    return dict(work=work, module=f"{base.name}.vmfb", kernels=len(kernels), config=kernels[0]["variants"][0]["config"],
-                reason=kernels[0]["variants"][0]["reason"], registers=kernels[0]["variants"][0]["registers"], spills=kernels[0]["variants"][0]["spills"])
+    report = json.loads(done.stdout)[0]["kernels"]
+    variants = [variant for kernel in report for variant in kernel["variants"] if "key: " in variant["reason"] or "tuned: " in variant["reason"]]
+    tuned = [variant for variant in variants if "tuned: " in variant["reason"]] or variants
+    return dict(work=work, module=f"{base.name}.vmfb", kernels=len(report), config=tuned[0]["config"],
+                keys={re.search("(?:key|tuned): (.*)", variant["reason"]).group(1): variant["config"] for variant in variants},
+                registers=[variant["registers"] for variant in variants], spills=[variant["spills"] for variant in variants])
 
 
 def build(args):
     pathlib.Path(args.out).mkdir(parents=True, exist_ok=True)
-    works = [parse(name) for name in args.workloads or WORKLOADS if re.search(args.filter, name)]
+    works = [parse(name) for name in args.workloads or WORKLOADS + BACKWARD if re.search(args.filter, name)]
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         modules = [module for module in pool.map(lambda work: compile_one(args, work, 0), works) if module]
         if args.candidates:
-            jobs = [(module["work"], 1 + number, re.search(r"key: (.*)", module["reason"]).group(1), values)
-                    for module in modules for number, values in enumerate(candidates(module["work"]))
-                    if config_text(values) != module["config"]]
+            found = [(module["work"], key, values) for module in modules for key, config in module["keys"].items()
+                     for values in candidates(module["work"], key.split()[1]) if config_text(values) != config]
+            jobs = [(work, 1 + number, key, values) for number, (work, key, values) in enumerate(found)]
             modules += [module for module in pool.map(lambda job: compile_one(args, *job), jobs) if module]
     (pathlib.Path(args.out) / "modules.json").write_text(json.dumps(modules, indent=1))
     print(f"{len(modules)} modules")
@@ -152,12 +166,62 @@ def reference(torch, work, q, k, v, bias):
     return torch.softmax(scores, -1) @ v[0, shared].float()
 
 
+def gradients(torch, work, q, k, v, cotangent):
+    """Of the first key head of the first batch and its queries, in f32, one query head at a time."""
+    each = work["h"] // work["g"]
+    key, value = (t[0, :1].float().requires_grad_() for t in (k, v))
+    found = []
+    for head in range(each):
+        query = q[0, head:head + 1].float().requires_grad_()
+        result = reference(torch, dict(work, h=1, g=1), query[None], key[None], value[None], None)
+        result.backward(cotangent[0, head:head + 1].float())
+        found.append(query.grad)
+    return torch.cat(found), key.grad, value.grad
+
+
+def time_peers_backward(torch, work, sets, iterations):
+    """Forward and backward, and a forward alone, by torch's ops for each of its back ends."""
+    aten, scale = torch.ops.aten, work["d"] ** -0.5
+    shared = work["h"] // work["g"]
+    # These ops want as many heads of keys as of queries; torch repeats them, too.
+    sets = [(q, k.repeat_interleave(shared, 1), v.repeat_interleave(shared, 1), g) for q, k, v, g in ((s[0], s[1], s[2], s[5]) for s in sets)]
+
+    def cudnn(q, k, v):
+        return aten._scaled_dot_product_cudnn_attention(q, k, v, None, True, 0.0, work["causal"], False, scale=scale)
+
+    def flash(q, k, v):
+        return aten._scaled_dot_product_flash_attention(q, k, v, 0.0, work["causal"], False, scale=scale)
+
+    def cudnn_backward(q, k, v, g, saved):
+        out, logsumexp, cum_q, cum_k, max_q, max_k, seed, offset, _ = saved
+        return aten._scaled_dot_product_cudnn_attention_backward(g, q, k, v, out, logsumexp, seed, offset, None, cum_q, cum_k, max_q, max_k, 0.0,
+                                                                 work["causal"], scale=scale)
+
+    def flash_backward(q, k, v, g, saved):
+        out, logsumexp, cum_q, cum_k, max_q, max_k, seed, offset, _ = saved
+        return aten._scaled_dot_product_flash_attention_backward(g, q, k, v, out, logsumexp, cum_q, cum_k, max_q, max_k, 0.0, work["causal"], seed,
+                                                                 offset, scale=scale)
+    times = {}
+    for name, forward, backward in (("cuDNN", cudnn, cudnn_backward), ("flash", flash, flash_backward)):
+        try:
+            both = time_graph(torch, lambda values, _: backward(*values, forward(*values[:3])), sets, iterations)
+            first = time_graph(torch, lambda values, _: forward(*values[:3]), sets, iterations)
+            saved = [(*values, forward(*values[:3])) for values in sets]
+            times[name], times[f"{name} backward"] = both, time_graph(torch, lambda values, _: backward(*values), saved, iterations)
+            times[f"{name} forward"] = first
+        except (RuntimeError, TypeError, ValueError) as error:
+            print(f"{work['name']} {name}: {str(error).splitlines()[0]}", file=sys.stderr)
+    return times
+
+
 def time_peers(torch, work, sets, iterations):
+    if work["backward"]:
+        return time_peers_backward(torch, work, sets, iterations)
     from torch.nn.attention import SDPBackend, sdpa_kernel
     attend = torch.nn.functional.scaled_dot_product_attention
     times = {}
     # Biases of the operands' type: no kernel of torch's takes others.
-    sets = [(q, k, v, None if bias is None else bias.to(q.dtype)) for q, k, v, bias, _ in sets]
+    sets = [(q, k, v, None if bias is None else bias.to(q.dtype)) for q, k, v, bias, *_ in sets]
     for name, backend in (("cuDNN", SDPBackend.CUDNN_ATTENTION), ("flash", SDPBackend.FLASH_ATTENTION), ("efficient", SDPBackend.EFFICIENT_ATTENTION)):
         def call(values, stream):
             q, k, v, bias = values
@@ -180,34 +244,50 @@ def make_sets(torch, work):
     for _ in range(max(2, min(8, int(200e6 / (2 * elements)) + 1))):
         q, k, v = random(work["b"], work["h"], work["s"], work["d"]), *(random(work["b"], work["g"], work["k"], work["d"]) for _ in "kv")
         bias = torch.randn(work["s"], work["k"], device="cuda").to(dtype).float() if work["bias"] else None
-        sets.append((q, k, v, bias, torch.full_like(q, float("nan"))))
+        sets.append((q, k, v, bias, torch.full_like(q, float("nan")), random(work["b"], work["h"], work["s"], work["d"]) if work["backward"] else None))
     return sets
 
 
 def measure(torch, runtime, args, module, sets):
+    """Microseconds of all that the module's function does, those of its forward alone (for a backward), the largest error, and elements that are
+    not there."""
     work = module["work"]
     instance = runtime.instance(pathlib.Path(args.out) / module["module"])
-    calls = []
-    for q, k, v, bias, out in sets:
-        out.fill_(float("nan"))
-        inputs = [(tensor, work["dtype"]) for tensor in (q, k, v)] + ([(bias, "f32")] if work["bias"] else [])
-        calls.append(runtime.call(instance, inputs, [(out, work["dtype"])]))
     streams = {}
 
     def launch(call, stream):
         if stream.cuda_stream not in streams:
             streams[stream.cuda_stream] = runtime.stream(stream.cuda_stream)
         runtime.launch(call, streams[stream.cuda_stream])
-    torch.cuda.synchronize()
-    microseconds = time_graph(torch, launch, calls, args.iterations)
-    q, k, v, bias, out = sets[-1]
-    expected = reference(torch, work, q, k, v, bias)
-    error = float((out[0, :expected.shape[0]].float() - expected).norm() / expected.norm())
-    missing = int(torch.isnan(out).sum())
-    for call in calls:
-        runtime.release("call", call)
+
+    def time(calls):
+        torch.cuda.synchronize()
+        microseconds = time_graph(torch, launch, calls, args.iterations)
+        for call in calls:
+            runtime.release("call", call)
+        return microseconds
+    forwards, calls, results = [], [], []
+    for q, k, v, bias, out, cotangent in sets:
+        out.fill_(float("nan"))
+        inputs = [(tensor, work["dtype"]) for tensor in (q, k, v)] + ([(bias, "f32")] if work["bias"] else [])
+        forwards.append(runtime.call(instance, inputs, [(out, work["dtype"])]))
+        if work["backward"]:
+            results.append([torch.full_like(tensor, float("nan")) for tensor in (q, k, v)])
+            calls.append(runtime.call(instance, inputs + [(cotangent, work["dtype"])], [(tensor, work["dtype"]) for tensor in results[-1]],
+                                      "main_vjp"))
+    forward = time(forwards)
+    microseconds = time(calls) if work["backward"] else forward
+    q, k, v, bias, out, cotangent = sets[-1]
+    if work["backward"]:
+        wanted = gradients(torch, work, q, k, v, cotangent)
+        pairs = [(found[0, :part.shape[0]], part) for found, part in zip(results[-1], wanted)]
+        missing = sum(int(torch.isnan(found).sum()) for found in results[-1])
+    else:
+        expected = reference(torch, work, q, k, v, bias)
+        pairs, missing = [(out[0, :expected.shape[0]], expected)], int(torch.isnan(out).sum())
+    error = max(float((found.float() - part).norm() / part.norm()) for found, part in pairs)
     runtime.release("instance", instance)
-    return microseconds, error, missing
+    return microseconds, forward, error, missing
 
 
 def run(args):
@@ -224,11 +304,13 @@ def run(args):
         if work["name"] != last:
             sets, last = make_sets(torch, work), work["name"]
             peers = time_peers(torch, work, sets, args.iterations)
-        microseconds, error, missing = measure(torch, runtime, args, module, sets)
-        best = min(peers.items(), key=lambda item: item[1], default=("none", float("nan")))
+        microseconds, forward, error, missing = measure(torch, runtime, args, module, sets)
+        whole = {name: time for name, time in peers.items() if " " not in name}
+        best = min(whole.items(), key=lambda item: item[1], default=("none", float("nan")))
+        back = dict(forward=round(forward, 2), backward=round(microseconds - forward, 2)) if work["backward"] else {}
         rows.append(dict(work=work["name"], config=module["config"], us=round(microseconds, 2), tflops=round(flops(work) / microseconds / 1e6),
                          error=float(f"{error:.3g}"), nan=missing, peers={name: round(time, 2) for name, time in peers.items()},
-                         ratio=round(best[1] / microseconds, 3), best=best[0], module=module["module"]))
+                         ratio=round(best[1] / microseconds, 3), best=best[0], module=module["module"], **back))
         print(json.dumps(rows[-1]), flush=True)
         (pathlib.Path(args.out) / "results.json").write_text(json.dumps(rows, indent=1))
     wrong = [row for row in rows if row["nan"] or not row["error"] < 1e-2]

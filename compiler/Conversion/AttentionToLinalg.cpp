@@ -6,8 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ArrayToLinalg.h"
+#include "compiler/Dialect/Array/IR/AttentionGradientOp.h"
 #include "compiler/Dialect/Array/IR/Demands.h"
-#include "compiler/Dialect/Kernel/IR/KernelOps.h"
+#include "compiler/Dialect/Kernel/IR/AttentionGradientOp.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -49,10 +50,36 @@ struct ConvertAttention : OpConversionPattern<array::AttentionOp> {
   }
 };
 
+/// One op for all three gradients: a target without a kernel computes them together.
+struct ConvertAttentionGradient : OpConversionPattern<array::AttentionGradientOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(array::AttentionGradientOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    if (!op->hasAttr(array::kWholeAttr))
+      return rewriter.notifyMatchFailure(op, "is to be decomposed");
+    Location loc = op.getLoc();
+    SmallVector<Value> dests;
+    for (Value operand : {adaptor.getQuery(), adaptor.getKey(), adaptor.getValue()})
+      dests.push_back(emptyTensor(rewriter, loc, tensor::getMixedSizes(rewriter, loc, operand),
+                                  cast<RankedTensorType>(operand.getType()).getElementType()));
+    auto gradient = kernel::AttentionGradientOp::create(
+        rewriter, loc, ValueRange(dests).getTypes(), adaptor.getQuery(), adaptor.getKey(),
+        adaptor.getValue(), adaptor.getCotangent(), adaptor.getLogsumexp(), adaptor.getDelta(),
+        adaptor.getMask(), adaptor.getOffset(), dests, op.getCausalAttr(), op.getWindowAttr(),
+        op.getScaleAttr());
+    SmallVector<Value> results;
+    for (auto [value, result] : llvm::zip_equal(gradient.getResults(), op.getResults()))
+      results.push_back(castTo(rewriter, loc, value, storageType(result.getType())));
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+};
+
 } // namespace
 
 void populateAttentionPatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<ConvertAttention>(converter, patterns.getContext());
+  patterns.add<ConvertAttention, ConvertAttentionGradient>(converter, patterns.getContext());
 }
 
 } // namespace xc

@@ -13,7 +13,7 @@
 
 #include "compiler/Dispatch/Passes.h"
 
-#include "compiler/Dialect/Kernel/IR/KernelOps.h"
+#include "compiler/Dialect/Kernel/IR/AttentionGradientOp.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -229,6 +229,18 @@ static AffineExpr countAttentionFlops(kernel::AttentionOp op, KernelSizes &sizes
   return flops * (op.getQueryType().getDimSize(rank - 1) + op.getValueType().getDimSize(rank - 1));
 }
 
+/// Those of its products: three for the queries, four for keys and values.
+static AffineExpr countAttentionFlops(kernel::AttentionGradientOp op, KernelSizes &sizes) {
+  int64_t rank = op.getQueryType().getRank(), vector = op.getQueryType().getShape().back(),
+          result = op.getValueType().getShape().back();
+  AffineExpr flops = getAffineConstantExpr(2, op.getContext());
+  auto scale = [&](AffineExpr size) { flops = size ? flops * size : flops; };
+  for (int64_t dim = 0; dim < rank - 1; ++dim)
+    scale(sizes.getDim(op.getQuery(), dim));
+  scale(sizes.getDim(op.getKey(), rank - 2));
+  return flops * (op.isOfKeys() ? 2 * vector + 2 * result : 2 * vector + result);
+}
+
 /// Element type and dims of each binding; -1 where a dim is no formula of the scalars.
 ArrayAttr AnnotateCost::describeOperands(ModuleOp kernel, unsigned numBindings, unsigned numScalars,
                                          KernelSizes &sizes) {
@@ -302,6 +314,8 @@ void AnnotateCost::annotate(ModuleOp kernel) {
     op->walk([&](Operation *inner) { locations.collect(inner->getLoc()); });
   });
   kernel.walk([&](kernel::AttentionOp op) { flops = flops + countAttentionFlops(op, sizes); });
+  kernel.walk(
+      [&](kernel::AttentionGradientOp op) { flops = flops + countAttentionFlops(op, sizes); });
   if (locations.getFound().empty())
     locations.collect(kernel.getLoc());
   kernel->setAttr("plan.bytes",

@@ -287,7 +287,8 @@ def ExpandAttention : Pass<"xc-expand-attention", "mlir::ModuleOp"> {
   let summary = "Take attention apart where the target has no kernel for it";
   let description = [{
     Works on a target's module in linalg form. A `kernel.attention` that no strategy of the target takes, of its types and sizes, becomes
-    `array.attention` again, is decomposed, and lowered to linalg, as it would have been in phase `array`. Example:
+    `array.attention` again, is decomposed, and lowered to linalg, as it would have been in phase `array`. So is a
+    `kernel.attention_gradient`; one that the target has kernels for becomes an op for each of them. Example:
     ```mlir
     %o = kernel.attention %q, %k, %v into %e scale = 1.0 : ...   // input, for a CPU
     %s = linalg.contract ... linalg.generic ... linalg.contract  // output

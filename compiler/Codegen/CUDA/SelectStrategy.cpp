@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Codegen/CUDA/Attention/AttentionGradient.h"
 #include "compiler/Codegen/CUDA/Attention/AttentionProblem.h"
 #include "compiler/Codegen/CUDA/Common/Guards.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
@@ -209,6 +210,8 @@ LogicalResult SelectStrategy::configure(func::FuncOp function) {
   }
   if (kernel::AttentionOp op = matchAttention(*kernel))
     return configureAttention(op, *kernel, narrow, tables.given);
+  if (kernel::AttentionGradientOp op = matchAttentionGradient(*kernel))
+    return configureAttentionGradient(op, *kernel, narrow, tables.given);
   FailureOr<Choice> found = choose(*kernel);
   if (failed(found) || failed(addSortVariants(*kernel)))
     return failure();

@@ -550,3 +550,35 @@ func.func @f(%x: tensor<4x8xf32>) {
   %0 = array.reduce_window max, %x window = [1, 9223372036854775807] : tensor<4x8xf32> -> tensor<4x8xf32>
   return
 }
+
+// -----
+
+func.func @f(%q: tensor<4x8xf16>) {
+  // expected-error @+1 {{'array.attention_gradient' op expected query, key, value and cotangent of one rank of at least 3, got 'tensor<4x8xf16>', 'tensor<4x8xf16>', 'tensor<4x8xf16>' and 'tensor<4x8xf16>'}}
+  %0:3 = array.attention_gradient %q, %q, %q, %q scale = 0.5 : (tensor<4x8xf16>, tensor<4x8xf16>, tensor<4x8xf16>, tensor<4x8xf16>) -> tensor<4x8xf16>, tensor<4x8xf16>, tensor<4x8xf16>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<4x5x8xf32>, %g: tensor<4x6x8xf32>) {
+  // expected-error @+1 {{'array.attention_gradient' op expected the cotangent of a result of 'tensor<4x5x8xf32>', got 'tensor<4x6x8xf32>'}}
+  %0:3 = array.attention_gradient %q, %q, %q, %g scale = 0.5 : (tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<4x6x8xf32>) -> tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<4x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<4x5x8xf32>) {
+  // expected-error @+1 {{'array.attention_gradient' op expected 'causal' beside an offset or a window}}
+  %0:3 = array.attention_gradient %q, %q, %q, %q window = 3 scale = 0.5 : (tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<4x5x8xf32>) -> tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<4x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<4x5x8xf32>, %l: tensor<4x6xf32>) {
+  // expected-error @+1 {{'array.attention_gradient' op expected rows of 'tensor<4x5xf32>', got 'tensor<4x6xf32>'}}
+  %0:3 = array.attention_gradient %q, %q, %q, %q rows(%l, %l : tensor<4x6xf32>, tensor<4x6xf32>) scale = 0.5 : (tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<4x5x8xf32>) -> tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<4x5x8xf32>
+  return
+}

@@ -28,3 +28,32 @@ func.func @extent(%q: tensor<2x20x64xf16>, %k: tensor<2x30x64xf16>, %n: tensor<i
   %r = array.attention %q, %grown, %grown scale = 0.125 : (tensor<2x20x64xf16>, tensor<2x?x64xf16>, tensor<2x?x64xf16>) -> tensor<2x20x64xf16>
   return %r : tensor<2x20x64xf16>
 }
+
+// -----
+
+// The gradient takes the attention's logsumexp, and what sums of products of its result and the cotangent are.
+// CHECK-LABEL: func.func @gradient
+// CHECK:         %[[R:.*]], %[[L:.*]] = array.attention %{{.*}} causal logsumexp {{.*}}array.whole
+// CHECK:         %[[DELTA:.*]] = array.reduce sum
+// CHECK:         array.attention_gradient %{{.*}} causal rows(%[[L]], %[[DELTA]] : tensor<2x20xf32>, tensor<2x20xf32>) {{.*}}array.whole
+// CHECK:         return %[[R]]
+func.func @gradient(%q: tensor<2x20x64xf16>, %k: tensor<2x30x64xf16>, %g: tensor<2x20x64xf16>) -> (tensor<2x20x64xf16>, tensor<2x20x64xf16>, tensor<2x30x64xf16>, tensor<2x30x64xf16>) {
+  %r = array.attention %q, %k, %k causal scale = 0.125 : (tensor<2x20x64xf16>, tensor<2x30x64xf16>, tensor<2x30x64xf16>) -> tensor<2x20x64xf16>
+  %a, %b, %c = array.attention_gradient %q, %k, %k, %g causal scale = 0.125 : (tensor<2x20x64xf16>, tensor<2x30x64xf16>, tensor<2x30x64xf16>, tensor<2x20x64xf16>) -> tensor<2x20x64xf16>, tensor<2x30x64xf16>, tensor<2x30x64xf16>
+  return %r, %a, %b, %c : tensor<2x20x64xf16>, tensor<2x20x64xf16>, tensor<2x30x64xf16>, tensor<2x30x64xf16>
+}
+
+// -----
+
+// An attention of another scale is no help; a gradient of sizes that are not known is taken apart.
+// CHECK-LABEL: func.func @gradient_alone
+// CHECK:         array.attention %{{.*}} scale = 5.000000e-01 {{.*}}array.whole
+// CHECK:         array.attention %{{.*}} logsumexp scale = 1.250000e-01 {{.*}}array.whole
+// CHECK:         array.attention_gradient
+// CHECK-NOT:     array.attention_gradient
+func.func @gradient_alone(%q: tensor<2x20x64xf16>, %k: tensor<2x30x64xf16>, %g: tensor<2x20x64xf16>, %x: tensor<2x?x64xf16>) -> (tensor<2x20x64xf16>, tensor<2x20x64xf16>, tensor<2x?x64xf16>) {
+  %r = array.attention %q, %k, %k scale = 0.5 : (tensor<2x20x64xf16>, tensor<2x30x64xf16>, tensor<2x30x64xf16>) -> tensor<2x20x64xf16>
+  %a, %b, %c = array.attention_gradient %q, %k, %k, %g scale = 0.125 : (tensor<2x20x64xf16>, tensor<2x30x64xf16>, tensor<2x30x64xf16>, tensor<2x20x64xf16>) -> tensor<2x20x64xf16>, tensor<2x30x64xf16>, tensor<2x30x64xf16>
+  %d, %e, %f = array.attention_gradient %x, %x, %x, %x scale = 0.125 : (tensor<2x?x64xf16>, tensor<2x?x64xf16>, tensor<2x?x64xf16>, tensor<2x?x64xf16>) -> tensor<2x?x64xf16>, tensor<2x?x64xf16>, tensor<2x?x64xf16>
+  return %r, %a, %d : tensor<2x20x64xf16>, tensor<2x20x64xf16>, tensor<2x?x64xf16>
+}

@@ -397,3 +397,67 @@ func.func @attention_window(%q: memref<2x4x16xf16>, %e: memref<2x4x16xf16>) {
   kernel.attention %q, %q, %q window = 4 into %e scale = 1.0 : memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4x16xf16> into memref<2x4x16xf16>
   return
 }
+
+// -----
+
+func.func @attention_gradient_types(%q: memref<2x4x16xf32>, %l: memref<2x4xf32>) {
+  // expected-error @below {{expected queries of rank 3 at least and 16-bit floats, got 'memref<2x4x16xf32>'}}
+  kernel.attention_gradient %q, %q, %q, %q, %l, %l into %q scale = 1.0 : memref<2x4x16xf32>, memref<2x4x16xf32>, memref<2x4x16xf32>, memref<2x4x16xf32>, memref<2x4xf32>, memref<2x4xf32> into memref<2x4x16xf32>
+  return
+}
+
+// -----
+
+func.func @attention_gradient_heads(%q: memref<2x4x16xf16>, %k: memref<3x4x16xf16>, %l: memref<2x4xf32>) {
+  // expected-error @below {{expected queries, keys and values that belong together, got 'memref<2x4x16xf16>', 'memref<3x4x16xf16>' and 'memref<2x4x16xf16>'}}
+  kernel.attention_gradient %q, %k, %q, %q, %l, %l into %q scale = 1.0 : memref<2x4x16xf16>, memref<3x4x16xf16>, memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4xf32>, memref<2x4xf32> into memref<2x4x16xf16>
+  return
+}
+
+// -----
+
+func.func @attention_gradient_cotangent(%q: memref<2x4x16xf16>, %g: memref<2x4x8xf16>, %l: memref<2x4xf32>) {
+  // expected-error @below {{expected the cotangent of the result, got 'memref<2x4x8xf16>'}}
+  kernel.attention_gradient %q, %q, %q, %g, %l, %l into %q scale = 1.0 : memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4x8xf16>, memref<2x4xf32>, memref<2x4xf32> into memref<2x4x16xf16>
+  return
+}
+
+// -----
+
+func.func @attention_gradient_rows(%q: memref<2x4x16xf16>, %l: memref<2x4xf32>, %d: memref<2x5xf32>) {
+  // expected-error @below {{expected an f32 for each query, got 'memref<2x5xf32>'}}
+  kernel.attention_gradient %q, %q, %q, %q, %l, %d into %q scale = 1.0 : memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4xf32>, memref<2x5xf32> into memref<2x4x16xf16>
+  return
+}
+
+// -----
+
+func.func @attention_gradient_dests(%q: memref<2x4x16xf16>, %l: memref<2x4xf32>) {
+  // expected-error @below {{expected one destination, two or three, got 4}}
+  kernel.attention_gradient %q, %q, %q, %q, %l, %l into %q, %q, %q, %q scale = 1.0 : memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4xf32>, memref<2x4xf32> into memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4x16xf16>
+  return
+}
+
+// -----
+
+func.func @attention_gradient_dest(%q: memref<2x4x16xf16>, %e: memref<2x4x8xf16>, %l: memref<2x4xf32>) {
+  // expected-error @below {{expected a destination like 'memref<2x4x16xf16>', got 'memref<2x4x8xf16>'}}
+  kernel.attention_gradient %q, %q, %q, %q, %l, %l into %e scale = 1.0 : memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4xf32>, memref<2x4xf32> into memref<2x4x8xf16>
+  return
+}
+
+// -----
+
+func.func @attention_gradient_mask(%q: memref<2x4x16xf16>, %m: memref<4x4xf32>, %l: memref<2x4xf32>) {
+  // expected-error @below {{expected a mask of bytes that broadcasts to the scores, got 'memref<4x4xf32>'}}
+  kernel.attention_gradient %q, %q, %q, %q, %l, %l mask(%m : memref<4x4xf32>) into %q scale = 1.0 : memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4xf32>, memref<2x4xf32> into memref<2x4x16xf16>
+  return
+}
+
+// -----
+
+func.func @attention_gradient_window(%q: memref<2x4x16xf16>, %l: memref<2x4xf32>) {
+  // expected-error @below {{expected 'causal' beside an offset or a window}}
+  kernel.attention_gradient %q, %q, %q, %q, %l, %l window = 4 into %q scale = 1.0 : memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4xf32>, memref<2x4xf32> into memref<2x4x16xf16>
+  return
+}

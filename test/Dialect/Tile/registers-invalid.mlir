@@ -261,3 +261,40 @@ func.func @roles_without_registers() {
   }
   return
 }
+
+// -----
+
+func.func @other_columns(%t: !tile.reg<64x64xf32, accumulator>, %c: !tile.columns<32, f32>) {
+  // expected-error @+1 {{expected inputs of the result's layout and columns, got '!tile.columns<32, f32>' for '!tile.reg<64x64xf32, accumulator>'}}
+  %s = tile.map (%t, %c : !tile.reg<64x64xf32, accumulator>, !tile.columns<32, f32>) {
+  ^bb0(%a: f32, %b: f32):
+    tile.yield %a : f32
+  } : !tile.reg<64x64xf32, accumulator>
+  return
+}
+
+// -----
+
+func.func @rows_of_columns(%r: !tile.rows<f32>) {
+  // expected-error @+1 {{expected inputs of the result's layout and columns, got '!tile.rows<f32>' for '!tile.columns<32, f32>'}}
+  %s = tile.map (%r : !tile.rows<f32>) {
+  ^bb0(%a: f32):
+    tile.yield %a : f32
+  } : !tile.columns<32, f32>
+  return
+}
+
+// -----
+
+// 384 threads start with 168 registers each: the last one to ask for 240 would wait for ever.
+func.func @registers_in_all() {
+  // expected-error @+1 {{expected at most 504 registers of a thread of each of 3 warpgroups together, which the block starts with, got 512}}
+  tile.roles counts [1, 2] registers [32, 240] {
+  ^bb0(%loader: index):
+    tile.yield
+  }, {
+  ^bb0(%consumer: index):
+    tile.yield
+  }
+  return
+}

@@ -97,3 +97,21 @@ func.func @release_in_cluster(%q: !tile.shared<64x64xbf16>, %row: index, %ring: 
   tile.release_in %ring[%row] block %row after %ready : !tile.ring<2, !tile.shared<64x64xbf16>>
   return
 }
+
+// CHECK-LABEL: func.func @columns
+// CHECK:         tile.map() at(%{{.*}}, %{{.*}}) {
+// CHECK:         } : !tile.columns<128, f32>
+// CHECK:         tile.map(%{{.*}}, %{{.*}} : !tile.reg<64x128xf32, accumulator>, !tile.columns<128, f32>) {
+func.func @columns(%t: !acc, %first: index, %m: memref<?xf32>) -> !acc {
+  %c = tile.map () at (%first, %first) {
+  ^bb0(%row: index, %column: index):
+    %x = memref.load %m[%column] : memref<?xf32>
+    tile.yield %x : f32
+  } : !tile.columns<128, f32>
+  %s = tile.map (%t, %c : !acc, !tile.columns<128, f32>) {
+  ^bb0(%a: f32, %b: f32):
+    %y = arith.addf %a, %b : f32
+    tile.yield %y : f32
+  } : !acc
+  return %s : !acc
+}

@@ -2,7 +2,8 @@
 import numpy as np
 
 from cases.attention import attend, inputs
-from harness import Case, Step, simple
+from cases.vjp import attention_gradients
+from harness import Case, Step, function, simple
 import tensors
 from tensors import Tensor, mlir_type
 
@@ -175,6 +176,56 @@ def fusion():
                  f"{turns}\n    %r0 = array.attention %t0, %t1, %t2 scale = 0.25 : ({', '.join(heads)}) -> {heads[0]}", "sum")
 
 
+def gradients():
+    """Of --gradient, one kernel for queries and one for keys and values where a target has them: sizes that are not multiples of tiles, grouped
+    heads, keys that are hidden by position or by a mask, queries that see none, and what falls outside those kernels (wide vectors)."""
+    offset = Tensor("i32", np.int32(-20))
+    hidden = np.random.default_rng(7).random((2, 1, 70, 150)) < 0.5
+    hidden[:, :, 2], hidden[:, :, :, 100:] = False, False
+    for name, dtype, q, k, width, options, more in (
+            ("one_tile", "bf16", (1, 1, 128, 64), (1, 1, 128, 64), 64, "", {}),
+            ("odd_lengths", "f16", (1, 2, 131, 64), (1, 2, 201, 64), 64, "", {}),
+            ("wide_128", "bf16", (1, 1, 140, 128), (1, 1, 270, 128), 128, "", {}),
+            ("wide_80", "f16", (1, 1, 70, 80), (1, 1, 200, 80), 80, "", {}),
+            ("wide_136", "bf16", (1, 1, 40, 136), (1, 1, 70, 136), 136, "", {}),
+            ("narrow_values", "f16", (1, 2, 70, 40), (1, 2, 150, 40), 24, "", {}),
+            ("rounds", "f16", (1, 66, 260, 8), (1, 66, 260, 8), 8, "causal", dict(causal=True)),
+            ("causal", "bf16", (1, 2, 300, 64), (1, 2, 300, 64), 64, "causal", dict(causal=True)),
+            ("causal_more_keys", "f16", (1, 1, 150, 32), (1, 1, 400, 32), 32, "causal", dict(causal=True)),
+            ("causal_more_queries", "bf16", (1, 2, 300, 32), (1, 2, 70, 32), 32, "causal", dict(causal=True)),
+            ("grouped", "bf16", (2, 6, 133, 32), (2, 2, 170, 32), 32, "causal", dict(causal=True)),
+            ("window", "f16", (1, 1, 300, 32), (1, 1, 420, 32), 32, "causal window = 150", dict(causal=True, window=150)),
+            ("narrow_window", "f16", (1, 2, 300, 32), (1, 2, 300, 32), 32, "causal window = 9", dict(causal=True, window=9)),
+            ("offset", "bf16", (1, 1, 150, 32), (1, 1, 280, 32), 32, "causal", dict(causal=True, offset=-20)),
+            ("masked", "bf16", (2, 4, 70, 32), (2, 2, 150, 32), 32, "", dict(mask=hidden))):
+        v = (*k[:-1], width)
+        given = inputs(dtype, q, k, v)
+        cotangent = tensors.random(dtype, (*q[:-1], width), 11, -1, 1)
+        operands, clauses = list(given), options
+        if "mask" in more:
+            operands.append(Tensor("i1", hidden))
+            clauses = f"mask(%m : {operands[-1].mlir}) {clauses}"
+        if "offset" in more:
+            operands.append(offset)
+            clauses += " offset(%m : tensor<i32>)"
+        names = ["%q", "%k", "%v", "%m"]
+        text = function("", [(name, t.mlir) for name, t in zip(names, operands)], [("%r", cotangent.mlir)],
+                        f"    %r = array.attention %q, %k, %v {clauses} scale = 0.25 : ({', '.join(t.mlir for t in given)}) -> {cotangent.mlir}")
+        wanted = attention_gradients(*(t.values for t in given), cotangent.values, 0.25, **more)
+        yield Case(f"fused_gradient_{name}", text, [Step([*operands, cotangent], [(dtype, g) for g in wanted], "_vjp")], "model", gradients=("",))
+
+
+def written_gradients():
+    """The op that --gradient makes, in a program itself."""
+    for dtype in tensors.FLOATS:
+        given = inputs(dtype, (2, 4, 30, 16), (2, 2, 50, 16)) + [tensors.random(dtype, (2, 4, 30, 16), 11, -1, 1)]
+        types = [t.mlir for t in given]
+        wanted = attention_gradients(*(t.values for t in given), 0.25, causal=True)
+        yield simple(f"fused_written_gradient_{dtype}", given, [(dtype, value) for value in wanted],
+                     "%r0, %r1, %r2 = array.attention_gradient %0, %1, %2, %3 causal scale = 0.25 : "
+                     f"({', '.join(types)}) -> {', '.join(types[:3])}", "model")
+
+
 def cases():
-    for group in (shapes, equal_sizes, hidden_keys, masks, sinks, symbolic, fusion):
+    for group in (shapes, equal_sizes, hidden_keys, masks, sinks, symbolic, fusion, gradients, written_gradients):
         yield from group()

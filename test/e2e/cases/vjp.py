@@ -426,14 +426,17 @@ def extents():
     yield Case("append", text, steps, "sum", gradients=("",))
 
 
-def attention_gradients(q, k, v, d, scale, mask=None, causal=False, window=None, sinks=None):
-    """Of grouped attention: [B, H, Q, D], [B, G, K, D]."""
+def attention_gradients(q, k, v, d, scale, mask=None, causal=False, window=None, sinks=None, offset=None):
+    """Of grouped attention: [B, H, Q, D], [B, G, K, D]; of a mask that is added, too."""
     shared = q.shape[1] // k.shape[1]
     wide_k, wide_v = k.repeat(shared, 1), v.repeat(shared, 1)
-    scores = q @ wide_k.swapaxes(2, 3) * scale + (0 if mask is None else mask)
+    scores = q @ wide_k.swapaxes(2, 3) * scale
+    is_added = mask is not None and mask.dtype != bool
+    if mask is not None:
+        scores = scores + mask if is_added else np.where(mask, scores, -np.inf)
     queries, keys = scores.shape[2:]
     if causal:
-        distance = np.arange(queries)[:, None] + keys - queries - np.arange(keys)
+        distance = np.arange(queries)[:, None] + (keys - queries if offset is None else offset) - np.arange(keys)
         scores = np.where((distance >= 0) & (distance < (window or keys + queries)), scores, -np.inf)
     extra = np.full((1, 1, 1, 1), -np.inf) if sinks is None else sinks[:, None, None]
     most = np.maximum(scores.max(-1, keepdims=True), extra)
@@ -447,7 +450,7 @@ def attention_gradients(q, k, v, d, scale, mask=None, causal=False, window=None,
     to_scores = share * (to_share - row)
     group = lambda x: x.reshape(*k.shape[:2], shared, *x.shape[2:]).sum(2)  # noqa: E731
     found = [to_scores @ wide_k * scale, group(to_scores.swapaxes(2, 3) @ q * scale), group(share.swapaxes(2, 3) @ d)]
-    if mask is not None:
+    if is_added:
         found.append(to_scores.sum((0, 1)))
     return found if sinks is None else found + [-(sink / total * row).sum((0, 2, 3))]
 

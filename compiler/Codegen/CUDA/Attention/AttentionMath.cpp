@@ -23,44 +23,7 @@ using namespace mlir;
 
 namespace xc::cuda {
 
-/// Of a result, by one thread at a time.
-static constexpr int64_t kStoreBytes = 16;
-
 static constexpr double kLog2E = 1.4426950408889634, kLog2 = 0.6931471805599453;
-
-Value AttentionEmitter::f32(double value) {
-  return arith::ConstantOp::create(builder, loc,
-                                   builder.getF32FloatAttr(static_cast<float>(value)));
-}
-
-static Value exp2(OpBuilder &b, Location loc, Value x) {
-  auto op = math::Exp2Op::create(b, loc, x);
-  op.setFastmath(arith::FastMathFlags::afn);
-  return op;
-}
-
-Value AttentionEmitter::map(Type result, ValueRange inputs,
-                            llvm::function_ref<Value(ValueRange)> body) {
-  return mapAt(result, inputs, Value(), Value(), body);
-}
-
-Value AttentionEmitter::mapAt(Type result, ValueRange inputs, Value row, Value column,
-                              llvm::function_ref<Value(ValueRange)> body) {
-  SmallVector<Type> arguments;
-  for (Type input : inputs.getTypes()) {
-    auto rows = dyn_cast<tile::RowsType>(input);
-    arguments.push_back(rows ? rows.getElementType()
-                             : cast<tile::RegisterType>(input).getElementType());
-  }
-  if (row)
-    arguments.append(2, builder.getIndexType());
-  auto op = tile::MapOp::create(builder, loc, result, inputs, row, column);
-  fill(op.getBody(), arguments, [&](Block &block) {
-    Value yielded = body(block.getArguments());
-    tile::YieldOp::create(builder, loc, yielded);
-  });
-  return op;
-}
 
 //===----------------------------------------------------------------------===//
 // Products
@@ -105,21 +68,9 @@ Value AttentionEmitter::isVisible(Value row, Value column) {
   return index.both(visible, index.isLess(before, column));
 }
 
-/// A score with what the mask has at its place. Places outside are those of the last ones inside;
-/// so is that of all in a dim of one element.
+/// A score with what the mask has at its place.
 Value AttentionEmitter::emitMaskedScore(Value score, const Tile &tile, Value row, Value column) {
-  Value mask = op.getMask();
-  SmallVector<Value> sizes = points.getSizes(mask), querySizes = points.getSizes(op.getQuery());
-  SmallVector<Value> place = index.delinearize(tile.head, ArrayRef(querySizes).take_front(dim));
-  place.append({row, column});
-  SmallVector<Value> own(ArrayRef(place).take_back(sizes.size()));
-  SmallVector<Coord> coords;
-  for (auto [position, size] : llvm::zip_equal(own, sizes)) {
-    bool isOne = getConstantIntValue(size) == std::optional<int64_t>(1);
-    Value last = index.sub(size, index.constant(1));
-    coords.push_back(Coord::uniform(isOne ? index.constant(0) : index.min(position, last)));
-  }
-  Value stored = points.emit(mask, Point{coords, {}, 1, {}});
+  Value stored = loadMask(op.getMask(), op.getQuery(), tile.head, row, column);
   if (isa<FloatType>(stored.getType())) {
     if (!stored.getType().isF32())
       stored = arith::ExtFOp::create(builder, loc, builder.getF32Type(), stored);
@@ -165,8 +116,7 @@ Value AttentionEmitter::getBase(Value maximum) {
 Value AttentionEmitter::emitSoftmax(Value scores, Softmax &softmax, Value &rescale) {
   auto power = [&](ValueRange arguments) -> Value {
     Value negated = arith::NegFOp::create(builder, loc, arguments[1]);
-    return exp2(builder, loc,
-                math::FmaOp::create(builder, loc, arguments[0], f32(factor), negated));
+    return exp2(math::FmaOp::create(builder, loc, arguments[0], f32(factor), negated));
   };
   // Each of the four threads of a row begins with what all of them know.
   Value before = map(partsType, softmax.maximum, [](ValueRange arguments) { return arguments[0]; });
@@ -188,27 +138,8 @@ Value AttentionEmitter::emitSoftmax(Value scores, Softmax &softmax, Value &resca
 //===----------------------------------------------------------------------===//
 
 void AttentionEmitter::storeOutput(const Tile &tile, Value output) {
-  plan::BindingOp binding = kernel.outputs.front().binding;
-  Type element = op.getQueryType().getElementType(), index1 = builder.getIndexType();
-  auto narrowType = tile::RegisterType::get(op.getContext(), outputType.getColumns(), element,
-                                            tile::Layout::Accumulator);
-  Value narrow = map(narrowType, output, [&](ValueRange arguments) {
-    return arith::TruncFOp::create(builder, loc, element, arguments[0]).getResult();
-  });
-  int64_t width = binding.getAlignment() >= kStoreBytes ? kStoreBytes / 2 : 2;
-  auto each = tile::EachOp::create(builder, loc, narrow, firstRow(tile), index.constant(0), width);
-  fill(each.getBody(), {VectorType::get(width, element), index1, index1}, [&](Block &block) {
-    Value row = block.getArgument(1), column = block.getArgument(2);
-    Value inside = index.isLess(row, queries);
-    if (outputType.getColumns() != outputVector)
-      inside = index.both(inside, index.isLess(column, index.constant(outputVector)));
-    points.emitIf(inside, [&] {
-      Value line = index.add(index.mul(tile.head, queries), row);
-      Value place = index.add(index.mul(line, outputVector), column);
-      points.store(binding, Coord::consecutive(place), block.getArgument(0), width);
-    });
-    tile::YieldOp::create(builder, loc, ValueRange());
-  });
+  storeTile(kernel.outputs.front().binding, output, tile.head, firstRow(tile), queries,
+            outputVector);
 }
 
 void AttentionEmitter::storeLogsumexp(const Tile &tile, Value logarithms) {
@@ -235,8 +166,7 @@ void AttentionEmitter::emitOutput(const Tile &tile, Value output, Softmax softma
       sink = arith::ExtFOp::create(builder, loc, builder.getF32Type(), sink);
     sum = map(rowsType, {sum, base}, [&](ValueRange arguments) {
       Value negated = arith::NegFOp::create(builder, loc, arguments[1]);
-      Value power =
-          exp2(builder, loc, math::FmaOp::create(builder, loc, sink, f32(kLog2E), negated));
+      Value power = exp2(math::FmaOp::create(builder, loc, sink, f32(kLog2E), negated));
       return arith::AddFOp::create(builder, loc, arguments[0], power).getResult();
     });
   }
@@ -249,8 +179,8 @@ void AttentionEmitter::emitOutput(const Tile &tile, Value output, Softmax softma
   storeOutput(tile, map(outputType, {output, inverse}, [&](ValueRange arguments) {
                 return arith::MulFOp::create(builder, loc, arguments[0], arguments[1]).getResult();
               }));
-  if (!op.hasLogsumexp())
-    return;
+  if (!op.hasLogsumexp() || kernel.outputs.size() < 2)
+    return; // or nobody needs it
   storeLogsumexp(tile, map(rowsType, {sum, base}, [&](ValueRange arguments) {
                    Value scaled = arith::MulFOp::create(builder, loc, arguments[1], f32(kLog2));
                    Value logarithm = math::LogOp::create(builder, loc, arguments[0]);

@@ -10,11 +10,14 @@
 
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/SelectStrategy.h"
+#include "compiler/Dialect/Kernel/IR/AttentionGradientOp.h"
 
 namespace xc::cuda {
 
 /// Whether a strategy of `target` takes `op` whole; null stands for a CPU.
 bool hasAttentionKernel(kernel::AttentionOp op, const Target *target, bool wgmma);
+
+bool hasAttentionKernel(kernel::AttentionGradientOp op, const Target *target, bool wgmma);
 
 /// The attention that `kernel` computes, with elementwise ops that make its mask; null if it is
 /// something else.

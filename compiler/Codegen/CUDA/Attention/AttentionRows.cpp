@@ -127,8 +127,8 @@ LogicalResult emitAttentionRows(const KernelInfo &kernel, kernel::AttentionOp op
     Value narrow = arith::TruncFOp::create(points.builder, points.loc,
                                            op.getQueryType().getElementType(), result);
     points.store(kernel.outputs.front().binding, Coord::uniform(element), narrow, 1);
-    if (!op.hasLogsumexp())
-      return;
+    if (!op.hasLogsumexp() || kernel.outputs.size() < 2)
+      return; // or nobody needs it
     points.emitIf(index.isEqual(column, index.constant(0)), [&] {
       Value logarithm = loops.buildLogsumexp(points.builder, points.loc, softmax);
       Value row = index.div(element, sizes.back());

@@ -61,8 +61,8 @@ static SmallVector<int64_t> countBlocks(int64_t queries, int64_t keys, int64_t t
   return costs;
 }
 
-/// Heads whose keys and values L2 has room for.
-static int64_t countCachedHeads(kernel::AttentionOp op) {
+/// Heads whose keys and values L2 has room for; so do queries and cotangents of as many.
+template <typename Op> static int64_t countCachedHeads(Op op) {
   ArrayRef<int64_t> key = op.getKeyType().getShape();
   int64_t length = key[key.size() - 2], vector = key.back() + op.getValueType().getShape().back();
   int64_t bytes = ShapedType::isDynamic(length) ? kCacheBytes / 8 : length * vector * 2;
@@ -71,18 +71,11 @@ static int64_t countCachedHeads(kernel::AttentionOp op) {
   return llvm::bit_floor(static_cast<uint64_t>(std::clamp<int64_t>(heads, 1, 1024)));
 }
 
-AttentionSchedule chooseAttentionSchedule(kernel::AttentionOp op, int64_t tileQueries,
-                                          int64_t blockKeys, const Target &target) {
-  if (!op.getCausal())
-    return {};
-  AttentionSchedule best{countCachedHeads(op), false};
-  int64_t cached = best.raster;
-  ArrayRef<int64_t> shape = op.getQueryType().getShape().drop_back();
-  int64_t keys = op.getKeyType().getShape().drop_back().back();
-  if (ShapedType::isDynamicShape(shape) || ShapedType::isDynamic(keys) || op.getWindow())
-    return best;
-  int64_t heads = computeProduct(shape.drop_back());
-  SmallVector<int64_t> costs = countBlocks(shape.back(), keys, tileQueries, blockKeys);
+/// The order of tiles of these costs, best as far as blocks end together; `cached` heads at a time
+/// where that makes no difference.
+static AttentionSchedule findSchedule(ArrayRef<int64_t> costs, int64_t heads, int64_t cached,
+                                      const Target &target) {
+  AttentionSchedule best{cached, false};
   int64_t tiles = heads * static_cast<int64_t>(costs.size());
   if (tiles == 0 || tiles > kMostTiles)
     return best;
@@ -99,6 +92,43 @@ AttentionSchedule chooseAttentionSchedule(kernel::AttentionOp op, int64_t tileQu
         most = rated;
       }
   return best;
+}
+
+AttentionSchedule chooseAttentionSchedule(kernel::AttentionOp op, int64_t tileQueries,
+                                          int64_t blockKeys, const Target &target) {
+  if (!op.getCausal())
+    return {};
+  int64_t cached = countCachedHeads(op);
+  AttentionSchedule best{cached, false};
+  ArrayRef<int64_t> shape = op.getQueryType().getShape().drop_back();
+  int64_t keys = op.getKeyType().getShape().drop_back().back();
+  if (ShapedType::isDynamicShape(shape) || ShapedType::isDynamic(keys) || op.getWindow())
+    return best;
+  int64_t heads = computeProduct(shape.drop_back());
+  return findSchedule(countBlocks(shape.back(), keys, tileQueries, blockKeys), heads, cached,
+                      target);
+}
+
+AttentionSchedule chooseGradientSchedule(kernel::AttentionGradientOp op, int64_t tileRows,
+                                         int64_t blockRows, int64_t rows, const Target &target) {
+  if (!op.getCausal())
+    return {};
+  int64_t cached = countCachedHeads(op);
+  if (op.getWindow())
+    return {cached, false};
+  ArrayRef<int64_t> query = op.getQueryType().getShape(), key = op.getKeyType().getShape();
+  int64_t queries = query[query.size() - 2], keys = key[key.size() - 2];
+  ArrayRef<int64_t> own = op.isOfKeys() ? key : query;
+  int64_t heads = computeProduct(own.drop_back(2));
+  if (!op.isOfKeys())
+    return findSchedule(countBlocks(queries, keys, tileRows, blockRows), heads, cached, target);
+  // The first keys are those that most queries see.
+  SmallVector<int64_t> costs;
+  for (int64_t first = 0; first < rows; first += tileRows) {
+    int64_t hidden = std::clamp<int64_t>(first - (keys - queries), 0, queries);
+    costs.push_back(1 + op.getGroupSize() * llvm::divideCeil(queries - hidden, blockRows));
+  }
+  return findSchedule(costs, heads, cached, target);
 }
 
 } // namespace xc::cuda

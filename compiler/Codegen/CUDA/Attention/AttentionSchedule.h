@@ -9,7 +9,7 @@
 #define XC_CODEGEN_CUDA_ATTENTION_ATTENTIONSCHEDULE_H
 
 #include "compiler/Codegen/CUDA/Common/Targets.h"
-#include "compiler/Dialect/Kernel/IR/KernelOps.h"
+#include "compiler/Dialect/Kernel/IR/AttentionGradientOp.h"
 
 namespace xc::cuda {
 
@@ -23,6 +23,11 @@ struct AttentionSchedule {
 /// The schedule of `op` for tiles of so many queries and blocks of so many keys.
 AttentionSchedule chooseAttentionSchedule(kernel::AttentionOp op, int64_t tileQueries,
                                           int64_t blockKeys, const Target &target);
+
+/// The same of a gradient, for tiles of so many of the `rows` queries or keys that it is of, and
+/// blocks of so many of the others.
+AttentionSchedule chooseGradientSchedule(kernel::AttentionGradientOp op, int64_t tileRows,
+                                         int64_t blockRows, int64_t rows, const Target &target);
 
 /// Work of all blocks divided by that of the one with the most and their number: 1 if they end
 /// together. Tile i of each of `heads` heads takes `costs[i]`.

@@ -27,6 +27,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Attention/AttentionEmitter.h"
+#include "compiler/Codegen/CUDA/Attention/AttentionGradient.h"
 #include "compiler/Codegen/CUDA/Attention/AttentionProblem.h"
 #include "compiler/Codegen/CUDA/Attention/AttentionRows.h"
 #include "compiler/Codegen/CUDA/Matmul/MatmulModel.h"
@@ -48,15 +49,11 @@ namespace xc::cuda {
 
 /// Stages and phases of three rings.
 static constexpr unsigned kRingValues = 6;
-/// Registers of a thread of the warpgroup that loads, and of the others: 65,536 in all.
-static constexpr int64_t kLoaderRegisters = 32, kRegistersOf2 = 240, kRegistersOf3 = 160;
 
 AttentionEmitter::AttentionEmitter(const KernelInfo &kernel, kernel::AttentionOp op,
                                    AttentionAttr config)
-    : kernel(kernel), op(op), config(config),
-      frame(kernel, tile::kWarpgroupThreads * (1 + config.getWarpgroups())), points(frame.points),
-      index(points.index), builder(points.builder), loc(points.loc),
-      dim(op.getQueryType().getRank() - 2), vector(op.getQueryType().getShape().back()),
+    : AttentionTiles(kernel, config), op(op), dim(op.getQueryType().getRank() - 2),
+      vector(op.getQueryType().getShape().back()),
       outputVector(op.getValueType().getShape().back()) {
   double scale = op.getScale().convertToDouble();
   scalesFirst = op.getMask() || !(scale > 0);
@@ -66,22 +63,12 @@ AttentionEmitter::AttentionEmitter(const KernelInfo &kernel, kernel::AttentionOp
                   length % config.getKeys() != 0;
   MLIRContext *context = op.getContext();
   Type sum = builder.getF32Type();
-  scoreType = tile::RegisterType::get(context, config.getKeys(), sum, tile::Layout::Accumulator);
-  outputType = tile::RegisterType::get(context, outputVector, sum, tile::Layout::Accumulator);
+  scoreType = makeSums(config.getKeys());
+  outputType = makeSums(outputVector);
   weightType = tile::RegisterType::get(context, config.getKeys(),
                                        op.getQueryType().getElementType(), tile::Layout::Operand);
   rowsType = tile::RowsType::get(context, sum, /*partial=*/false);
   partsType = tile::RowsType::get(context, sum, /*partial=*/true);
-}
-
-Block *AttentionEmitter::fill(Region &region, TypeRange arguments,
-                              llvm::function_ref<void(Block &)> body) {
-  OpBuilder::InsertionGuard guard(builder);
-  SmallVector<Location> locations(arguments.size(), loc);
-  Block *block = builder.createBlock(&region, region.end(), arguments, locations);
-  PointEmitter::Scope scope(points);
-  body(*block);
-  return block;
 }
 
 //===----------------------------------------------------------------------===//
@@ -152,6 +139,16 @@ AttentionEmitter::Blocks AttentionEmitter::findBlocks(const Tile &tile) {
 // Loading
 //===----------------------------------------------------------------------===//
 
+/// Queries have a ring of few stages, keys and values a ring each: keys of a block are needed, and
+/// given back, before its values.
+void AttentionEmitter::makeSources() {
+  querySource = makeSource(op.getQuery(), config.getWarpgroups() * tile::kWarpgroupRows,
+                           config.getQueryStages(), /*sharers=*/1);
+  keySource = makeSource(op.getKey(), config.getKeys(), config.getStages(), config.getCluster());
+  valueSource =
+      makeSource(op.getValue(), config.getKeys(), config.getStages(), config.getCluster());
+}
+
 SmallVector<Value> AttentionEmitter::emitLoads(const Tile &tile, ValueRange states) {
   Blocks blocks = findBlocks(tile);
   Value one = index.constant(1);
@@ -180,32 +177,11 @@ SmallVector<Value> AttentionEmitter::emitLoads(const Tile &tile, ValueRange stat
           carried[1],      nextValue.stage, nextValue.phase};
 }
 
-/// What `then` makes of the values where `condition` holds; else the values.
-static SmallVector<Value> emitUnless(PointEmitter &points, Value condition, ValueRange values,
-                                     llvm::function_ref<SmallVector<Value>()> then) {
-  OpBuilder &builder = points.builder;
-  auto branch = scf::IfOp::create(builder, points.loc, values.getTypes(), condition,
-                                  /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(builder);
-  auto build = [&](Block *block, llvm::function_ref<SmallVector<Value>()> body) {
-    builder.setInsertionPointToEnd(block);
-    PointEmitter::Scope scope(points);
-    scf::YieldOp::create(builder, points.loc, body());
-  };
-  build(branch.thenBlock(), then);
-  build(branch.elseBlock(), [&] { return SmallVector<Value>(values); });
-  return SmallVector<Value>(branch.getResults());
-}
-
 void AttentionEmitter::emitLoader() {
-  Value isFirstWarp = index.isLess(frame.getThreadId(), index.constant(32));
-  Value elected = NVVM::ElectSyncOp::create(builder, loc, builder.getI1Type(), Value());
-  points.emitIf(index.both(isFirstWarp, elected), [&] {
-    SmallVector<Value> states(kRingValues, index.constant(0));
-    emitTiles(states, [&](const Tile &tile, ValueRange states) {
-      Value isAny = index.isLess(index.constant(0), findBlocks(tile).count);
-      return emitUnless(points, isAny, states, [&] { return emitLoads(tile, states); });
-    });
+  SmallVector<Value> states(kRingValues, index.constant(0));
+  emitTiles(states, [&](const Tile &tile, ValueRange states) {
+    Value isAny = index.isLess(index.constant(0), findBlocks(tile).count);
+    return emitUnless(isAny, states, [&] { return emitLoads(tile, states); });
   });
 }
 
@@ -314,8 +290,8 @@ SmallVector<Value> AttentionEmitter::emitTile(const Tile &tile, ValueRange state
   SmallVector<Value> inits{none.output, none.softmax.maximum, none.softmax.sum};
   llvm::append_range(inits, states);
   Value one = index.constant(1);
-  SmallVector<Value> results = emitUnless(
-      points, index.isLess(index.constant(0), blocks.count), inits, [&]() -> SmallVector<Value> {
+  SmallVector<Value> results =
+      emitUnless(index.isLess(index.constant(0), blocks.count), inits, [&]() -> SmallVector<Value> {
         waitFull(querySource, query);
         querySlot = getSlot(querySource, query);
         State state = beginBlocks(tile, blocks, key, value);
@@ -337,9 +313,7 @@ SmallVector<Value> AttentionEmitter::emitTile(const Tile &tile, ValueRange state
   return SmallVector<Value>(ArrayRef(results).drop_front(3));
 }
 
-void AttentionEmitter::emitConsumer(Value number) {
-  warpgroup = number;
-  threadInWarpgroup = index.rem(frame.getThreadId(), tile::kWarpgroupThreads);
+void AttentionEmitter::emitConsumer() {
   // Nobody gives the first turn to the first warpgroup but the last one, before it takes its own.
   if (config.getPingPong())
     points.emitIf(index.isEqual(warpgroup, index.constant(config.getWarpgroups() - 1)),
@@ -370,26 +344,15 @@ LogicalResult AttentionEmitter::run() {
   else
     frame.barrier();
   NVVM::GriddepcontrolOp::create(builder, loc, NVVM::GridDepActionKind::launch_dependents);
-  loadOffset();
-  int64_t count = config.getWarpgroups();
-  auto roles = tile::RolesOp::create(
-      builder, loc, ArrayRef<int64_t>{1, count},
-      ArrayRef<int64_t>{kLoaderRegisters, count == 2 ? kRegistersOf2 : kRegistersOf3}, 2);
-  auto fillRole = [&](unsigned number, llvm::function_ref<void(Value)> body) {
-    fill(roles.getRoles()[number], {builder.getIndexType()}, [&](Block &block) {
-      body(block.getArgument(0));
-      // No block of a cluster ends while others send to it or release its stages.
-      if (cluster > 1)
-        tile::SyncBlocksOp::create(builder, loc);
-      tile::YieldOp::create(builder, loc, ValueRange());
-    });
-  };
-  fillRole(0, [&](Value) { emitLoader(); });
-  fillRole(1, [&](Value number) { emitConsumer(number); });
+  if (op.getCausal())
+    offset = loadOffset(op.getOffset(), op.getWindow() ? static_cast<int64_t>(*op.getWindow()) : 0);
+  constexpr int64_t middle = 128;
+  emitRoles([&] { emitLoader(); }, [&] { emitConsumer(); },
+            /*needsMost=*/std::max(vector, outputVector) > middle);
   // No more blocks than stay on the device at a time.
-  Value tiles =
-      index.mul(index.product(ArrayRef(sizes).take_front(dim)),
-                index.ceilDiv(queries, index.constant(count * tile::kWarpgroupRows * cluster)));
+  Value tiles = index.mul(index.product(ArrayRef(sizes).take_front(dim)),
+                          index.ceilDiv(queries, index.constant(config.getWarpgroups() *
+                                                                tile::kWarpgroupRows * cluster)));
   int64_t resident = getClusterRoom(*kernel.target, cluster);
   std::optional<int64_t> known = getConstantIntValue(tiles);
   return frame.finish(index.constant(known ? std::min(*known * cluster, resident) : resident),
@@ -406,9 +369,16 @@ struct EmitAttention final : impl::EmitAttentionBase<EmitAttention> {
     FailureOr<KernelInfo> kernel = analyzeKernel(getOperation());
     if (failed(kernel))
       return signalPassFailure();
+    if (kernel::AttentionGradientOp op = matchAttentionGradient(*kernel);
+        op && isa<AttentionAttr>(config)) {
+      if (failed(emitAttentionGradient(*kernel, op, cast<AttentionAttr>(config))))
+        signalPassFailure();
+      return;
+    }
     kernel::AttentionOp op = matchAttention(*kernel);
     if (!op) {
-      getOperation().emitOpError("expected the results of kernel.attention for ") << config;
+      getOperation().emitOpError("expected the results of kernel.attention or its gradient for ")
+          << config;
       return signalPassFailure();
     }
     if (failed(emit(*kernel, op, config)))

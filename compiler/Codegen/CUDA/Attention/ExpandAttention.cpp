@@ -9,14 +9,17 @@
 // dialect, on tensors as they are stored, and takes the way of phases `array` and `linalg` again:
 // decomposition, then regions that become functions, then linalg.
 //
+// A gradient that has kernels becomes an op for each of them: of queries, and of keys and values.
+//
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Attention/AttentionProblem.h"
 #include "compiler/Codegen/CUDA/Passes.h"
 #include "compiler/Conversion/Passes.h"
-#include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Dialect/Array/IR/AttentionGradientOp.h"
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
 #include "compiler/Dialect/Array/Transforms/Passes.h"
+#include "compiler/Dialect/Kernel/IR/AttentionGradientOp.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -33,19 +36,50 @@ namespace xc::cuda {
 #define GEN_PASS_DEF_EXPANDATTENTION
 #include "compiler/Codegen/CUDA/Passes.h.inc"
 
+/// A mask as it was. Truth values are stored as bytes.
+static Value restoreMask(OpBuilder &builder, Location loc, Value mask) {
+  if (!mask || !getElementTypeOrSelf(mask).isInteger(8))
+    return mask;
+  array::ExpressionBuilder e(builder, loc);
+  return e.compare(array::CompareDirection::Ne, mask, e.scalar(0, mask));
+}
+
 /// Replaces `op` by the array op that it was.
 static void restore(kernel::AttentionOp op) {
   OpBuilder builder(op);
-  array::ExpressionBuilder e(builder, op.getLoc());
-  Value mask = op.getMask();
-  // Truth values are stored as bytes.
-  if (mask && getElementTypeOrSelf(mask).isInteger(8))
-    mask = e.compare(array::CompareDirection::Ne, mask, e.scalar(0, mask));
+  Value mask = restoreMask(builder, op.getLoc(), op.getMask());
   auto attention = array::AttentionOp::create(
       builder, op.getLoc(), op->getResultTypes(), op.getQuery(), op.getKey(), op.getValue(), mask,
       op.getOffset(), op.getSinks(), op.getCausalAttr(), op.getWindowAttr(),
       op.hasLogsumexp() ? builder.getUnitAttr() : UnitAttr(), op.getScaleAttr());
   op->replaceAllUsesWith(attention->getResults());
+  op.erase();
+}
+
+static void restore(kernel::AttentionGradientOp op) {
+  OpBuilder builder(op);
+  auto gradient = array::AttentionGradientOp::create(
+      builder, op.getLoc(), op->getResultTypes(), op.getQuery(), op.getKey(), op.getValue(),
+      op.getCotangent(), restoreMask(builder, op.getLoc(), op.getMask()), op.getOffset(),
+      /*logsumexp=*/Value(), /*delta=*/Value(), op.getCausalAttr(), op.getWindowAttr(),
+      op.getScaleAttr());
+  op->replaceAllUsesWith(gradient->getResults());
+  op.erase();
+}
+
+/// Replaces `op`, which is of all operands, by one for each kernel.
+static void split(kernel::AttentionGradientOp op) {
+  OpBuilder builder(op);
+  auto make = [&](ValueRange dests) {
+    return kernel::AttentionGradientOp::create(
+        builder, op.getLoc(), dests.getTypes(), op.getQuery(), op.getKey(), op.getValue(),
+        op.getCotangent(), op.getLogsumexp(), op.getDelta(), op.getMask(), op.getOffset(), dests,
+        op.getCausalAttr(), op.getWindowAttr(), op.getScaleAttr());
+  };
+  auto ofKeys = make(op.getDests().drop_front()), ofQueries = make(op.getDests().take_front());
+  SmallVector<Value> results(ofQueries.getResults());
+  llvm::append_range(results, ofKeys.getResults());
+  op->replaceAllUsesWith(results);
   op.erase();
 }
 
@@ -61,10 +95,21 @@ struct ExpandAttention final : impl::ExpandAttentionBase<ExpandAttention> {
       if (!hasAttentionKernel(op, findTarget(op), wgmma))
         ops.push_back(op);
     });
-    if (ops.empty())
-      return;
+    SmallVector<kernel::AttentionGradientOp> gradients;
+    module.walk([&](kernel::AttentionGradientOp op) { gradients.push_back(op); });
+    bool isAnyExpanded = !ops.empty();
+    for (kernel::AttentionGradientOp op : gradients) {
+      if (hasAttentionKernel(op, findTarget(op), wgmma)) {
+        split(op);
+        continue;
+      }
+      restore(op);
+      isAnyExpanded = true;
+    }
     for (kernel::AttentionOp op : ops)
       restore(op);
+    if (!isAnyExpanded)
+      return;
     OpPassManager lowering(ModuleOp::getOperationName());
     lowering.addPass(array::createDecompose());
     lowering.addPass(createCanonicalizerPass());

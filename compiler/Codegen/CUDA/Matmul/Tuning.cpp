@@ -23,9 +23,15 @@ static constexpr llvm::StringLiteral kShippedTuning =
 #include "compiler/Codegen/CUDA/Matmul/Tuning/sm_90a.inc"
     ;
 
+/// Whether `key` is of attention, or of one of its gradients.
+static bool isOfAttention(ArrayRef<StringRef> key) {
+  return key[1] == "attention" || key[1] == "attention_gradient_of_queries" ||
+         key[1] == "attention_gradient_of_keys";
+}
+
 /// What is wrong with the form of `key`; empty if nothing is.
 static std::string checkKey(ArrayRef<StringRef> key) {
-  bool isPlain = key.size() == 5, isAttention = isPlain && key[1] == "attention",
+  bool isPlain = key.size() == 5, isAttention = isPlain && isOfAttention(key),
        isFused = key.size() == 7 && key[5] == "fused" && llvm::all_of(key[6], llvm::isDigit);
   if (!isAttention && (!(isPlain || isFused) || key[1] != "matmul"))
     return "expected a key such as 'sm_90a matmul bf16*bf16>bf16 1x4096x4096x4096 nn', with "
@@ -40,7 +46,7 @@ static std::string checkKey(ArrayRef<StringRef> key) {
 /// What keeps products of `key` from `config`; empty if nothing does.
 static std::string checkFit(ArrayRef<StringRef> key, Attribute config) {
   const Target &target = *findTarget(key[0]);
-  if (key[1] == "attention") {
+  if (isOfAttention(key)) {
     if (!isa<AttentionAttr>(config))
       return "this is no configuration of attention";
     return target.hasWGMMA ? "" : "wgmma needs sm_90a";

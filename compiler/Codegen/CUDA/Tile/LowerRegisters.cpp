@@ -5,10 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A tile in registers is as many values as a thread holds of it, numbers of rows are two, a token
-// is none. Of an accumulator, element i of a thread is in the column 8 * (i / 4) + 2 * (lane % 4) +
-// i % 2 and in row 16 * warp + lane / 4, or 8 below it where i / 2 is odd (PTX ISA, "wgmma", D
-// fragments); the words of an operand are pairs of the same elements in the same order.
+// A tile in registers is as many values as a thread holds of it, numbers of rows are two, those of
+// columns two for each 64, a token is none. Of an accumulator, element i of a thread is in the
+// column 8 * (i / 4) + 2 * (lane % 4) + i % 2 and in row 16 * warp + lane / 4, or 8 below it where
+// i / 2 is odd (PTX ISA, "wgmma", D fragments); the words of an operand are pairs of the same
+// elements in the same order.
 //
 // So bodies are copied once for each element, as arithmetic on scalars, before anything looks at
 // arithmetic. A column is its tile's first one plus the lane's part, plus a constant: only what
@@ -56,6 +57,10 @@ struct RegisterTypeConverter : TypeConverter {
       parts.append(kRowsPerThread, type.getElementType());
       return success();
     });
+    addConversion([](tile::ColumnsType type, SmallVectorImpl<Type> &parts) {
+      parts.append(type.getElements(), type.getElementType());
+      return success();
+    });
     addConversion([](tile::TokenType, SmallVectorImpl<Type> &) { return success(); });
   }
 };
@@ -65,7 +70,7 @@ struct ThreadPlace {
   ThreadPlace(OpBuilder &b, Location loc) : b(b), loc(loc) {
     Value thread = gpu::ThreadIdOp::create(b, loc, gpu::Dimension::x);
     Value inGroup = arith::RemUIOp::create(b, loc, thread, constant(tile::kWarpgroupThreads));
-    Value lane = arith::RemUIOp::create(b, loc, inGroup, constant(32));
+    lane = arith::RemUIOp::create(b, loc, inGroup, constant(32));
     Value warp = arith::DivUIOp::create(b, loc, inGroup, constant(32));
     quarter = arith::RemUIOp::create(b, loc, lane, constant(4));
     row = add(arith::MulIOp::create(b, loc, warp, constant(16)),
@@ -88,9 +93,27 @@ struct ThreadPlace {
     return distance ? add(column, constant(distance)) : column;
   }
 
+  /// The column that number `i` of a thread is of, of numbers of columns.
+  Value getOwnColumn(Value first, int64_t i) {
+    Value pair = add(first, arith::MulIOp::create(b, loc, lane, constant(2)));
+    int64_t distance = i / 2 * 64 + i % 2;
+    return distance ? add(pair, constant(distance)) : pair;
+  }
+  /// Of numbers of columns, that of the column of element `element`. Elements in both rows have the
+  /// same.
+  Value getColumnNumber(ValueRange numbers, int64_t element) {
+    int64_t group = element / 4;
+    Value held = numbers[group / 8 * 2 + element % 2];
+    Value holder = add(quarter, constant(group % 8 * 4));
+    Value offset = arith::IndexCastOp::create(b, loc, b.getI32Type(), holder);
+    Value width = arith::ConstantIntOp::create(b, loc, b.getI32Type(), 32);
+    return gpu::ShuffleOp::create(b, loc, held, offset, width, gpu::ShuffleMode::IDX)
+        .getShuffleResult();
+  }
+
   OpBuilder &b;
   Location loc;
-  Value quarter, row, column;
+  Value lane, quarter, row, column;
 };
 
 template <typename Op> struct RegisterPattern : OpConversionPattern<Op> {
@@ -138,21 +161,39 @@ struct LowerMap final : RegisterPattern<tile::MapOp> {
 
   LogicalResult matchAndRewrite(tile::MapOp op, Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    bool isRows = isa<tile::RowsType>(op.getResult().getType());
+    Type result = op.getResult().getType();
+    bool isRows = isa<tile::RowsType>(result), isColumns = isa<tile::ColumnsType>(result);
+    bool spreads =
+        !isColumns && llvm::any_of(op.getInputs().getTypes(), llvm::IsaPred<tile::ColumnsType>);
     std::optional<ThreadPlace> place;
-    if (op.getRow())
+    if (op.getRow() || spreads)
       place.emplace(rewriter, op.getLoc());
+    // Numbers of columns that have come already.
+    SmallVector<llvm::DenseMap<int64_t, Value>> spread(op.getInputs().size());
+    auto getInput = [&](size_t number, ValueRange values, int64_t i, int64_t half) -> Value {
+      Type type = op.getInputs()[number].getType();
+      if (isa<tile::RowsType>(type))
+        return values[half];
+      if (isColumns || isa<tile::RegisterType>(type))
+        return values[i];
+      Value &known = spread[number][i / 4 * 2 + i % 2];
+      if (!known)
+        known = place->getColumnNumber(values, i);
+      return known;
+    };
     SmallVector<Value> parts;
     auto elements = static_cast<int64_t>(count(op.getResult().getType()));
     for (int64_t i = 0; i < elements; ++i) {
       int64_t half = isRows ? i : getHalf(i);
       SmallVector<Value> arguments;
-      for (auto [input, values] : llvm::zip_equal(op.getInputs(), adaptor.getInputs()))
-        arguments.push_back(values[isa<tile::RowsType>(input.getType()) ? half : i]);
-      if (place) {
-        arguments.push_back(place->getRow(adaptor.getRow().front(), half));
-        arguments.push_back(isRows ? adaptor.getColumn().front()
-                                   : place->getColumn(adaptor.getColumn().front(), i));
+      for (auto [number, values] : llvm::enumerate(adaptor.getInputs()))
+        arguments.push_back(getInput(number, values, i, half));
+      if (op.getRow()) {
+        Value row = adaptor.getRow().front(), column = adaptor.getColumn().front();
+        arguments.push_back(isColumns ? row : place->getRow(row, half));
+        arguments.push_back(isRows      ? column
+                            : isColumns ? place->getOwnColumn(column, i)
+                                        : place->getColumn(column, i));
       }
       parts.push_back(copyBody(rewriter, op.getBody().front(), arguments).front());
     }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Dialect/Array/IR/AttentionGradientOp.h"
 #include "compiler/Dialect/Array/IR/Demands.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -50,6 +51,7 @@ void ArrayDialect::initialize() {
 #define GET_OP_LIST
 #include "compiler/Dialect/Array/IR/ArrayOps.cpp.inc"
       >();
+  addOperations<AttentionGradientOp>();
 }
 
 Operation *ArrayDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,
@@ -243,9 +245,9 @@ LogicalResult ArrayDialect::verifyOperationAttribute(Operation *op, NamedAttribu
     return success();
   if (isa<ConvOp>(op) && attribute.getName() == kFirstPlacesAttr)
     return success();
-  if (isa<AttentionOp>(op) && attribute.getName() == kWholeAttr)
+  if (isa<AttentionOp, AttentionGradientOp>(op) && attribute.getName() == kWholeAttr)
     return success();
-  if ((isa<AttentionOp>(op) && attribute.getName() == maxScoresAttr) ||
+  if ((isa<AttentionOp, AttentionGradientOp>(op) && attribute.getName() == maxScoresAttr) ||
       (isa<SortOp>(op) && attribute.getName() == kLeastSizeAttr)) {
     auto number = dyn_cast<IntegerAttr>(attribute.getValue());
     if (number && number.getType().isSignlessInteger(64) && number.getInt() > 0)

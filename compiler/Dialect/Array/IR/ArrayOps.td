@@ -23,6 +23,7 @@ include "compiler/Dialect/Array/IR/ArrayStateOps.td"
 include "compiler/Dialect/Array/IR/ArrayCompositeOps.td"
 include "compiler/Dialect/Array/IR/ArrayWindowOps.td"
 include "compiler/Dialect/Array/IR/ArrayAttentionOps.td"
+include "compiler/Dialect/Array/IR/ArrayAttentionGradientOp.td"
 include "compiler/Dialect/Array/IR/ArrayControlOps.td"
 include "compiler/Dialect/Array/IR/ArrayCustomOps.td"
 

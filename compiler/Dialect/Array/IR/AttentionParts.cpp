@@ -12,7 +12,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Dialect/Array/IR/AttentionGradientOp.h"
 #include "compiler/Dialect/Array/IR/AttentionSteps.h"
+#include "compiler/Dialect/Array/IR/Demands.h"
 #include "compiler/Dialect/Array/IR/Sizes.h"
 
 using namespace mlir;
@@ -517,18 +519,32 @@ static Values buildVjpBySizes(AttentionOp op, OpBuilder &builder, Value toResult
   return results;
 }
 
+Values buildAttentionVjp(AttentionOp op, OpBuilder &builder, Value toResult, Value toLogsumexp) {
+  if (hasLongVjp(op))
+    return buildVjpInLoop(op, builder, toResult, toLogsumexp);
+  int64_t size = choosePartSize(op);
+  if (size != op.getQuery().getType().getDimSize(op.getQuery().getType().getRank() - 2))
+    return buildVjpInParts(op, builder, toResult, toLogsumexp, size);
+  if (!hasKnownScores(op) && !mayHaveExtents(op))
+    return buildVjpBySizes(op, builder, toResult, toLogsumexp);
+  return buildVjpAtOnce(op, builder, op.getLoc(), toResult, toLogsumexp);
+}
+
 FailureOr<Values> AttentionOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
   Value toResult = cotangents.front(), toLogsumexp = getLogsumexp() ? cotangents.back() : Value();
   if (!toResult)
     toResult = ExpressionBuilder(builder, getLoc()).zerosLike(getResult());
-  if (hasLongVjp(*this))
-    return buildVjpInLoop(*this, builder, toResult, toLogsumexp);
-  int64_t size = choosePartSize(*this);
-  if (size != getQuery().getType().getDimSize(getQuery().getType().getRank() - 2))
-    return buildVjpInParts(*this, builder, toResult, toLogsumexp, size);
-  if (!hasKnownScores(*this) && !mayHaveExtents(*this))
-    return buildVjpBySizes(*this, builder, toResult, toLogsumexp);
-  return buildVjpAtOnce(*this, builder, getLoc(), toResult, toLogsumexp);
+  if (!hasGradientOp(*this, toLogsumexp != nullptr))
+    return buildAttentionVjp(*this, builder, toResult, toLogsumexp);
+  auto gradient = AttentionGradientOp::create(builder, getOriginLoc(*this), getQuery(), getKey(),
+                                              getValue(), toResult, getMask(), getOffset(),
+                                              /*logsumexp=*/Value(), /*delta=*/Value(),
+                                              getCausalAttr(), getWindowAttr(), getScaleAttr());
+  if (Attribute most = (*this)->getAttr(kMaxScoresAttr))
+    gradient->setAttr(kMaxScoresAttr, most);
+  Values results(gradient.getResults());
+  results.resize(getNumOperands());
+  return results;
 }
 
 } // namespace xc::array

@@ -9,12 +9,16 @@
 // Device-bounded dims have a rule for each simple op and none for attention: where there may be
 // some, it is taken apart.
 //
+// A gradient that is left whole takes what the attention has computed: its logsumexp, and its
+// result, of which the sums of products with the cotangent are built here.
+//
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/Transforms/Passes.h"
 
-#include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Dialect/Array/IR/AttentionGradientOp.h"
 #include "compiler/Dialect/Array/IR/Demands.h"
+#include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
 
 using namespace mlir;
 
@@ -22,6 +26,52 @@ namespace xc::array {
 
 #define GEN_PASS_DEF_KEEPATTENTION
 #include "compiler/Dialect/Array/Transforms/Passes.h.inc"
+
+/// The attention before `gradient` in its block that it is the gradient of; null if there is none.
+static AttentionOp findAttention(AttentionGradientOp gradient) {
+  for (Operation *user : gradient.getQuery().getUsers()) {
+    auto op = dyn_cast<AttentionOp>(user);
+    if (op && op->getBlock() == gradient->getBlock() && op->isBeforeInBlock(gradient) &&
+        op.getQuery() == gradient.getQuery() && op.getKey() == gradient.getKey() &&
+        op.getValue() == gradient.getValue() && op.getMask() == gradient.getMask() &&
+        op.getOffset() == gradient.getOffset() && !op.getSinks() &&
+        op.getCausal() == gradient.getCausal() && op.getWindow() == gradient.getWindow() &&
+        op.getScale() == gradient.getScale())
+      return op;
+  }
+  return nullptr;
+}
+
+/// Attention of the gradient's operands, with its logsumexp.
+static AttentionOp makeAttention(OpBuilder &builder, AttentionGradientOp gradient) {
+  return AttentionOp::create(builder, gradient.getLoc(), gradient.getQuery(), gradient.getKey(),
+                             gradient.getValue(), gradient.getMask(), gradient.getOffset(),
+                             /*sinks=*/Value(), gradient.getCausalAttr(), gradient.getWindowAttr(),
+                             builder.getUnitAttr(), gradient.getScaleAttr());
+}
+
+/// Gives `gradient` what its kernels need of the attention.
+static void addRows(AttentionGradientOp gradient) {
+  OpBuilder builder(gradient);
+  AttentionOp attention = findAttention(gradient);
+  if (!attention) {
+    attention = makeAttention(builder, gradient);
+  } else if (!attention.getWithLogsumexp()) {
+    builder.setInsertionPoint(attention);
+    AttentionOp more = makeAttention(builder, gradient);
+    more->setLoc(attention.getLoc());
+    more.getResult().setType(attention.getResult().getType());
+    attention.getResult().replaceAllUsesWith(more.getResult());
+    attention.erase();
+    attention = more;
+    builder.setInsertionPoint(gradient);
+  }
+  ExpressionBuilder e(builder, gradient.getLoc());
+  Value products = e.mul(e.widen(attention.getResult()), e.widen(gradient.getCotangent()));
+  int64_t last = gradient.getQuery().getType().getRank() - 1;
+  gradient.getLogsumexpMutable().assign(attention.getLogsumexp());
+  gradient.getDeltaMutable().assign(e.reduce(ReduceKind::Sum, products, last, /*keepdims=*/false));
+}
 
 namespace {
 
@@ -34,7 +84,17 @@ struct KeepAttention final : impl::KeepAttentionBase<KeepAttention> {
     });
     if (extents.wasInterrupted())
       return;
+    SmallVector<AttentionGradientOp> gradients;
+    getOperation().walk([&](AttentionGradientOp op) {
+      if (mayBeKernel(op) && hasKnownSizes(op))
+        gradients.push_back(op);
+    });
     Builder builder(&getContext());
+    for (AttentionGradientOp op : gradients) {
+      if (!op.getLogsumexp())
+        addRows(op);
+      op->setAttr(kWholeAttr, builder.getUnitAttr());
+    }
     getOperation().walk([&](AttentionOp op) {
       if (mayBeKernel(op))
         op->setAttr(kWholeAttr, builder.getUnitAttr());
@@ -42,7 +102,12 @@ struct KeepAttention final : impl::KeepAttentionBase<KeepAttention> {
   }
 
 private:
-  bool mayBeKernel(AttentionOp op) const {
+  /// Gradients have no kernel that takes all sizes, as attention has.
+  static bool hasKnownSizes(AttentionGradientOp op) {
+    return llvm::all_of(op->getOperandTypes(),
+                        [](Type type) { return cast<RankedTensorType>(type).hasStaticShape(); });
+  }
+  template <typename Op> bool mayBeKernel(Op op) const {
     RankedTensorType query = op.getQuery().getType(), value = op.getValue().getType();
     Type element = query.getElementType();
     int64_t last = query.getRank() - 1, queries = query.getDimSize(last - 1);

@@ -84,7 +84,8 @@ def KeepAttention : Pass<"xc-array-keep-attention", "::mlir::ModuleOp"> {
   let description = [{
     Marks each `array.attention` of 16-bit floats, vectors of known sizes and not few queries, in a module without device-bounded dims, as
     `array.whole`: `-xc-array-decompose` then leaves it, and it becomes a kernel op. Whether a target takes it is decided where
-    targets are known. Example:
+    targets are known. So is each `array.attention_gradient` of such operands whose sizes are all known: it gets the logsumexp of the
+    attention that it is the gradient of, and the sums of products of its result and the cotangent as operands. Example:
     ```mlir
     %y = array.attention %q, %k, %v scale = 0.125 : ...                 // input
     %y = array.attention %q, %k, %v scale = 0.125 {array.whole} : ...   // output

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Dialect/Kernel/IR/AttentionGradientOp.h"
 #include "compiler/Dialect/Kernel/IR/KernelOpSupport.h"
 
 #include "mlir/IR/DialectImplementation.h"
@@ -31,6 +32,7 @@ void KernelDialect::initialize() {
 #define GET_OP_LIST
 #include "compiler/Dialect/Kernel/IR/KernelOps.cpp.inc"
       >();
+  addOperations<AttentionGradientOp>();
 }
 
 } // namespace xc::kernel

@@ -173,6 +173,19 @@ def Tile_RowsType : Tile_Type<"Rows", "rows"> {
   let hasCustomAssemblyFormat = 1;
 }
 
+def Tile_ColumnsType : Tile_Type<"Columns", "columns"> {
+  let summary = "One number for each column of a register tile";
+  let description = [{
+    Each warp holds all of them, lane l those of columns 64 * i + 2 * l and the next. Example: `!tile.columns<64, f32>`.
+  }];
+  let parameters = (ins "int64_t":$columns, "::mlir::Type":$elementType);
+  let assemblyFormat = "`<` $columns `,` $elementType `>`";
+  let extraClassDeclaration = [{
+    /// Numbers that a thread holds.
+    int64_t getElements() const { return (getColumns() + 63) / 64 * 2; }
+  }];
+}
+
 def Tile_TokenType : Tile_Type<"Token", "token"> {
   let summary = "That an asynchronous op is done";
   let description = [{

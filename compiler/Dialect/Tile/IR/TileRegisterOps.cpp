@@ -18,6 +18,8 @@ namespace xc::tile {
 static Type getElement(Type type) {
   if (auto rows = dyn_cast<RowsType>(type))
     return rows.getElementType();
+  if (auto columns = dyn_cast<ColumnsType>(type))
+    return columns.getElementType();
   return cast<RegisterType>(type).getElementType();
 }
 
@@ -47,10 +49,16 @@ LogicalResult MapOp::verify() {
   auto result = dyn_cast<RegisterType>(getResult().getType());
   if (result && result.isOperand())
     return emitOpError("expected a result of layout 'accumulator', got ") << result;
+  auto numbers = dyn_cast<ColumnsType>(getResult().getType());
+  int64_t columns = result ? result.getColumns() : numbers ? numbers.getColumns() : 0;
   SmallVector<Type> arguments;
   for (Type input : getInputs().getTypes()) {
     auto tile = dyn_cast<RegisterType>(input);
-    if (tile && (!result || tile.isOperand() || tile.getColumns() != result.getColumns()))
+    auto ofColumns = dyn_cast<ColumnsType>(input);
+    bool fits = tile        ? result && !tile.isOperand() && tile.getColumns() == columns
+                : ofColumns ? ofColumns.getColumns() == columns
+                            : !numbers;
+    if (!fits)
       return emitOpError("expected inputs of the result's layout and columns, got ")
              << input << " for " << getResult().getType();
     arguments.push_back(getElement(input));
@@ -214,6 +222,18 @@ LogicalResult RolesOp::verify() {
       return emitOpError("expected roles of at least one warpgroup and 24 to 256 registers, a "
                          "multiple of 8, got ")
              << count << " of " << registers;
+  // A thread that asks for more than is left waits until others give some back.
+  constexpr int64_t available = 65536, step = 8;
+  int64_t warpgroups = 0, wanted = 0;
+  for (auto [count, registers] : llvm::zip_equal(getCounts(), getRegisters())) {
+    warpgroups += count;
+    wanted += count * registers;
+  }
+  int64_t starting = available / (warpgroups * kWarpgroupThreads) / step * step;
+  if (wanted > warpgroups * starting)
+    return emitOpError("expected at most ")
+           << warpgroups * starting << " registers of a thread of each of " << warpgroups
+           << " warpgroups together, which the block starts with, got " << wanted;
   return success();
 }
 

@@ -16,6 +16,9 @@ include "compiler/Dialect/Tile/IR/TileDialect.td"
 
 def Tile_Value : AnyTypeOf<[Tile_RegisterType, Tile_RowsType], "a tile in registers or numbers of its rows">;
 
+def Tile_Number : AnyTypeOf<[Tile_RegisterType, Tile_RowsType, Tile_ColumnsType],
+                            "a tile in registers or numbers of its rows or columns">;
+
 def Tile_Combine : I32EnumAttr<"Combine", "how elements of a row become one number", [
     I32EnumAttrCase<"Max", 0, "max">, I32EnumAttrCase<"Add", 1, "add">]> {
   let cppNamespace = "::xc::tile";
@@ -42,9 +45,10 @@ def Tile_SplatOp : Tile_Op<"splat", [Pure]> {
 def Tile_MapOp : Tile_Op<"map", [SingleBlock, RecursiveMemoryEffects, AttrSizedOperandSegments]> {
   let summary = "Compute each element of a tile from those of others at its place";
   let description = [{
-    The body gets an element of each input, of numbers of rows that of the element's row, and yields the result's element. With
-    `at (row, column)`, the place of the tile's first element, it gets the element's own row and column, too. Inputs and result are
-    accumulators of as many columns, or all are numbers of rows. Example:
+    The body gets an element of each input, of numbers of rows that of the element's row, of columns that of its column, and yields the
+    result's element. With `at (row, column)`, the place of the tile's first element, it gets the element's own row and column, too (of
+    numbers of columns, the first row). Inputs and result are accumulators of as many columns, or all are numbers of rows, or all of
+    columns. All lanes of a warp execute it where an input is numbers of columns: they come by shuffles. Example:
     ```mlir
     %p = tile.map (%s, %m : !tile.reg<64x128xf32, accumulator>, !tile.rows<f32>) {
     ^bb0(%x: f32, %max: f32):
@@ -54,11 +58,11 @@ def Tile_MapOp : Tile_Op<"map", [SingleBlock, RecursiveMemoryEffects, AttrSizedO
     } : !tile.reg<64x128xf32, accumulator>
     ```
   }];
-  let arguments = (ins Variadic<Tile_Value>:$inputs, Optional<Index>:$row, Optional<Index>:$column);
-  let results = (outs Tile_Value:$result);
+  let arguments = (ins Variadic<Tile_Number>:$inputs, Optional<Index>:$row, Optional<Index>:$column);
+  let results = (outs Tile_Number:$result);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    `(` $inputs `:` type($inputs) `)` (`at` `(` $row^ `,` $column `)`)? $body attr-dict `:` type($result)
+    `(` ($inputs^ `:` type($inputs))? `)` (`at` `(` $row^ `,` $column `)`)? $body attr-dict `:` type($result)
   }];
   let hasVerifier = 1;
 }

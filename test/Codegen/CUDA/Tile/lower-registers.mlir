@@ -122,3 +122,39 @@ func.func @product(%q: !tile.shared<64x64xbf16>, %k: !tile.shared<16x64xbf16>, %
   %r = tile.await %o, %done keep %p : !operand pending 0 : !acc
   return
 }
+
+// Lane l has the numbers of columns 2 * l and 2 * l + 1; each element's comes from the lane that has it, once for both rows.
+// CHECK-LABEL: func.func @columns
+// CHECK:         %[[LANE:.*]] = arith.remui %{{.*}}, %c32
+// CHECK:         %[[TWICE:.*]] = arith.muli %[[LANE]], %c2
+// CHECK:         %[[OWN:.*]] = arith.addi %arg0, %[[TWICE]]
+// CHECK:         %[[EVEN:.*]] = memref.load %arg1[%[[OWN]]]
+// CHECK:         %[[NEXT:.*]] = arith.addi %[[OWN]], %c1
+// CHECK:         %[[ODD:.*]] = memref.load %arg1[%[[NEXT]]]
+// CHECK:         %[[QUARTER:.*]] = arith.remui %[[LANE]], %c4
+// CHECK:         %[[FROM:.*]] = arith.index_cast %[[QUARTER]] : index to i32
+// CHECK:         gpu.shuffle idx %[[EVEN]], %[[FROM]], %c32_i32
+// CHECK:         gpu.shuffle idx %[[ODD]], %[[FROM]], %c32_i32
+// CHECK:         %[[FURTHER:.*]] = arith.addi %[[QUARTER]], %c4
+// CHECK:         %[[FROM2:.*]] = arith.index_cast %[[FURTHER]] : index to i32
+// CHECK:         gpu.shuffle idx %[[EVEN]], %[[FROM2]], %c32_i32
+// CHECK:         gpu.shuffle idx %[[ODD]], %{{.*}}, %c32_i32
+// CHECK-NOT:     gpu.shuffle
+func.func @columns(%column: index, %m: memref<?xf32>, %out: memref<?x?xvector<2xf32>>) {
+  %zero = arith.constant 0 : index
+  %c = tile.map () at (%zero, %column) {
+  ^bb0(%row: index, %at: index):
+    %x = memref.load %m[%at] : memref<?xf32>
+    tile.yield %x : f32
+  } : !tile.columns<16, f32>
+  %t = tile.map (%c : !tile.columns<16, f32>) {
+  ^bb0(%x: f32):
+    tile.yield %x : f32
+  } : !acc
+  tile.each %t at (%zero, %column) : !acc {
+  ^bb0(%pair: vector<2xf32>, %row: index, %first: index):
+    memref.store %pair, %out[%row, %first] : memref<?x?xvector<2xf32>>
+    tile.yield
+  }
+  return
+}

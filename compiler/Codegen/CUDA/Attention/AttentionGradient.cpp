@@ -1,0 +1,156 @@
+//===- AttentionGradient.cpp - Which kernels compute attention's gradient -===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CUDA/Attention/AttentionGradient.h"
+#include "compiler/Codegen/CUDA/Attention/AttentionProblem.h"
+#include "compiler/Codegen/CUDA/Attention/AttentionSchedule.h"
+#include "compiler/Dialect/Tile/IR/TileOps.h"
+
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace xc::cuda {
+
+/// Sums of two gradients of 64 keys are to fit a thread's registers beside scores and weights.
+static constexpr int64_t kMostVector = 128, kVectorStep = 8;
+/// Windows of more keys hide nothing that arithmetic on 32 bits could tell.
+static constexpr int64_t kMostWindow = int64_t(1) << 30;
+/// What a multiprocessor of a Hopper GPU does in a microsecond.
+static constexpr double kFlopsPerMicrosecond = 4.3e6;
+
+bool hasAttentionKernel(kernel::AttentionGradientOp op, const Target *target, bool wgmma) {
+  if (!target || !target->hasWGMMA || !wgmma)
+    return false;
+  auto isTaken = [](Value operand) {
+    auto type = cast<ShapedType>(operand.getType());
+    return type.hasStaticShape() && type.getNumElements() > 0 &&
+           type.getShape().back() <= kMostVector && type.getShape().back() % kVectorStep == 0;
+  };
+  return llvm::all_of(ArrayRef<Value>{op.getQuery(), op.getKey(), op.getValue()}, isTaken) &&
+         (!op.getWindow() || static_cast<int64_t>(*op.getWindow()) <= kMostWindow);
+}
+
+kernel::AttentionGradientOp matchAttentionGradient(const KernelInfo &kernel) {
+  if (kernel.outputs.empty())
+    return nullptr;
+  return kernel.outputs.front().tensor.getDefiningOp<kernel::AttentionGradientOp>();
+}
+
+/// Bytes of shared memory that tiles and barriers take: of the rows that a tile has, two operands'
+/// vectors, and of those that it goes over.
+static int64_t countBytes(kernel::AttentionGradientOp op, AttentionAttr config) {
+  int64_t columns = llvm::alignTo(op.getQueryType().getShape().back(), 64) +
+                    llvm::alignTo(op.getValueType().getShape().back(), 64);
+  int64_t rows = config.getQueryStages() * config.getWarpgroups() * tile::kWarpgroupRows +
+                 config.getStages() * config.getKeys();
+  return rows * columns * 2 +
+         4 * tile::kBarrierBytes * (config.getQueryStages() + config.getStages());
+}
+
+std::string AttentionGradientChooser::check(AttentionAttr config) {
+  int64_t bytes = countBytes(op, config), room = static_cast<int64_t>(target.sharedPerBlock);
+  if (bytes > room)
+    return llvm::formatv("a block has {0} bytes of shared memory, not {1}", room, bytes);
+  if (config.getCluster() > 1 || config.getPingPong())
+    return "blocks of a gradient are no cluster, and their warpgroups take no turns";
+  return {};
+}
+
+AttentionAttr AttentionGradientChooser::choose() {
+  constexpr int64_t warpgroups = 2, mostStages = 4;
+  ArrayRef<int64_t> query = op.getQueryType().getShape(), key = op.getKeyType().getShape();
+  int64_t vector = std::max(query.back(), op.getValueType().getShape().back());
+  ArrayRef<int64_t> own = op.isOfKeys() ? key : query, other = op.isOfKeys() ? query : key;
+  // Scores, what flows to them and their 16-bit forms are to fit the registers beside sums of one
+  // or two gradients; so are the bounds that loops over heads keep where queries are hidden.
+  constexpr int64_t narrow = 64, middle = 96;
+  int64_t rows = vector <= narrow ? 96 : vector <= middle ? 80 : 64;
+  bool keepsBounds = op.getCausal() && op.getGroupSize() > 1 && other[other.size() - 2] % rows != 0;
+  if (!op.isOfKeys())
+    rows = 128;
+  else if (vector > middle && keepsBounds)
+    rows = 48;
+  rows = std::min<int64_t>(rows, llvm::alignTo(other[other.size() - 2], 16));
+  AttentionSchedule schedule = chooseGradientSchedule(op, warpgroups * tile::kWarpgroupRows, rows,
+                                                      own[own.size() - 2], target);
+  auto make = [&](int64_t stages, int64_t ownStages) {
+    return AttentionAttr::get(op.getContext(), warpgroups, rows, stages, ownStages, schedule.raster,
+                              /*ping_pong=*/0, /*cluster=*/1, schedule.isSerpentine);
+  };
+  for (int64_t stages = mostStages; stages > 2; --stages)
+    for (int64_t ownStages : {2, 1})
+      if (check(make(stages, ownStages)).empty())
+        return make(stages, ownStages);
+  return make(2, 1);
+}
+
+std::string AttentionGradientChooser::makeKey() {
+  SmallVector<int64_t> sizes(op.getQueryType().getShape().drop_back());
+  sizes.push_back(op.getKeyType().getShape().drop_back().back());
+  sizes.append({op.getQueryType().getShape().back(), op.getValueType().getShape().back()});
+  std::string text =
+      llvm::join(llvm::map_range(sizes, [](int64_t size) { return std::to_string(size); }), "x");
+  std::string type;
+  llvm::raw_string_ostream(type) << op.getQueryType().getElementType();
+  StringRef form = op.getWindow() ? "window" : op.getCausal() ? "causal" : "full";
+  std::string group = op.getGroupSize() > 1 ? "/" + std::to_string(op.getGroupSize()) : "";
+  return llvm::formatv("{0} attention_gradient_of_{1} {2} {3}{4} {5}{6}", target.arch,
+                       op.isOfKeys() ? "keys" : "queries", type, text, group, form,
+                       op.getMask() ? "+mask" : "");
+}
+
+/// How long the products take, of pairs of queries and keys that see each other.
+static double predictMicroseconds(kernel::AttentionGradientOp op, const Target &target) {
+  ArrayRef<int64_t> query = op.getQueryType().getShape(), key = op.getKeyType().getShape();
+  int64_t queries = query[query.size() - 2], keys = key[key.size() - 2];
+  double pairs = static_cast<double>(queries) * static_cast<double>(keys);
+  if (op.getCausal() && !op.getOffset()) {
+    double seen = std::min<double>(static_cast<double>(queries), static_cast<double>(keys));
+    pairs -= seen * seen / 2;
+  }
+  if (op.getWindow())
+    pairs = std::min(pairs, static_cast<double>(queries) * static_cast<double>(*op.getWindow()));
+  double vector = static_cast<double>(query.back()),
+         result = static_cast<double>(op.getValueType().getShape().back());
+  double flops = 2 * static_cast<double>(computeProduct(query.drop_back(2))) * pairs *
+                 (op.isOfKeys() ? 2 * vector + 2 * result : 2 * vector + result);
+  return flops / (kFlopsPerMicrosecond * static_cast<double>(target.multiprocessors));
+}
+
+FailureOr<Choice> AttentionGradientChooser::chooseOrTake(const TuningTable &given) {
+  std::string key = makeKey();
+  const TuningTable::Entry *entry = given.lookup(key);
+  if (!entry || !isa<AttentionAttr>(entry->config)) {
+    AttentionAttr config = choose();
+    return Choice{
+        config,
+        llvm::formatv("gradient of attention on wgmma: {0} {1} of a block, {2} {3} at a time; "
+                      "predicted {4:F1} us; key: {5}",
+                      config.getWarpgroups() * tile::kWarpgroupRows,
+                      op.isOfKeys() ? "keys" : "queries", config.getKeys(),
+                      op.isOfKeys() ? "queries" : "keys", predictMicroseconds(op, target), key)};
+  }
+  auto config = cast<AttentionAttr>(entry->config);
+  if (std::string wrong = check(config); !wrong.empty())
+    return emitError(entry->loc) << "expected a configuration that " << key << " can take, got "
+                                 << config << ": " << wrong;
+  return Choice{config, "tuned: " + key};
+}
+
+LogicalResult configureAttentionGradient(kernel::AttentionGradientOp op, const KernelInfo &kernel,
+                                         bool isNarrow, const TuningTable &given) {
+  FailureOr<Choice> choice = AttentionGradientChooser{op, *kernel.target}.chooseOrTake(given);
+  if (failed(choice))
+    return failure();
+  recordChoice(kernel.getFunction(), *choice, isNarrow ? 32 : 64);
+  return success();
+}
+
+} // namespace xc::cuda

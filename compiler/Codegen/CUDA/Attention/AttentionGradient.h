@@ -1,0 +1,44 @@
+//===- AttentionGradient.h - Kernels of attention's gradient ----*- C++ -*-===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_CODEGEN_CUDA_ATTENTION_ATTENTIONGRADIENT_H
+#define XC_CODEGEN_CUDA_ATTENTION_ATTENTIONGRADIENT_H
+
+#include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
+#include "compiler/Codegen/CUDA/SelectStrategy.h"
+#include "compiler/Dialect/Kernel/IR/AttentionGradientOp.h"
+
+namespace xc::cuda {
+
+/// The gradient of attention that `kernel` computes; null if it is something else.
+kernel::AttentionGradientOp matchAttentionGradient(const KernelInfo &kernel);
+
+/// What the kernel of `op` is to be like on `target`.
+struct AttentionGradientChooser {
+  AttentionAttr choose();
+  /// What keeps `op` from `config`; empty if nothing does.
+  std::string check(AttentionAttr config);
+  /// What identifies the kernel in a tuning table.
+  std::string makeKey();
+  /// What `given` has for the key, else the chosen one.
+  mlir::FailureOr<Choice> chooseOrTake(const TuningTable &given);
+
+  kernel::AttentionGradientOp op;
+  const Target &target;
+};
+
+mlir::LogicalResult configureAttentionGradient(kernel::AttentionGradientOp op,
+                                               const KernelInfo &kernel, bool isNarrow,
+                                               const TuningTable &given);
+
+/// Replaces the ops of `kernel` by warpgroups that compute `op`.
+mlir::LogicalResult emitAttentionGradient(const KernelInfo &kernel, kernel::AttentionGradientOp op,
+                                          AttentionAttr config);
+
+} // namespace xc::cuda
+
+#endif // XC_CODEGEN_CUDA_ATTENTION_ATTENTIONGRADIENT_H

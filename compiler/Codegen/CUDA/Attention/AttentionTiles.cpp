@@ -1,0 +1,285 @@
+//===- AttentionTiles.cpp - What attention's kernels share ----------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// To the copies, operands are tensors of heads of batches, the length and the vector, wherever that
+// is in memory. Boxes are panels of 128 bytes; what lies behind a vector or a length is zero.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CUDA/Attention/AttentionTiles.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+
+namespace xc::cuda {
+
+/// Of a result, by one thread at a time.
+static constexpr int64_t kStoreBytes = 16;
+/// Registers of a thread of the warpgroup that loads and of the others: as many in all as a block
+/// of so many threads starts with. With more, the last ones to ask would wait for ever. Two others
+/// take more from the loader, which spills a few then, where they need them.
+static constexpr int64_t kRegistersOf2[] = {40, 232}, kMostRegistersOf2[] = {24, 240},
+                         kRegistersOf3[] = {32, 160};
+
+AttentionTiles::AttentionTiles(const KernelInfo &kernel, AttentionAttr config)
+    : kernel(kernel), config(config),
+      frame(kernel, tile::kWarpgroupThreads * (1 + config.getWarpgroups())), points(frame.points),
+      index(points.index), builder(points.builder), loc(points.loc) {}
+
+tile::RegisterType AttentionTiles::makeSums(int64_t columns) {
+  return tile::RegisterType::get(builder.getContext(), columns, builder.getF32Type(),
+                                 tile::Layout::Accumulator);
+}
+
+//===----------------------------------------------------------------------===//
+// Rings
+//===----------------------------------------------------------------------===//
+
+AttentionTiles::RingState AttentionTiles::advance(RingState state, int64_t stages) {
+  Value zero = index.constant(0), one = index.constant(1);
+  Value flipped = arith::XOrIOp::create(builder, loc, state.phase, one);
+  if (stages == 1)
+    return {zero, flipped};
+  Value next = index.add(state.stage, one);
+  Value wraps = index.isEqual(next, index.constant(stages));
+  return {arith::SelectOp::create(builder, loc, wraps, zero, next),
+          arith::SelectOp::create(builder, loc, wraps, flipped, state.phase)};
+}
+
+Value AttentionTiles::getSlot(const Source &source, RingState state) {
+  return tile::SlotOp::create(builder, loc, source.type, source.ring, state.stage, 0);
+}
+
+void AttentionTiles::waitFull(const Source &source, RingState state) {
+  tile::WaitFullOp::create(builder, loc, source.ring, state.stage, state.phase);
+}
+
+/// One thread stands for the warpgroup: wgmma's completion is the warpgroup's. In a cluster one for
+/// each block that fetches a part.
+void AttentionTiles::release(const Source &source, RingState state, Value token) {
+  points.emitIf(index.isLess(threadInWarpgroup, index.constant(source.sharers)), [&] {
+    if (source.sharers == 1)
+      tile::ReleaseOp::create(builder, loc, source.ring, state.stage, token);
+    else
+      tile::ReleaseInOp::create(builder, loc, source.ring, state.stage, threadInWarpgroup, token);
+  });
+}
+
+void AttentionTiles::fetch(const Source &source, RingState state, Value head, Value row) {
+  tile::WaitEmptyOp::create(builder, loc, source.ring, state.stage, state.phase);
+  tile::PublishOp::create(builder, loc, source.ring, state.stage, source.type.getBytes());
+  SmallVector<Value> coords = index.delinearize(head, ArrayRef(source.sizes).drop_back(2));
+  Value slot = getSlot(source, state);
+  if (source.sharers == 1) {
+    coords.append({row, index.constant(0)});
+    tile::LoadOp::create(builder, loc, source.map, coords, slot, source.ring, state.stage);
+    return;
+  }
+  Value part = index.mul(rank, source.type.getRows() / source.sharers);
+  coords.append({index.add(row, part), index.constant(0)});
+  Value blocks = index.constant((int64_t(1) << source.sharers) - 1);
+  tile::MulticastOp::create(builder, loc, source.map, coords, slot, part, blocks, source.ring,
+                            state.stage);
+}
+
+/// Of boxes of `rows` rows.
+Value AttentionTiles::makeMap(const AttentionOperand &operand, tile::SharedType type,
+                              int64_t rows) {
+  MLIRContext *context = builder.getContext();
+  unsigned scalars = countScalars(kernel.getFunction());
+  auto getMap = [&](ArrayRef<AffineExpr> formulas) {
+    return AffineMapAttr::get(AffineMap::get(0, scalars, formulas, context));
+  };
+  SmallVector<AffineExpr> sizes;
+  for (Value size : operand.sizes)
+    sizes.push_back(getScalarFormula(size, context));
+  SmallVector<int64_t> box(sizes.size() - 2, 1);
+  box.append({rows, type.getPanelColumns()});
+  auto mapType = tile::TensorMapType::get(context, box, type.getElementType(), type.getLineBytes());
+  bool isWhole = operand.offset == getAffineConstantExpr(0, context);
+  return tile::TensorMapOp::create(builder, loc, mapType, points.getMemory(operand.binding),
+                                   getMap(sizes), getMap(operand.strides),
+                                   isWhole ? AffineMapAttr() : getMap(operand.offset), UnitAttr());
+}
+
+AttentionTiles::Source AttentionTiles::makeSource(Value tensor, int64_t rows, int64_t stages,
+                                                  int64_t sharers) {
+  auto tensorType = cast<RankedTensorType>(tensor.getType());
+  // Whole panels, so that one map brings all of them.
+  int64_t columns = llvm::alignTo(tensorType.getShape().back(), 64);
+  auto type =
+      tile::SharedType::get(builder.getContext(), rows, columns, tensorType.getElementType());
+  AttentionOperand operand = *matchAttentionOperand(tensor, points);
+  Source source{
+      makeMap(operand, type, rows / sharers), Value(), type, stages, sharers, operand.sizes};
+  auto ring = tile::RingType::get(builder.getContext(), stages, {type});
+  source.ring =
+      tile::RingOp::create(builder, loc, ring, /*arrivals=*/1, config.getWarpgroups() * sharers,
+                           IntegerAttr(), IntegerAttr());
+  points.emitIf(index.isEqual(frame.getThreadId(), index.constant(0)),
+                [&] { tile::PrefetchOp::create(builder, loc, source.map); });
+  return source;
+}
+
+//===----------------------------------------------------------------------===//
+// Control
+//===----------------------------------------------------------------------===//
+
+Block *AttentionTiles::fill(Region &region, TypeRange arguments,
+                            llvm::function_ref<void(Block &)> body) {
+  OpBuilder::InsertionGuard guard(builder);
+  SmallVector<Location> locations(arguments.size(), loc);
+  Block *block = builder.createBlock(&region, region.end(), arguments, locations);
+  PointEmitter::Scope scope(points);
+  body(*block);
+  return block;
+}
+
+SmallVector<Value> AttentionTiles::emitUnless(Value condition, ValueRange values,
+                                              llvm::function_ref<SmallVector<Value>()> then) {
+  auto branch = scf::IfOp::create(builder, loc, values.getTypes(), condition,
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  auto build = [&](Block *block, llvm::function_ref<SmallVector<Value>()> body) {
+    builder.setInsertionPointToEnd(block);
+    PointEmitter::Scope scope(points);
+    scf::YieldOp::create(builder, loc, body());
+  };
+  build(branch.thenBlock(), then);
+  build(branch.elseBlock(), [&] { return SmallVector<Value>(values); });
+  return SmallVector<Value>(branch.getResults());
+}
+
+void AttentionTiles::emitElected(llvm::function_ref<void()> body) {
+  Value isFirstWarp = index.isLess(frame.getThreadId(), index.constant(32));
+  Value elected = NVVM::ElectSyncOp::create(builder, loc, builder.getI1Type(), Value());
+  points.emitIf(index.both(isFirstWarp, elected), body);
+}
+
+void AttentionTiles::emitRoles(llvm::function_ref<void()> load, llvm::function_ref<void()> compute,
+                               bool needsMost) {
+  int64_t count = config.getWarpgroups();
+  ArrayRef<int64_t> registers = count == 3  ? kRegistersOf3
+                                : needsMost ? kMostRegistersOf2
+                                            : kRegistersOf2;
+  auto roles =
+      tile::RolesOp::create(builder, loc, ArrayRef<int64_t>{1, count}, registers, /*regions=*/2);
+  auto fillRole = [&](unsigned number, llvm::function_ref<void(Value)> body) {
+    fill(roles.getRoles()[number], {builder.getIndexType()}, [&](Block &block) {
+      body(block.getArgument(0));
+      // No block of a cluster ends while others send to it or release its stages.
+      if (config.getCluster() > 1)
+        tile::SyncBlocksOp::create(builder, loc);
+      tile::YieldOp::create(builder, loc, ValueRange());
+    });
+  };
+  fillRole(0, [&](Value) { emitElected(load); });
+  fillRole(1, [&](Value number) {
+    warpgroup = number;
+    threadInWarpgroup = index.rem(frame.getThreadId(), tile::kWarpgroupThreads);
+    compute();
+  });
+}
+
+Value AttentionTiles::loadOffset(Value given, int64_t window) {
+  if (!given)
+    return index.sub(keys, queries);
+  Value stored = points.emit(given, Point{{}, Coord::uniform(index.constant(0)), 1, {}});
+  Type i64 = builder.getI64Type();
+  if (stored.getType() != i64)
+    stored = arith::ExtSIOp::create(builder, loc, i64, stored);
+  Value most = arith::IndexCastOp::create(builder, loc, i64, index.add(keys, window)),
+        least =
+            arith::IndexCastOp::create(builder, loc, i64, index.sub(index.constant(0), queries));
+  stored = arith::MinSIOp::create(builder, loc, stored, most);
+  stored = arith::MaxSIOp::create(builder, loc, stored, least);
+  return arith::IndexCastOp::create(builder, loc, builder.getIndexType(), stored);
+}
+
+//===----------------------------------------------------------------------===//
+// Arithmetic
+//===----------------------------------------------------------------------===//
+
+Value AttentionTiles::f32(double value) {
+  return arith::ConstantOp::create(builder, loc,
+                                   builder.getF32FloatAttr(static_cast<float>(value)));
+}
+
+Value AttentionTiles::exp2(Value x) {
+  auto op = math::Exp2Op::create(builder, loc, x);
+  op.setFastmath(arith::FastMathFlags::afn);
+  return op;
+}
+
+Value AttentionTiles::map(Type result, ValueRange inputs,
+                          llvm::function_ref<Value(ValueRange)> body) {
+  return mapAt(result, inputs, Value(), Value(), body);
+}
+
+Value AttentionTiles::mapAt(Type result, ValueRange inputs, Value row, Value column,
+                            llvm::function_ref<Value(ValueRange)> body) {
+  SmallVector<Type> arguments;
+  for (Type input : inputs.getTypes()) {
+    auto rows = dyn_cast<tile::RowsType>(input);
+    arguments.push_back(rows ? rows.getElementType()
+                             : cast<tile::RegisterType>(input).getElementType());
+  }
+  if (row)
+    arguments.append(2, builder.getIndexType());
+  auto op = tile::MapOp::create(builder, loc, result, inputs, row, column);
+  fill(op.getBody(), arguments, [&](Block &block) {
+    Value yielded = body(block.getArguments());
+    tile::YieldOp::create(builder, loc, yielded);
+  });
+  return op;
+}
+
+Value AttentionTiles::loadMask(Value mask, Value query, Value head, Value row, Value column) {
+  SmallVector<Value> sizes = points.getSizes(mask), querySizes = points.getSizes(query);
+  SmallVector<Value> place = index.delinearize(head, ArrayRef(querySizes).drop_back(2));
+  place.append({row, column});
+  SmallVector<Value> own(ArrayRef(place).take_back(sizes.size()));
+  SmallVector<Coord> coords;
+  for (auto [position, size] : llvm::zip_equal(own, sizes)) {
+    bool isOne = getConstantIntValue(size) == std::optional<int64_t>(1);
+    Value last = index.sub(size, index.constant(1));
+    coords.push_back(Coord::uniform(isOne ? index.constant(0) : index.min(position, last)));
+  }
+  return points.emit(mask, Point{coords, {}, 1, {}});
+}
+
+void AttentionTiles::storeTile(plan::BindingOp binding, Value tile, Value head, Value firstRow,
+                               Value rows, int64_t columns) {
+  auto type = cast<tile::RegisterType>(tile.getType());
+  Type element = cast<MemRefType>(binding.getMemory().getType()).getElementType();
+  Type index1 = builder.getIndexType();
+  auto narrowType = tile::RegisterType::get(builder.getContext(), type.getColumns(), element,
+                                            tile::Layout::Accumulator);
+  Value narrow = map(narrowType, tile, [&](ValueRange arguments) {
+    return arith::TruncFOp::create(builder, loc, element, arguments[0]).getResult();
+  });
+  int64_t width = binding.getAlignment() >= kStoreBytes ? kStoreBytes / 2 : 2;
+  auto each = tile::EachOp::create(builder, loc, narrow, firstRow, index.constant(0), width);
+  fill(each.getBody(), {VectorType::get(width, element), index1, index1}, [&](Block &block) {
+    Value row = block.getArgument(1), column = block.getArgument(2);
+    Value inside = index.isLess(row, rows);
+    if (type.getColumns() != columns)
+      inside = index.both(inside, index.isLess(column, index.constant(columns)));
+    points.emitIf(inside, [&] {
+      Value line = index.add(index.mul(head, rows), row);
+      Value place = index.add(index.mul(line, columns), column);
+      points.store(binding, Coord::consecutive(place), block.getArgument(0), width);
+    });
+    tile::YieldOp::create(builder, loc, ValueRange());
+  });
+}
+
+} // namespace xc::cuda

@@ -1,0 +1,491 @@
+//===- EmitAttentionGradient.cpp - Attention's gradient on wgmma ----------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Two kernels of one text, so that each sum is added up in registers and in a fixed order. The one
+// of queries has tiles of queries and goes over blocks of keys; that of keys and values has tiles
+// of keys and goes over blocks of queries, of all heads that share them. A tile's own operands are
+// queries and cotangents, or keys and values; the others are the streamed ones. A block stays on
+// its multiprocessor; one warpgroup loads, and each other one has 64 rows of the tile:
+//
+//   for each tile
+//     for each block of the streamed operands
+//       start scores: own queries or keys times streamed ones
+//       start what flows to weights: own cotangents or values times streamed ones
+//       weights p = exp(scores - logsumexp), beside that product
+//       of keys and values: start sums of values, p times streamed cotangents
+//       s = p * (what flows to them - delta), beside that product
+//       start sums of queries or keys, s times streamed keys or queries
+//     store
+//
+// Scores and weights are transposed in the kernel of keys and values: rows are keys, and what
+// belongs to queries, logsumexp and delta, are numbers of columns.
+//
+// Blocks that no row of the tile sees, or is seen by, are left out; between the first ones and the
+// last ones, in which some are hidden, nothing needs a test.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CUDA/Attention/AttentionGradient.h"
+#include "compiler/Codegen/CUDA/Attention/AttentionTiles.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+using namespace mlir;
+
+namespace xc::cuda {
+
+namespace {
+
+/// Stages and phases of the rings of own operands, and of streamed ones.
+constexpr unsigned kRingValues = 4;
+constexpr double kLog2E = 1.4426950408889634;
+
+class AttentionGradientEmitter : AttentionTiles {
+public:
+  AttentionGradientEmitter(const KernelInfo &kernel, kernel::AttentionGradientOp op,
+                           AttentionAttr config);
+
+  LogicalResult run();
+
+private:
+  /// A head of a batch, and rows from `first` to `end` of its own operands.
+  struct Tile {
+    Value head, first, end;
+  };
+  /// Blocks of streamed operands from `first` to `last`; those before `open` and from `closed` on
+  /// hide something.
+  struct Blocks {
+    Value first, open, closed, last;
+  };
+  /// Of queries: the logsumexp in powers of 2, and delta.
+  struct Numbers {
+    Value logsumexp, delta;
+  };
+  /// What loops over blocks carry.
+  struct State {
+    SmallVector<Value> sums; // of queries, or of keys and values
+    RingState streamed;
+  };
+
+  SmallVector<Value>
+  emitTiles(ValueRange inits,
+            llvm::function_ref<SmallVector<Value>(const Tile &, ValueRange)> body);
+  Blocks findBlocks(const Tile &tile);
+  /// Calls `body` for each head of queries that the tile's head goes with, with values carried.
+  SmallVector<Value> forEachHead(const Tile &tile, ValueRange inits,
+                                 llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body);
+  SmallVector<Value> emitLoads(const Tile &tile, ValueRange states);
+  SmallVector<Value> emitTile(const Tile &tile, ValueRange states);
+  State emitBlocks(const Tile &tile, Value head, const Blocks &blocks, State state);
+  State emitBlock(const Tile &tile, Value head, Value block, const State &state, Value hides);
+
+  Numbers loadNumbers(Type type, Value head, Value first);
+  std::pair<Value, Value> startProduct(unsigned operand, RingState streamed);
+  std::pair<Value, Value> startSum(Value weights, unsigned operand, RingState streamed, Value sums);
+  /// Powers of scores; 0 of what is hidden, where `hides` says that something may be (null: never).
+  Value emitWeights(const Tile &tile, Value head, Value scores, Value logsumexp, Value first,
+                    Value hides);
+  Value isVisible(Value head, Value row, Value column);
+  Value firstRow(const Tile &tile) {
+    return index.add(tile.first, index.mul(warpgroup, tile::kWarpgroupRows));
+  }
+  void store(const Tile &tile, ValueRange sums);
+
+  SmallVector<Value> pack(const State &state) {
+    SmallVector<Value> values(state.sums);
+    values.append({state.streamed.stage, state.streamed.phase});
+    return values;
+  }
+  static State unpack(ValueRange values) {
+    size_t count = values.size() - 2;
+    return {SmallVector<Value>(values.take_front(count)), {values[count], values[count + 1]}};
+  }
+
+  kernel::AttentionGradientOp op;
+  bool ofKeys;
+  int64_t dim;                // of lengths
+  int64_t widths[2];          // of vectors of queries and keys, and of values
+  int64_t group, window;      // heads of queries for one of keys; keys, 0: all
+  bool hidesFirst, hidesLast; // whether first and last blocks may hide something
+  Value ownLength, streamedLength, offset;
+  Source own[2], streamed[2];
+  Value ownSlots[2];
+  Numbers rowNumbers;
+  tile::RegisterType scoreType, weightType;
+  SmallVector<Type> sumTypes;
+};
+
+} // namespace
+
+AttentionGradientEmitter::AttentionGradientEmitter(const KernelInfo &kernel,
+                                                   kernel::AttentionGradientOp op,
+                                                   AttentionAttr config)
+    : AttentionTiles(kernel, config), op(op), ofKeys(op.isOfKeys()),
+      dim(op.getQueryType().getRank() - 2),
+      widths{op.getQueryType().getShape().back(), op.getValueType().getShape().back()},
+      group(op.getGroupSize()), window(op.getWindow() ? static_cast<int64_t>(*op.getWindow()) : 0) {
+  int64_t length = (ofKeys ? op.getQueryType() : op.getKeyType()).getDimSize(dim);
+  bool isUneven = length % config.getKeys() != 0;
+  hidesFirst = ofKeys ? op.getCausal() : window > 0;
+  hidesLast = isUneven || (ofKeys ? window > 0 : op.getCausal());
+  scoreType = makeSums(config.getKeys());
+  weightType = tile::RegisterType::get(op.getContext(), config.getKeys(),
+                                       op.getQueryType().getElementType(), tile::Layout::Operand);
+  sumTypes.push_back(makeSums(widths[0]));
+  if (ofKeys)
+    sumTypes.push_back(makeSums(widths[1]));
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles and blocks
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> AttentionGradientEmitter::emitTiles(
+    ValueRange inits, llvm::function_ref<SmallVector<Value>(const Tile &, ValueRange)> body) {
+  int64_t rows = config.getWarpgroups() * tile::kWarpgroupRows;
+  SmallVector<Value> sizes = points.getSizes(ofKeys ? op.getKey() : op.getQuery());
+  Value heads = index.product(ArrayRef(sizes).take_front(dim)),
+        tiles = index.ceilDiv(ownLength, index.constant(rows));
+  auto loop =
+      tile::PersistentOp::create(builder, loc, inits.getTypes(), heads, tiles, index.constant(1),
+                                 config.getRaster(), /*share=*/1,
+                                 /*turn=*/Value(), /*turns=*/1, inits, config.getSerpentine() != 0);
+  SmallVector<Type> arguments(3, builder.getIndexType());
+  llvm::append_range(arguments, inits.getTypes());
+  fill(loop.getBody(), arguments, [&](Block &block) {
+    Value number = block.getArgument(1);
+    // The most work first: of the last queries, or of the first keys.
+    if (op.getCausal() && !ofKeys)
+      number = index.sub(index.sub(tiles, index.constant(1)), number);
+    Tile tile;
+    tile.head = block.getArgument(0);
+    tile.first = index.mul(number, rows);
+    tile.end = index.min(index.add(tile.first, rows), ownLength);
+    tile::YieldOp::create(builder, loc, body(tile, ValueRange(block.getArguments()).drop_front(3)));
+  });
+  return SmallVector<Value>(loop.getResults());
+}
+
+/// Query i sees key j if i + offset - window < j <= i + offset.
+AttentionGradientEmitter::Blocks AttentionGradientEmitter::findBlocks(const Tile &tile) {
+  Value zero = index.constant(0), size = index.constant(config.getKeys());
+  auto clamp = [&](Value value) { return index.min(index.max(value, zero), streamedLength); };
+  Value last = index.sub(tile.end, index.constant(1));
+  Value begin = zero, end = streamedLength, wholeBegin = begin, wholeEnd = end;
+  if (op.getCausal() && ofKeys) {
+    begin = clamp(index.sub(tile.first, offset));
+    wholeBegin = clamp(index.sub(last, offset));
+  } else if (op.getCausal()) {
+    end = clamp(index.add(tile.end, offset));
+    wholeEnd = clamp(index.add(index.add(tile.first, offset), 1));
+  }
+  if (window && ofKeys) {
+    end = clamp(index.add(index.sub(last, offset), window));
+    wholeEnd = clamp(index.add(index.sub(tile.first, offset), window));
+  } else if (window) {
+    Value distance = index.sub(offset, index.constant(window - 1));
+    begin = clamp(index.add(tile.first, distance));
+    wholeBegin = clamp(index.add(last, distance));
+  }
+  Blocks blocks;
+  blocks.first = index.div(begin, size);
+  blocks.last = index.max(index.ceilDiv(end, size), blocks.first);
+  blocks.open = index.min(index.max(index.ceilDiv(wholeBegin, size), blocks.first), blocks.last);
+  blocks.closed = index.min(index.max(index.div(wholeEnd, size), blocks.open), blocks.last);
+  return blocks;
+}
+
+SmallVector<Value> AttentionGradientEmitter::forEachHead(
+    const Tile &tile, ValueRange inits,
+    llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
+  if (!ofKeys || group == 1)
+    return body(tile.head, inits);
+  Value first = index.mul(tile.head, group);
+  return points.emitLoop(
+      index.constant(0), index.constant(group), index.constant(1), inits,
+      [&](Value number, ValueRange carried) { return body(index.add(first, number), carried); });
+}
+
+//===----------------------------------------------------------------------===//
+// Loading
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> AttentionGradientEmitter::emitLoads(const Tile &tile, ValueRange states) {
+  Blocks blocks = findBlocks(tile);
+  RingState ownState{states[0], states[1]};
+  for (const Source &source : own)
+    fetch(source, ownState, tile.head, tile.first);
+  SmallVector<Value> carried = forEachHead(
+      tile, states.drop_front(2), [&](Value head, ValueRange carried) -> SmallVector<Value> {
+        Value streamedHead = ofKeys ? head : index.div(head, group);
+        return points.emitLoop(blocks.first, blocks.last, index.constant(1), carried,
+                               [&](Value block, ValueRange inner) -> SmallVector<Value> {
+                                 RingState state{inner[0], inner[1]};
+                                 Value row = index.mul(block, config.getKeys());
+                                 for (const Source &source : streamed)
+                                   fetch(source, state, streamedHead, row);
+                                 state = advance(state, config.getStages());
+                                 return {state.stage, state.phase};
+                               });
+      });
+  ownState = advance(ownState, config.getQueryStages());
+  return {ownState.stage, ownState.phase, carried[0], carried[1]};
+}
+
+//===----------------------------------------------------------------------===//
+// Weights
+//===----------------------------------------------------------------------===//
+
+/// Of 64 rows, or of a block's columns, from query `first` on. Places outside are those of the last
+/// query.
+AttentionGradientEmitter::Numbers AttentionGradientEmitter::loadNumbers(Type type, Value head,
+                                                                        Value first) {
+  bool isColumns = isa<tile::ColumnsType>(type);
+  Value zero = index.constant(0), last = index.sub(queries, index.constant(1));
+  auto load = [&](Value tensor, llvm::function_ref<Value(Value)> change) {
+    return mapAt(type, {}, isColumns ? zero : first, isColumns ? first : zero,
+                 [&](ValueRange place) {
+                   Value query = index.min(place[isColumns ? 1 : 0], last);
+                   Value at = index.add(index.mul(head, queries), query);
+                   return change(points.emit(tensor, Point{{}, Coord::uniform(at), 1, {}}));
+                 });
+  };
+  Value logsumexp = load(op.getLogsumexp(), [&](Value stored) -> Value {
+    // Minus infinity of a query that sees no key: all its weights are hidden.
+    Value lowest = f32(-std::numeric_limits<double>::infinity());
+    Value isNone = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, stored, lowest);
+    Value scaled = arith::MulFOp::create(builder, loc, stored, f32(kLog2E));
+    return arith::SelectOp::create(builder, loc, isNone, f32(0), scaled);
+  });
+  return {logsumexp, load(op.getDelta(), [](Value stored) { return stored; })};
+}
+
+/// i1: whether the query and the key are there, and see each other. `row` is inside, or nobody
+/// looks at what is made of it.
+Value AttentionGradientEmitter::isVisible(Value head, Value row, Value column) {
+  Value visible = index.isLess(column, streamedLength);
+  Value query = ofKeys ? column : row, key = ofKeys ? row : column;
+  if (op.getCausal()) {
+    Value latest = index.add(query, offset);
+    visible = index.both(visible, index.isAtLeast(latest, key));
+    if (window)
+      visible = index.both(visible, index.isLess(index.sub(latest, index.constant(window)), key));
+  }
+  if (!op.getMask())
+    return visible;
+  Value stored = loadMask(op.getMask(), op.getQuery(), head, query, key);
+  Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(stored.getType()));
+  return index.both(visible,
+                    arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, stored, zero));
+}
+
+Value AttentionGradientEmitter::emitWeights(const Tile &tile, Value head, Value scores,
+                                            Value logsumexp, Value first, Value hides) {
+  double factor = op.getScale().convertToDouble() * kLog2E;
+  Value weights = map(scoreType, {scores, logsumexp}, [&](ValueRange arguments) {
+    Value negated = arith::NegFOp::create(builder, loc, arguments[1]);
+    return exp2(math::FmaOp::create(builder, loc, arguments[0], f32(factor), negated));
+  });
+  auto hide = [&]() -> SmallVector<Value> {
+    return {mapAt(scoreType, weights, firstRow(tile), first, [&](ValueRange arguments) {
+      Value visible = isVisible(head, arguments[1], arguments[2]);
+      return arith::SelectOp::create(builder, loc, visible, arguments[0], f32(0)).getResult();
+    })};
+  };
+  if (op.getMask())
+    return hide().front();
+  return hides ? emitUnless(hides, weights, hide).front() : weights;
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+/// Own rows times streamed ones: of queries and keys, or of cotangents and values.
+std::pair<Value, Value> AttentionGradientEmitter::startProduct(unsigned operand, RingState state) {
+  waitFull(streamed[operand], state);
+  auto dot = tile::DotOp::create(
+      builder, loc, scoreType, tile::TokenType::get(builder.getContext()), ownSlots[operand],
+      index.mul(warpgroup, tile::kWarpgroupRows), getSlot(streamed[operand], state),
+      /*accumulator=*/Value(), llvm::alignTo(widths[operand], 16), /*transposed_a=*/false,
+      /*transposed_b=*/false);
+  return {dot.getResult(), dot.getToken()};
+}
+
+std::pair<Value, Value> AttentionGradientEmitter::startSum(Value weights, unsigned operand,
+                                                           RingState state, Value sums) {
+  Value narrow = tile::ConvertLayoutOp::create(builder, loc, weightType, weights);
+  auto dot = tile::DotOp::create(builder, loc, sums.getType(),
+                                 tile::TokenType::get(builder.getContext()), narrow,
+                                 /*row=*/Value(), getSlot(streamed[operand], state), sums,
+                                 config.getKeys(), /*transposed_a=*/false, /*transposed_b=*/true);
+  return {dot.getResult(), dot.getToken()};
+}
+
+AttentionGradientEmitter::State AttentionGradientEmitter::emitBlock(const Tile &tile, Value head,
+                                                                    Value block, const State &state,
+                                                                    Value hides) {
+  Value first = index.mul(block, config.getKeys());
+  auto columns =
+      tile::ColumnsType::get(builder.getContext(), config.getKeys(), builder.getF32Type());
+  // Before the products, beside which they come.
+  Numbers numbers = ofKeys ? loadNumbers(columns, head, first) : rowNumbers;
+  auto [startedScores, scoresDone] = startProduct(0, state.streamed);
+  auto [startedFlow, flowDone] = startProduct(1, state.streamed);
+  Value scores = tile::AwaitOp::create(builder, loc, startedScores, scoresDone);
+  Value weights = emitWeights(tile, head, scores, numbers.logsumexp, first, hides);
+  State next = state;
+  Value startedValues, valuesDone = flowDone;
+  if (ofKeys)
+    std::tie(startedValues, valuesDone) = startSum(weights, 1, state.streamed, state.sums[1]);
+  Value flow = tile::AwaitOp::create(builder, loc, startedFlow, flowDone);
+  Value toScores = map(scoreType, {weights, flow, numbers.delta}, [&](ValueRange arguments) {
+    Value change = arith::SubFOp::create(builder, loc, arguments[1], arguments[2]);
+    return arith::MulFOp::create(builder, loc, arguments[0], change).getResult();
+  });
+  auto [startedSums, sumsDone] = startSum(toScores, 0, state.streamed, state.sums[0]);
+  release(streamed[1], state.streamed, valuesDone);
+  release(streamed[0], state.streamed, sumsDone);
+  next.sums[0] = tile::AwaitOp::create(builder, loc, startedSums, sumsDone);
+  if (ofKeys)
+    next.sums[1] = tile::AwaitOp::create(builder, loc, startedValues, valuesDone);
+  next.streamed = advance(state.streamed, config.getStages());
+  return next;
+}
+
+/// One loop for all blocks, so that sums stay where they are: a branch is all that those take that
+/// hide nothing.
+AttentionGradientEmitter::State AttentionGradientEmitter::emitBlocks(const Tile &tile, Value head,
+                                                                     const Blocks &blocks,
+                                                                     State state) {
+  return unpack(points.emitLoop(
+      blocks.first, blocks.last, index.constant(1), pack(state),
+      [&](Value block, ValueRange carried) {
+        Value hides;
+        if (hidesFirst)
+          hides = index.isLess(block, blocks.open);
+        if (hidesLast) {
+          Value isLast = index.isAtLeast(block, blocks.closed);
+          hides = hides ? arith::OrIOp::create(builder, loc, hides, isLast).getResult() : isLast;
+        }
+        return pack(emitBlock(tile, head, block, unpack(carried), hides));
+      }));
+}
+
+/// The tile's results; returns the rings' states behind it.
+SmallVector<Value> AttentionGradientEmitter::emitTile(const Tile &tile, ValueRange states) {
+  RingState ownState{states[0], states[1]};
+  Blocks blocks = findBlocks(tile);
+  SmallVector<Value> inits;
+  for (Type type : sumTypes)
+    inits.push_back(tile::SplatOp::create(builder, loc, type, f32(0)));
+  State start{inits, {states[2], states[3]}};
+  llvm::append_range(inits, states);
+  SmallVector<Value> results =
+      emitUnless(index.isLess(blocks.first, blocks.last), inits, [&]() -> SmallVector<Value> {
+        auto rows = tile::RowsType::get(builder.getContext(), builder.getF32Type(), false);
+        if (!ofKeys)
+          rowNumbers = loadNumbers(rows, tile.head, firstRow(tile));
+        for (unsigned operand : {0, 1}) {
+          waitFull(own[operand], ownState);
+          ownSlots[operand] = getSlot(own[operand], ownState);
+        }
+        State state = unpack(forEachHead(tile, pack(start), [&](Value head, ValueRange carried) {
+          return pack(emitBlocks(tile, head, blocks, unpack(carried)));
+        }));
+        for (const Source &source : own)
+          release(source, ownState, Value());
+        RingState next = advance(ownState, config.getQueryStages());
+        SmallVector<Value> values(state.sums);
+        values.append({next.stage, next.phase, state.streamed.stage, state.streamed.phase});
+        return values;
+      });
+  store(tile, ArrayRef(results).take_front(sumTypes.size()));
+  return SmallVector<Value>(ArrayRef(results).drop_front(sumTypes.size()));
+}
+
+void AttentionGradientEmitter::store(const Tile &tile, ValueRange sums) {
+  for (const KernelOutput &output : kernel.outputs) {
+    auto result = cast<OpResult>(output.tensor);
+    unsigned number = result.getResultNumber();
+    Value sum = sums[number];
+    // Values are not scaled.
+    if (number == 0)
+      sum = map(sumTypes[0], sum, [&](ValueRange arguments) {
+        Value scale = f32(op.getScale().convertToDouble());
+        return arith::MulFOp::create(builder, loc, arguments[0], scale).getResult();
+      });
+    storeTile(output.binding, sum, tile.head, firstRow(tile), ownLength, widths[number]);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
+
+LogicalResult AttentionGradientEmitter::run() {
+  frame.setFewestBlocks(1);
+  kernel.getFunction()->setAttr(kProgrammaticAttr, builder.getUnitAttr());
+  queries = points.getSizes(op.getQuery())[dim];
+  keys = points.getSizes(op.getKey())[dim];
+  ownLength = ofKeys ? keys : queries;
+  streamedLength = ofKeys ? queries : keys;
+  Value ofQueries[] = {op.getQuery(), op.getCotangent()}, ofOthers[] = {op.getKey(), op.getValue()};
+  for (unsigned operand : {0, 1}) {
+    own[operand] = makeSource((ofKeys ? ofOthers : ofQueries)[operand],
+                              config.getWarpgroups() * tile::kWarpgroupRows,
+                              config.getQueryStages(), /*sharers=*/1);
+    streamed[operand] = makeSource((ofKeys ? ofQueries : ofOthers)[operand], config.getKeys(),
+                                   config.getStages(), /*sharers=*/1);
+  }
+  // Up to here nothing that the kernel before it may have written is read.
+  NVVM::GriddepcontrolOp::create(builder, loc, NVVM::GridDepActionKind::wait);
+  frame.barrier();
+  NVVM::GriddepcontrolOp::create(builder, loc, NVVM::GridDepActionKind::launch_dependents);
+  if (op.getCausal())
+    offset = loadOffset(op.getOffset(), window);
+  SmallVector<Value> states(kRingValues, index.constant(0));
+  auto load = [&](const Tile &tile, ValueRange states) {
+    Blocks blocks = findBlocks(tile);
+    return emitUnless(index.isLess(blocks.first, blocks.last), states,
+                      [&] { return emitLoads(tile, states); });
+  };
+  auto compute = [&](const Tile &tile, ValueRange states) { return emitTile(tile, states); };
+  constexpr int64_t middle = 96;
+  emitRoles([&] { emitTiles(states, load); }, [&] { emitTiles(states, compute); },
+            /*needsMost=*/ofKeys && std::max(widths[0], widths[1]) > middle);
+  // No more blocks than stay on the device at a time.
+  SmallVector<Value> sizes = points.getSizes(ofKeys ? op.getKey() : op.getQuery());
+  int64_t rows = config.getWarpgroups() * tile::kWarpgroupRows;
+  int64_t tiles = *getConstantIntValue(index.mul(index.product(ArrayRef(sizes).take_front(dim)),
+                                                 index.ceilDiv(ownLength, index.constant(rows))));
+  int64_t resident = kernel.target->multiprocessors;
+  return frame.finish(index.constant(std::min(tiles, resident)));
+}
+
+LogicalResult emitAttentionGradient(const KernelInfo &kernel, kernel::AttentionGradientOp op,
+                                    AttentionAttr config) {
+  if (op.isWhole() || !hasAttentionKernel(op, kernel.target, /*wgmma=*/true))
+    return op.emitOpError("expected one gradient or two of vectors of a multiple of 8 up to 128 "
+                          "elements, known sizes and sm_90a for ")
+           << config;
+  AttentionGradientChooser chooser{op, *kernel.target};
+  if (std::string wrong = chooser.check(config); !wrong.empty())
+    return op.emitOpError("cannot take ") << config << ": " << wrong;
+  bool canCopy = true;
+  withPoints(kernel, [&](PointEmitter &points) {
+    for (Value tensor : {op.getQuery(), op.getKey(), op.getValue(), op.getCotangent()})
+      canCopy &= matchAttentionOperand(tensor, points).has_value();
+  });
+  if (!canCopy)
+    return op.emitOpError("expected operands that boxes can be copied of for ") << config;
+  return AttentionGradientEmitter(kernel, op, config).run();
+}
+
+} // namespace xc::cuda

@@ -1,0 +1,52 @@
+//===- ArrayAttentionGradientOp.td - The gradient of attention -*- tablegen -*-===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Few files need the op, so it has a header of its own: AttentionGradientOp.h.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_DIALECT_ARRAY_IR_ARRAYATTENTIONGRADIENTOP_TD
+#define XC_DIALECT_ARRAY_IR_ARRAYATTENTIONGRADIENTOP_TD
+
+include "compiler/Dialect/Array/IR/ArrayBase.td"
+
+def Array_AttentionGradientOp
+    : Array_InferredOp<"attention_gradient", [AttrSizedOperandSegments, Array_Decomposable]> {
+  let summary = "Gradients of attention";
+  let description = [{
+    What `query`, `key` and `value` of an `array.attention` of the same operands and attributes get of
+    `cotangent`, that of its result. It is what `--gradient` makes of attention of 16-bit floats without
+    sinks or an added mask; it is decomposed unless `-xc-array-keep-attention` leaves it whole.
+
+    `rows` are what a kernel needs of the attention itself, `[..., H, Q]` in `f32` each: its logsumexp, and
+    the sums of products of its result and the cotangent over the vectors. Where they are not given, the
+    pass adds them; the decomposition does without them.
+
+    Example:
+    ```mlir
+    %dq, %dk, %dv = array.attention_gradient %q, %k, %v, %g causal scale = 0.125
+       : (tensor<2x8x512x64xf16>, tensor<2x2x512x64xf16>, tensor<2x2x512x64xf16>, tensor<2x8x512x64xf16>)
+      -> tensor<2x8x512x64xf16>, tensor<2x2x512x64xf16>, tensor<2x2x512x64xf16>
+    ```
+  }];
+  let arguments = (ins Array_FloatTensor:$query, Array_FloatTensor:$key, Array_FloatTensor:$value,
+                       Array_FloatTensor:$cotangent, Optional<Array_TensorOf<I1>>:$mask,
+                       Optional<Array_ScalarOf<AnyTypeOf<[I32, I64]>>>:$offset,
+                       Optional<Array_TensorOf<F32>>:$logsumexp, Optional<Array_TensorOf<F32>>:$delta,
+                       UnitAttr:$causal, OptionalAttr<I64Attr>:$window, F64Attr:$scale);
+  let results = (outs Array_FloatTensor:$to_query, Array_FloatTensor:$to_key, Array_FloatTensor:$to_value);
+  let assemblyFormat = [{
+    $query `,` $key `,` $value `,` $cotangent (`mask` `(` $mask^ `:` type($mask) `)`)? (`causal` $causal^)?
+    (`window` `=` $window^)? (`offset` `(` $offset^ `:` type($offset) `)`)?
+    (`rows` `(` $logsumexp^ `,` $delta `:` type($logsumexp) `,` type($delta) `)`)? `scale` `=` $scale attr-dict
+    `:` `(` type($query) `,` type($key) `,` type($value) `,` type($cotangent) `)`
+    `->` type($to_query) `,` type($to_key) `,` type($to_value)
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // XC_DIALECT_ARRAY_IR_ARRAYATTENTIONGRADIENTOP_TD

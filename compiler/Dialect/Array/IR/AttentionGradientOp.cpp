@@ -1,0 +1,95 @@
+//===- AttentionGradientOp.cpp - array.attention_gradient -----------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Array/IR/AttentionGradientOp.h"
+#include "compiler/Dialect/Array/IR/Demands.h"
+#include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+
+using namespace mlir;
+
+#define GET_OP_CLASSES
+#include "compiler/Dialect/Array/IR/ArrayAttentionGradientOp.cpp.inc"
+
+namespace xc::array {
+
+static constexpr StringLiteral kMaxScoresAttr = "array.max_scores";
+
+bool hasGradientOp(AttentionOp op, bool hasLogsumexpCotangent) {
+  Type element = op.getQuery().getType().getElementType();
+  bool isAdded = op.getMask() && !op.getMask().getType().getElementType().isInteger(1);
+  return (element.isF16() || element.isBF16()) && !hasLogsumexpCotangent && !isAdded &&
+         !op.getSinks();
+}
+
+/// The attention that `op` is the gradient of. Nobody else hears of it, so that it can go again.
+static AttentionOp makeAttention(AttentionGradientOp op, OpBuilder &at) {
+  OpBuilder builder(op.getContext());
+  builder.setInsertionPoint(at.getInsertionBlock(), at.getInsertionPoint());
+  auto attention = AttentionOp::create(builder, op.getLoc(), op.getQuery(), op.getKey(),
+                                       op.getValue(), op.getMask(), op.getOffset(),
+                                       /*sinks=*/Value(), op.getCausalAttr(), op.getWindowAttr(),
+                                       /*with_logsumexp=*/UnitAttr(), op.getScaleAttr());
+  if (Attribute most = op->getAttr(kMaxScoresAttr))
+    attention->setAttr(kMaxScoresAttr, most);
+  return attention;
+}
+
+LogicalResult AttentionGradientOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
+                                                    Adaptor adaptor,
+                                                    SmallVectorImpl<Type> &inferred) {
+  for (Value operand : {adaptor.getQuery(), adaptor.getKey(), adaptor.getValue()})
+    inferred.push_back(operand.getType());
+  return success();
+}
+
+LogicalResult AttentionGradientOp::reifyResultShapes(OpBuilder &builder,
+                                                     ReifiedRankedShapedTypeDims &shapes) {
+  SizeBuilder sizes(builder, getLoc());
+  for (auto [result, operand] :
+       llvm::zip(getResults(), ValueRange{getQuery(), getKey(), getValue()}))
+    if (failed(reifyAs(cast<RankedTensorType>(result.getType()), sizes.sizes(operand), builder,
+                       shapes)))
+      return failure();
+  return success();
+}
+
+LogicalResult AttentionGradientOp::verify() {
+  RankedTensorType query = getQuery().getType(), key = getKey().getType(),
+                   value = getValue().getType(), cotangent = getCotangent().getType();
+  int64_t rank = query.getRank();
+  if (rank < 3 || key.getRank() != rank || value.getRank() != rank || cotangent.getRank() != rank)
+    return emitOpError("expected query, key, value and cotangent of one rank of at least 3, got ")
+           << query << ", " << key << ", " << value << " and " << cotangent;
+  SmallVector<int64_t> shape(query.getShape());
+  shape.back() = value.getShape().back();
+  Type result = RankedTensorType::get(shape, query.getElementType()), given = cotangent;
+  if (!areCompatibleTypes(result, given))
+    return emitOpError("expected the cotangent of a result of ") << result << ", got " << given;
+  if ((getOffset() || getWindow()) && !getCausal())
+    return emitOpError("expected 'causal' beside an offset or a window");
+  shape.pop_back();
+  Type row = RankedTensorType::get(shape, Float32Type::get(getContext()));
+  for (Value numbers : {Value(getLogsumexp()), Value(getDelta())}) {
+    Type own = numbers ? numbers.getType() : row;
+    if (!areCompatibleTypes(row, own))
+      return emitOpError("expected rows of ") << row << ", got " << own;
+  }
+  return success();
+}
+
+FailureOr<SmallVector<Value>> AttentionGradientOp::decompose(OpBuilder &builder) {
+  AttentionOp attention = makeAttention(*this, builder);
+  SmallVector<Value> gradients =
+      buildAttentionVjp(attention, builder, getCotangent(), /*toLogsumexp=*/Value());
+  attention.erase();
+  gradients.truncate(getNumResults());
+  for (auto [gradient, result] : llvm::zip_equal(gradients, getResults()))
+    gradient = ExpressionBuilder(builder, getLoc()).finish(gradient, result.getType());
+  return gradients;
+}
+
+} // namespace xc::array

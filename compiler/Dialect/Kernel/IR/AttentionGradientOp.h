@@ -1,0 +1,16 @@
+//===- AttentionGradientOp.h - kernel.attention_gradient --------*- C++ -*-===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_DIALECT_KERNEL_IR_ATTENTIONGRADIENTOP_H
+#define XC_DIALECT_KERNEL_IR_ATTENTIONGRADIENTOP_H
+
+#include "compiler/Dialect/Kernel/IR/KernelOps.h"
+
+#define GET_OP_CLASSES
+#include "compiler/Dialect/Kernel/IR/AttentionGradientOp.h.inc"
+
+#endif // XC_DIALECT_KERNEL_IR_ATTENTIONGRADIENTOP_H

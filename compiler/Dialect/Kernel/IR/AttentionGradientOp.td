@@ -1,0 +1,73 @@
+//===- AttentionGradientOp.td - The gradient of attention -*- tablegen -*-===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Few files need the op, so it has a header of its own: AttentionGradientOp.h.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_DIALECT_KERNEL_IR_ATTENTIONGRADIENTOP_TD
+#define XC_DIALECT_KERNEL_IR_ATTENTIONGRADIENTOP_TD
+
+include "compiler/Dialect/Kernel/IR/KernelDialect.td"
+include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.td"
+include "mlir/Interfaces/DestinationStyleOpInterface.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Kernel_AttentionGradientOp
+    : Op<Kernel_Dialect, "attention_gradient",
+         [AttrSizedOperandSegments, DestinationStyleOpInterface,
+          DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
+          DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>,
+          DeclareOpInterfaceMethods<BufferizableOpInterface, ["bufferizesToMemoryRead",
+                                                              "bufferizesToMemoryWrite",
+                                                              "getAliasingValues", "bufferize"]>]> {
+  let summary = "Gradients of scaled dot-product attention";
+  let description = [{
+    Of a `kernel.attention` of the same operands: what `query`, `key` and `value` get of `cotangent`, that of its result.
+    `logsumexp` is its second result; `delta` the sum of products of its result and the cotangent over each vector: f32, `[..., H, Q]`.
+    With p = exp(scale * q * k - logsumexp), 0 where a key is hidden, and s = p * (cotangent * value - delta), the gradients are
+    scale * s * k, scale * s^T * q and p^T * cotangent. p and s are rounded to the operands' type.
+
+    One destination is the gradient of the queries, two are those of keys and values; an op with all three stands for both until the
+    target is known. It is in modules whose target has a kernel for it; `-xc-expand-attention` takes it apart for others. Example:
+    ```mlir
+    %dk, %dv = kernel.attention_gradient %q, %k, %v, %g, %l, %d causal into %e, %f scale = 0.125
+       : tensor<8x512x64xf16>, tensor<2x512x64xf16>, tensor<2x512x64xf16>, tensor<8x512x64xf16>, tensor<8x512xf32>, tensor<8x512xf32>
+      into tensor<2x512x64xf16>, tensor<2x512x64xf16> -> tensor<2x512x64xf16>, tensor<2x512x64xf16>
+    ```
+  }];
+  let arguments = (ins AnyShaped:$query, AnyShaped:$key, AnyShaped:$value, AnyShaped:$cotangent,
+      AnyShaped:$logsumexp, AnyShaped:$delta, Optional<AnyShaped>:$mask,
+      Optional<AnyShaped>:$offset, Variadic<AnyShaped>:$dests, UnitAttr:$causal,
+      OptionalAttr<I64Attr>:$window, F64Attr:$scale);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    $query `,` $key `,` $value `,` $cotangent `,` $logsumexp `,` $delta (`mask` `(` $mask^ `:` type($mask) `)`)? (`causal` $causal^)?
+    (`window` `=` $window^)? (`offset` `(` $offset^ `:` type($offset) `)`)? `into` $dests `scale` `=` $scale
+    attr-dict `:` type($query) `,` type($key) `,` type($value) `,` type($cotangent) `,` type($logsumexp) `,` type($delta)
+    `into` type($dests) (`->` type($results)^)?
+  }];
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getDestsMutable(); }
+    ::mlir::ShapedType getQueryType() { return ::llvm::cast<::mlir::ShapedType>(getQuery().getType()); }
+    ::mlir::ShapedType getKeyType() { return ::llvm::cast<::mlir::ShapedType>(getKey().getType()); }
+    ::mlir::ShapedType getValueType() { return ::llvm::cast<::mlir::ShapedType>(getValue().getType()); }
+    /// Query heads that share one head of keys and values.
+    int64_t getGroupSize() {
+      int64_t heads = getQueryType().getRank() - 3;
+      return getQueryType().getDimSize(heads) / getKeyType().getDimSize(heads);
+    }
+    /// Whether it is of keys and values alone.
+    bool isOfKeys() { return getDests().size() == 2; }
+    /// Whether it stands for two ops.
+    bool isWhole() { return getDests().size() == 3; }
+  }];
+}
+
+#endif // XC_DIALECT_KERNEL_IR_ATTENTIONGRADIENTOP_TD
