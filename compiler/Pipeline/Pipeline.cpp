@@ -112,8 +112,8 @@ static void addLinalgPasses(OpPassManager &pm) {
   addCleanup(pm);
 }
 
-static void addDispatchPasses(OpPassManager &targetPM, const CompileOptions &options) {
-  OpPassManager &funcPM = targetPM.nest<func::FuncOp>();
+/// What the target computes otherwise than the program says.
+static void addProgramPasses(OpPassManager &funcPM, const CompileOptions &options) {
   if (options.allowTF32)
     funcPM.addPass(plan::createAllowTF32());
   funcPM.addPass(plan::createPromoteVariables());
@@ -129,11 +129,18 @@ static void addDispatchPasses(OpPassManager &targetPM, const CompileOptions &opt
   funcPM.addPass(createLinalgFoldUnitExtentDimsPass());
   funcPM.addPass(memref::createResolveShapedTypeResultDimsPass());
   addCleanup(funcPM);
+}
+
+/// Which ops are one.
+static void addFusionPasses(OpPassManager &funcPM, const CompileOptions &options) {
   plan::FuseElementwiseOptions elementwise;
-  plan::FormDispatchesOptions regions;
-  elementwise.fuse = regions.fuse = options.fuse;
+  elementwise.fuse = options.fuse;
   funcPM.addPass(plan::createFuseElementwise(elementwise));
   addCleanup(funcPM);
+}
+
+/// Which ops are several.
+static void addSplittingPasses(OpPassManager &funcPM, const CompileOptions &options) {
   funcPM.addPass(cuda::createSplitReductions());
   funcPM.addPass(memref::createResolveShapedTypeResultDimsPass());
   addCleanup(funcPM);
@@ -144,7 +151,19 @@ static void addDispatchPasses(OpPassManager &targetPM, const CompileOptions &opt
   cuda::AlignOperandsOptions align;
   align.wgmma = options.wgmma;
   funcPM.addPass(cuda::createAlignOperands(align));
-  funcPM.addPass(plan::createFormDispatches(regions));
+}
+
+static void addDispatchPasses(OpPassManager &targetPM, const CompileOptions &options) {
+  addProgramPasses(targetPM.nest<func::FuncOp>(), options);
+  // Before ops fuse with those that depend on inputs.
+  targetPM.addPass(plan::createHoistParameters());
+  addFusionPasses(targetPM.nest<func::FuncOp>(), options);
+  addSplittingPasses(targetPM.nest<func::FuncOp>(), options);
+  // Aligned copies of parameters are new.
+  targetPM.addPass(plan::createHoistParameters());
+  plan::FormDispatchesOptions regions;
+  regions.fuse = options.fuse;
+  targetPM.addNestedPass<func::FuncOp>(plan::createFormDispatches(regions));
   targetPM.addPass(plan::createOutlineDispatches());
   // No canonicalization from here on: it would undo copies that kernels are to make.
   targetPM.addPass(createMergeEqualOps());

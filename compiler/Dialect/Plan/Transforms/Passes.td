@@ -43,6 +43,23 @@ def ChooseLayouts : Pass<"xc-choose-layouts", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def HoistParameters : Pass<"xc-hoist-parameters", "::mlir::ModuleOp"> {
+  let summary = "Compute once what depends on parameters alone";
+  let description = [{
+    Moves ops whose operands are external parameters and constants alone, or computed of such, into a private function with `plan.init`. Its
+    plan runs once, before the first call; functions read its results by `plan.packed`. Variables are none of these: the host or a call may
+    write them. A result is kept only where it takes no more memory than what it is computed of (twice as much, up to 64 KiB, where that
+    saves a math function): broadcasts and widening conversions stay in the kernels that use them, as do views, and what no data goes into. Ops that
+    two functions share are computed once. May run again behind passes that make more such ops; results that nothing reads any more go. Example:
+    ```mlir
+    %v = array.parameter "m"::"v" : tensor<64xf32>                        // input
+    %r = linalg.generic ... ins(%v) { math.rsqrt } -> tensor<64xf32>
+    %r = plan.packed 0 : tensor<64xf32>                                   // output, and a function that computes %r
+    ```
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect", "::xc::plan::PlanDialect"];
+}
+
 def FuseElementwise : Pass<"xc-fuse-elementwise", "::mlir::func::FuncOp"> {
   let summary = "Fuse elementwise producers into the generics that use them";
   let description = [{
