@@ -137,6 +137,9 @@ static void addFusionPasses(OpPassManager &funcPM, const CompileOptions &options
   elementwise.fuse = options.fuse;
   funcPM.addPass(plan::createFuseElementwise(elementwise));
   addCleanup(funcPM);
+  if (!options.fuse)
+    return;
+  funcPM.addPass(plan::createNarrowResults());
 }
 
 /// Which ops are several.

@@ -81,6 +81,22 @@ def FuseElementwise : Pass<"xc-fuse-elementwise", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def NarrowResults : Pass<"xc-narrow-results", "::mlir::func::FuncOp"> {
+  let summary = "Store what is widened at the end before it is widened";
+  let description = [{
+    A `linalg.generic` that ends in a conversion to a wider float type, and whose result only generics read, yields what it converts
+    instead; those convert what they read. The values are the same, and memory moves half the bytes. Fusion makes such ops: the
+    conversion at the start of a norm goes into the residual sum in front of it. Example:
+    ```mlir
+    %s = linalg.generic ... { %t = arith.truncf %a ...   %w = arith.extf %t ...   linalg.yield %w : f32 } -> tensor<8x64xf32>  // input
+    %m = linalg.generic ... ins(%s) { arith.addf %out, %in }
+    %s = linalg.generic ... { %t = arith.truncf %a ...   linalg.yield %t : bf16 } -> tensor<8x64xbf16>                       // output
+    %m = linalg.generic ... ins(%s) { %w = arith.extf %in ...   arith.addf %out, %w }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def AllowTF32 : Pass<"xc-allow-tf32", "::mlir::func::FuncOp"> {
   let summary = "Let f32 products round their factors to TF32";
   let description = [{

@@ -1,0 +1,95 @@
+//===- NarrowResults.cpp - Store what is widened before it is widened -----===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Fusion puts the conversion that a reader begins with into the op that makes the tensor, where
+// that one has no other reader. What lies between their kernels would then be wide. This pass moves
+// such conversions, which are exact, back to the readers.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Plan/Transforms/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace xc::plan {
+#define GEN_PASS_DEF_NARROWRESULTS
+#include "compiler/Dialect/Plan/Transforms/Passes.h.inc"
+} // namespace xc::plan
+
+using namespace mlir;
+
+namespace xc::plan {
+
+/// The conversion that ends the body of a generic of one result, if all that reads the result can
+/// begin with it instead.
+static arith::ExtFOp getLastConversion(linalg::GenericOp op) {
+  if (op.getNumResults() != 1 || op.getNumReductionLoops() != 0 ||
+      !isa<RankedTensorType>(op.getResult(0).getType()) ||
+      !op.getDpsInits()[0].getDefiningOp<tensor::EmptyOp>() ||
+      !op.getBlock()->getArguments().back().use_empty())
+    return nullptr;
+  auto widened = op.getBlock()->getTerminator()->getOperand(0).getDefiningOp<arith::ExtFOp>();
+  if (!widened || widened->getBlock() != op.getBlock() ||
+      !isa<FloatType>(widened.getIn().getType()) || op.getResult(0).use_empty())
+    return nullptr;
+  // An op that only converts is where its reader has it: it would become a copy.
+  if (isa<BlockArgument>(widened.getIn()))
+    return nullptr;
+  bool canConvert = llvm::all_of(op.getResult(0).getUses(), [](OpOperand &use) {
+    auto reader = dyn_cast<linalg::GenericOp>(use.getOwner());
+    return reader && reader.isDpsInput(&use);
+  });
+  return canConvert ? widened : nullptr;
+}
+
+/// Makes `reader`, which reads `use` as it was, convert what it reads now.
+static void convertAtStart(OpBuilder &builder, linalg::GenericOp reader, OpOperand &use,
+                           Type narrow) {
+  BlockArgument argument = reader.getMatchingBlockArgument(&use);
+  Type wide = argument.getType();
+  argument.setType(narrow);
+  if (argument.use_empty())
+    return;
+  builder.setInsertionPointToStart(reader.getBlock());
+  auto converted = arith::ExtFOp::create(builder, reader.getLoc(), wide, argument);
+  argument.replaceAllUsesExcept(converted, converted);
+}
+
+static void narrowResult(linalg::GenericOp op, arith::ExtFOp widened) {
+  OpBuilder builder(op);
+  Type narrow = widened.getIn().getType();
+  auto empty = tensor::EmptyOp::create(
+      builder, op.getLoc(), tensor::getMixedSizes(builder, op.getLoc(), op.getDpsInits()[0]),
+      narrow);
+  op.getDpsInitsMutable()[0].set(empty);
+  op.getBlock()->getArguments().back().setType(narrow);
+  op.getBlock()->getTerminator()->setOperand(0, widened.getIn());
+  if (widened.use_empty())
+    widened.erase();
+  op.getResult(0).setType(empty.getType());
+  for (OpOperand &use : op.getResult(0).getUses())
+    convertAtStart(builder, cast<linalg::GenericOp>(use.getOwner()), use, narrow);
+}
+
+namespace {
+
+struct NarrowResults final : impl::NarrowResultsBase<NarrowResults> {
+  void runOnOperation() override {
+    SmallVector<linalg::GenericOp> ops;
+    getOperation().walk([&](linalg::GenericOp op) { ops.push_back(op); });
+    for (linalg::GenericOp op : ops)
+      if (arith::ExtFOp widened = getLastConversion(op))
+        narrowResult(op, widened);
+  }
+};
+
+} // namespace
+
+} // namespace xc::plan
