@@ -140,6 +140,7 @@ static void addFusionPasses(OpPassManager &funcPM, const CompileOptions &options
   if (!options.fuse)
     return;
   funcPM.addPass(plan::createNarrowResults());
+  funcPM.addPass(plan::createMergeProducts());
 }
 
 /// Which ops are several.
@@ -161,6 +162,8 @@ static void addDispatchPasses(OpPassManager &targetPM, const CompileOptions &opt
   // Before ops fuse with those that depend on inputs.
   targetPM.addPass(plan::createHoistParameters());
   addFusionPasses(targetPM.nest<func::FuncOp>(), options);
+  // Parameters side by side are new.
+  targetPM.addPass(plan::createHoistParameters());
   addSplittingPasses(targetPM.nest<func::FuncOp>(), options);
   // Aligned copies of parameters are new.
   targetPM.addPass(plan::createHoistParameters());
