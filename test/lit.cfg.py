@@ -14,6 +14,7 @@ config.test_exec_root = os.path.join(config.xc_build_dir, "test", "lit")
 tools = os.path.join(config.xc_build_dir, "bin")
 config.environment["PATH"] = os.pathsep.join([tools, config.llvm_bin_dir, os.environ.get("PATH", "")])
 config.substitutions.append(("%xc_source", config.xc_source_dir))
+config.substitutions.append(("%xc_build", config.xc_build_dir))
 config.substitutions.append(("%python", "/usr/bin/python3"))
 
 # ptxas gates what CUDA code generation emits, on machines that have it.
