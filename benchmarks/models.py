@@ -432,7 +432,7 @@ def run(args):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("mode", choices=["compile", "check", "run"])
-    parser.add_argument("models", nargs="*", choices=[*MODELS, []])
+    parser.add_argument("models", nargs="*", metavar="MODEL", help=", ".join(MODELS))
     parser.add_argument("--build", default="build/dev")
     parser.add_argument("--out", type=pathlib.Path)
     parser.add_argument("--lib", default="libxcr.so", type=lambda text: str(pathlib.Path(text).resolve()))
@@ -440,7 +440,9 @@ def main():
     parser.add_argument("--seconds", type=float, default=1e9, help="of run: compile no more by torch after so many")
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--renew", action="store_true")
-    args = parser.parse_args()
+    args = parser.parse_intermixed_args()
+    if unknown := [name for name in args.models if name not in MODELS]:
+        parser.error(f"{', '.join(unknown)}: expected some of {', '.join(MODELS)}")
     if args.mode == "check" and not args.table or args.mode != "check" and not args.out:
         parser.error("expected --table of check, --out of compile and run")
     dict(compile=compile_models, check=check, run=run)[args.mode](args)
