@@ -61,3 +61,31 @@ func.func @conversion(%x: tensor<8x64xbf16>, %init: tensor<8xf32>) -> tensor<8xf
   } -> tensor<8xf32>
   return %m : tensor<8xf32>
 }
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// The sum of two products is computed behind the second one: the first one is rounded where it is computed.
+// CHECK-LABEL: func.func @two_products(
+// CHECK:         %[[P:.*]] = linalg.contract
+// CHECK:         %[[R:.*]] = linalg.generic {{.*}} ins(%[[P]] : tensor<8x64xf32>) outs(%{{.*}} : tensor<8x64xbf16>)
+// CHECK:           arith.truncf
+// CHECK:         %[[Q:.*]] = linalg.contract
+// CHECK:         linalg.generic {{.*}} ins(%[[R]], %[[Q]] : tensor<8x64xbf16>, tensor<8x64xf32>)
+// CHECK-NEXT:    ^bb0(%[[X:.*]]: bf16, %[[Y:.*]]: f32, %{{.*}}: bf16):
+// CHECK-NEXT:      %[[T:.*]] = arith.truncf %[[Y]]
+// CHECK-NEXT:      arith.addf %[[X]], %[[T]]
+func.func @two_products(%x: tensor<8x32xbf16>, %v: tensor<32x64xbf16>, %w: tensor<32x64xbf16>, %init: tensor<8x64xf32>) -> tensor<8x64xbf16> {
+  %p = linalg.contract indexing_maps = [#a, #b, #c] ins(%x, %v : tensor<8x32xbf16>, tensor<32x64xbf16>) outs(%init : tensor<8x64xf32>) -> tensor<8x64xf32>
+  %q = linalg.contract indexing_maps = [#a, #b, #c] ins(%x, %w : tensor<8x32xbf16>, tensor<32x64xbf16>) outs(%init : tensor<8x64xf32>) -> tensor<8x64xf32>
+  %e = tensor.empty() : tensor<8x64xbf16>
+  %s = linalg.generic {indexing_maps = [#all, #all, #all], iterator_types = ["parallel", "parallel"]} ins(%p, %q : tensor<8x64xf32>, tensor<8x64xf32>) outs(%e : tensor<8x64xbf16>) {
+  ^bb0(%in: f32, %other: f32, %out: bf16):
+    %r = arith.truncf %in : f32 to bf16
+    %t = arith.truncf %other : f32 to bf16
+    %a = arith.addf %r, %t : bf16
+    linalg.yield %a : bf16
+  } -> tensor<8x64xbf16>
+  return %s : tensor<8x64xbf16>
+}

@@ -9,9 +9,14 @@
 // that one has no other reader. What lies between their kernels would then be wide. This pass moves
 // such conversions, which are exact, back to the readers.
 //
+// The other way round, an op that reads two products shares a kernel with the later one. What it
+// rounds first of the other one's sums is rounded where those are computed.
+//
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Plan/Transforms/Passes.h"
+
+#include "compiler/Dialect/Plan/IR/Products.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -78,6 +83,72 @@ static void narrowResult(linalg::GenericOp op, arith::ExtFOp widened) {
     convertAtStart(builder, cast<linalg::GenericOp>(use.getOwner()), use, narrow);
 }
 
+static bool isProduct(Operation *op) {
+  auto linalgOp = dyn_cast_or_null<linalg::LinalgOp>(op);
+  std::optional<ProductLoops> loops = linalgOp ? matchProduct(linalgOp) : std::nullopt;
+  return loops && !loops->m.empty() && !loops->n.empty();
+}
+
+/// Whether `reader` shares a kernel with a product behind `product`.
+static bool belongsToAnother(linalg::GenericOp reader, Operation *product) {
+  return llvm::any_of(reader.getDpsInputs(), [&](Value input) {
+    Operation *other = input.getDefiningOp();
+    return isProduct(other) && other->getBlock() == product->getBlock() &&
+           product->isBeforeInBlock(other);
+  });
+}
+
+/// The type that all readers of a product's sums round them to, in kernels of other products; null
+/// if there is none.
+static Type getRoundedType(Operation *product) {
+  if (!isProduct(product) || product->getNumResults() != 1 || product->getResult(0).use_empty())
+    return nullptr;
+  Type rounded;
+  for (OpOperand &use : product->getResult(0).getUses()) {
+    auto reader = dyn_cast<linalg::GenericOp>(use.getOwner());
+    if (!reader || !reader.isDpsInput(&use) || !belongsToAnother(reader, product) ||
+        reader.getMatchingBlockArgument(&use).use_empty())
+      return nullptr;
+    for (Operation *user : reader.getMatchingBlockArgument(&use).getUsers()) {
+      auto rounding = dyn_cast<arith::TruncFOp>(user);
+      if (!rounding || (rounded && rounded != rounding.getType()))
+        return nullptr;
+      rounded = rounding.getType();
+    }
+  }
+  return rounded;
+}
+
+static void roundResult(Operation *product, Type rounded) {
+  OpBuilder builder(product->getContext());
+  builder.setInsertionPointAfter(product);
+  Location loc = product->getLoc();
+  Value sums = product->getResult(0);
+  auto empty =
+      tensor::EmptyOp::create(builder, loc, tensor::getMixedSizes(builder, loc, sums), rounded);
+  int64_t rank = empty.getType().getRank();
+  AffineMap map = builder.getMultiDimIdentityMap(rank);
+  SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
+  auto rounding = linalg::GenericOp::create(
+      builder, loc, empty.getType(), sums, empty.getResult(), ArrayRef{map, map}, iterators,
+      [&](OpBuilder &b, Location inner, ValueRange arguments) {
+        Value value = arith::TruncFOp::create(b, inner, rounded, arguments[0]);
+        linalg::YieldOp::create(b, inner, value);
+      });
+  for (OpOperand &use : llvm::make_early_inc_range(sums.getUses())) {
+    auto reader = dyn_cast<linalg::GenericOp>(use.getOwner());
+    if (!reader || reader == rounding)
+      continue;
+    BlockArgument argument = reader.getMatchingBlockArgument(&use);
+    argument.setType(rounded);
+    for (Operation *user : llvm::make_early_inc_range(argument.getUsers())) {
+      user->getResult(0).replaceAllUsesWith(argument);
+      user->erase();
+    }
+    use.set(rounding.getResult(0));
+  }
+}
+
 namespace {
 
 struct NarrowResults final : impl::NarrowResultsBase<NarrowResults> {
@@ -87,6 +158,11 @@ struct NarrowResults final : impl::NarrowResultsBase<NarrowResults> {
     for (linalg::GenericOp op : ops)
       if (arith::ExtFOp widened = getLastConversion(op))
         narrowResult(op, widened);
+    SmallVector<Operation *> products;
+    getOperation().walk([&](linalg::LinalgOp op) { products.push_back(op); });
+    for (Operation *product : products)
+      if (Type rounded = getRoundedType(product))
+        roundResult(product, rounded);
   }
 };
 
