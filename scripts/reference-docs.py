@@ -44,7 +44,11 @@ def tidy(text):
 def dialect_page(tblgen, td):
     dialect = re.sub(r"Ops$", "", td.stem).lower()
     body = tidy(generate(tblgen, td, "-gen-dialect-doc", f"-dialect={dialect}"))
-    return f"{dialect}.md", note(td) + body
+    # Ops of files that no other file of the dialect includes.
+    texts = {other: other.read_text() for other in sorted(td.parent.glob("*.td"))}
+    alone = [other for other in texts if other.stem.endswith("Ops") and other != td and not any(f'/{other.name}"' in text for text in texts.values())]
+    body += "".join("\n" + tidy(generate(tblgen, other, "-gen-op-doc")) for other in alone)
+    return f"{dialect}.md", note(td, *alone) + body
 
 
 def pass_page(tblgen, files):

@@ -173,6 +173,14 @@ static bool movesRows(Operation *op) {
          yielded == generic.getBlock()->getArgument(0);
 }
 
+/// True if all that the reshape does is to add dims of size 1.
+static bool expandsByOnes(tensor::ExpandShapeOp expand) {
+  return llvm::all_of(expand.getReassociationIndices(), [&](ArrayRef<int64_t> dims) {
+    return llvm::count_if(
+               dims, [&](int64_t dim) { return expand.getResultType().getDimSize(dim) != 1; }) <= 1;
+  });
+}
+
 /// A mask is computed where scores are, once for each of them, unless that takes longer than to
 /// read it; operands that are moved are read from where they were.
 void DispatchGrouping::absorbOperands(DispatchGroup &group, kernel::AttentionOp op) {
@@ -181,10 +189,15 @@ void DispatchGrouping::absorbOperands(DispatchGroup &group, kernel::AttentionOp 
     if (DispatchGroup *producer = findProducer(op.getMask());
         producer && getCost(producer->ops) <= mostOps)
       absorbProducers(group, op.getMask());
-  for (Value operand : {op.getQuery(), op.getKey(), op.getValue()})
-    if (Operation *producer = operand.getDefiningOp(); producer && movesRows(producer))
+  for (Value operand : {op.getQuery(), op.getKey(), op.getValue()}) {
+    Value moved = operand;
+    // A batch of one, which the op that moves rows has lost.
+    if (auto expand = moved.getDefiningOp<tensor::ExpandShapeOp>(); expand && expandsByOnes(expand))
+      moved = expand.getSrc();
+    if (Operation *producer = moved.getDefiningOp(); producer && movesRows(producer))
       if (DispatchGroup *other = groupOf.lookup(producer); other && other->ops.size() == 1)
         absorbProducers(group, operand);
+  }
 }
 
 DispatchGroup *DispatchGrouping::createGroup(Operation *op) {

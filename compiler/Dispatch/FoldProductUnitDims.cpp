@@ -14,6 +14,9 @@
 // So the dims that name a batch of one go, and those of rows and columns that have others: a
 // product of matrices stays one.
 //
+// An operand that is a broadcast is read from what is broadcast before that: a weight that a batch
+// of products shares makes one product of them, whose rows are those of all.
+//
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Plan/IR/Products.h"
@@ -128,10 +131,49 @@ static void fold(linalg::ContractOp op, const llvm::SmallBitVector &drop) {
   op.erase();
 }
 
+/// What a broadcast repeats, and where it is at each point of its result; null if `tensor` is none.
+static std::pair<Value, AffineMap> getBroadcast(Value tensor) {
+  auto generic = tensor.getDefiningOp<linalg::GenericOp>();
+  if (!generic || generic.getNumDpsInputs() != 1 || generic.getNumDpsInits() != 1 ||
+      generic.getNumReductionLoops() != 0 ||
+      generic.getBlock()->getTerminator()->getOperand(0) != generic.getBlock()->getArgument(0))
+    return {};
+  AffineMap from = generic.getIndexingMapsArray()[0];
+  if (!generic.getIndexingMapsArray()[1].isIdentity() || !from.isProjectedPermutation() ||
+      from.getNumResults() == from.getNumDims() || from.getNumResults() == 0)
+    return {};
+  return {generic.getDpsInputs().front(), from};
+}
+
+/// Reads broadcast operands from what they repeat.
+static void readBroadcasts(linalg::ContractOp op) {
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  bool isChanged = false;
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    auto [source, from] = getBroadcast(operand->get());
+    if (!source)
+      continue;
+    AffineMap read = from.compose(maps[operand->getOperandNumber()]);
+    // Rows that are all alike stay: a product's loops are those of its operands.
+    AffineMap other = maps[1 - operand->getOperandNumber()];
+    bool isIndexed = llvm::all_of(llvm::seq(op.getNumLoops()), [&](unsigned loop) {
+      return read.isFunctionOfDim(loop) || other.isFunctionOfDim(loop);
+    });
+    if (!isIndexed)
+      continue;
+    maps[operand->getOperandNumber()] = read;
+    operand->set(source);
+    isChanged = true;
+  }
+  if (isChanged)
+    op.setIndexingMapsAttr(Builder(op.getContext()).getAffineMapArrayAttr(maps));
+}
+
 namespace {
 
 struct FoldProductUnitDims final : impl::FoldProductUnitDimsBase<FoldProductUnitDims> {
   void runOnOperation() override {
+    getOperation().walk(readBroadcasts);
     for (auto op : llvm::make_early_inc_range(getOperation().getOps<linalg::ContractOp>()))
       if (llvm::SmallBitVector drop = findLoops(op); drop.any())
         fold(op, drop);

@@ -68,7 +68,20 @@ static int64_t countLongLoops(linalg::LinalgOp op, utils::IteratorType type) {
       [&](auto loop) { return std::get<0>(loop) != 1 && std::get<1>(loop) == type; });
 }
 
-/// True if `op` reduces rows, and what follows from the results has no more dims than they have.
+/// Whether `reader` sums up along the dims of `tensor`: its own results are of other rows then.
+static bool reducesRowsOf(linalg::LinalgOp reader, Value tensor) {
+  SmallVector<utils::IteratorType> iterators = reader.getIteratorTypesArray();
+  return llvm::all_of(reader->getOpOperands(), [&](OpOperand &use) {
+    return use.get() != tensor ||
+           llvm::any_of(reader.getMatchingIndexingMap(&use).getResults(), [&](AffineExpr expr) {
+             auto loop = dyn_cast<AffineDimExpr>(expr);
+             return loop && iterators[loop.getPosition()] == utils::IteratorType::reduction;
+           });
+  });
+}
+
+/// True if `op` reduces rows, and what follows from the results within these rows has no more dims
+/// than they have.
 static bool onlyReducesRows(Operation *op) {
   auto reduction = dyn_cast<linalg::LinalgOp>(op);
   if (!reduction || reduction.getNumReductionLoops() == 0 || op->hasAttr(kPartialAttr) ||
@@ -76,15 +89,18 @@ static bool onlyReducesRows(Operation *op) {
       !reducesInnermost(reduction))
     return false;
   int64_t rows = countLongLoops(reduction, utils::IteratorType::parallel);
-  llvm::SetVector<Operation *> followers(llvm::from_range, op->getUsers());
-  for (unsigned i = 0; i < followers.size(); ++i) {
-    auto follower = dyn_cast<linalg::LinalgOp>(followers[i]);
-    if (follower && countLongLoops(follower, utils::IteratorType::parallel) +
-                            countLongLoops(follower, utils::IteratorType::reduction) >
-                        rows)
-      return false;
-    followers.insert_range(followers[i]->getUsers());
-  }
+  llvm::SetVector<Value> results(llvm::from_range, op->getResults());
+  for (unsigned i = 0; i < results.size(); ++i)
+    for (Operation *user : results[i].getUsers()) {
+      auto follower = dyn_cast<linalg::LinalgOp>(user);
+      if (follower && reducesRowsOf(follower, results[i]))
+        continue;
+      if (follower && countLongLoops(follower, utils::IteratorType::parallel) +
+                              countLongLoops(follower, utils::IteratorType::reduction) >
+                          rows)
+        return false;
+      results.insert_range(user->getResults());
+    }
   return true;
 }
 

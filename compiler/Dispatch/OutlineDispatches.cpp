@@ -29,7 +29,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Dialect/Array/IR/ArrayOps.h"
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
+#include "compiler/Dialect/Plan/IR/PlanInitOps.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 #include "compiler/Dialect/Plan/Transforms/SymbolicDims.h"
 #include "compiler/Dialect/Plan/Transforms/Views.h"
@@ -236,6 +238,7 @@ private:
   func::FuncOp buildKernel(SymbolTable &symbols);
   void simplify(func::FuncOp kernel);
   void dropUnused(func::FuncOp kernel);
+  void markFixed(func::FuncOp kernel);
   void buildDispatch();
 
   RegionOp region;
@@ -460,6 +463,22 @@ void Outliner::dropUnused(func::FuncOp kernel) {
   scalars = std::move(usedScalars);
 }
 
+/// Lists the bindings that no call writes, of kernels for CUDA: those can be read before the
+/// kernels in front have ended.
+void Outliner::markFixed(func::FuncOp kernel) {
+  SmallVector<int64_t> fixed;
+  for (auto [ordinal, tensor] : llvm::enumerate(tensors)) {
+    Operation *definition = tensor.getDefiningOp();
+    while (definition && isView(definition))
+      definition = definition->getOperand(0).getDefiningOp();
+    if (definition && (isa<array::ParameterOp, PackedOp>(definition) ||
+                       definition->hasTrait<OpTrait::ConstantLike>()))
+      fixed.push_back(ordinal);
+  }
+  if (!fixed.empty() && isForCUDA(region))
+    kernel->setAttr(kFixedBindingsAttr, DenseI64ArrayAttr::get(context, fixed));
+}
+
 void Outliner::buildDispatch() {
   OpBuilder builder(region);
   Location loc = region.getLoc();
@@ -493,6 +512,7 @@ LogicalResult Outliner::run(SymbolTable &symbols) {
   func::FuncOp kernel = buildKernel(symbols);
   simplify(kernel);
   dropUnused(kernel);
+  markFixed(kernel);
   buildDispatch();
   return success();
 }

@@ -43,6 +43,23 @@ def ChooseLayouts : Pass<"xc-choose-layouts", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def HoistParameters : Pass<"xc-hoist-parameters", "::mlir::ModuleOp"> {
+  let summary = "Compute once what depends on parameters alone";
+  let description = [{
+    Moves ops whose operands are external parameters and constants alone, or computed of such, into a private function with `plan.init`. Its
+    plan runs once, before the first call; functions read its results by `plan.packed`. Variables are none of these: the host or a call may
+    write them. A result is kept only where it takes no more memory than what it is computed of (twice as much, up to 64 KiB, where that
+    saves a math function): broadcasts and widening conversions stay in the kernels that use them, as do views, and what no data goes into. Ops that
+    two functions share are computed once. May run again behind passes that make more such ops; results that nothing reads any more go. Example:
+    ```mlir
+    %v = array.parameter "m"::"v" : tensor<64xf32>                        // input
+    %r = linalg.generic ... ins(%v) { math.rsqrt } -> tensor<64xf32>
+    %r = plan.packed 0 : tensor<64xf32>                                   // output, and a function that computes %r
+    ```
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect", "::xc::plan::PlanDialect"];
+}
+
 def FuseElementwise : Pass<"xc-fuse-elementwise", "::mlir::func::FuncOp"> {
   let summary = "Fuse elementwise producers into the generics that use them";
   let description = [{
@@ -62,6 +79,39 @@ def FuseElementwise : Pass<"xc-fuse-elementwise", "::mlir::func::FuncOp"> {
     "Merge ops; without it only initial values and constants become plain, as later passes expect them">];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::tensor::TensorDialect"];
+}
+
+def MergeProducts : Pass<"xc-merge-products", "::mlir::func::FuncOp"> {
+  let summary = "Make one product of several that share their first operand";
+  let description = [{
+    Products of one tensor and several parameters, as those that make queries, keys and values, become one whose second operand is the
+    parameters side by side, and slices of its result. The elementwise op behind each comes along where all are alike: then what
+    is added to each, a parameter too, is put side by side as well. Concatenations of parameters are made once an instance
+    (`-xc-hoist-parameters`). Done for CUDA, where all readers of the results can read slices. A reshape of a slice becomes a slice of a reshape, which attention reads where it is. Example:
+    ```mlir
+    %q = linalg.contract ins(%x, %wq) ...   %k = linalg.contract ins(%x, %wk) ...           // input
+    %w = insert %wq, insert %wk                                                              // output
+    %r = linalg.contract ins(%x, %w) ...   %q = extract_slice %r ...   %k = extract_slice %r ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def NarrowResults : Pass<"xc-narrow-results", "::mlir::func::FuncOp"> {
+  let summary = "Store what is widened at the end before it is widened";
+  let description = [{
+    A `linalg.generic` that ends in a conversion to a wider float type, and whose result only generics read, yields what it converts
+    instead; those convert what they read. The values are the same, and memory moves half the bytes. Fusion makes such ops: the
+    conversion at the start of a norm goes into the residual sum in front of it. And a product whose sums are rounded first by an op that shares a
+    kernel with a later product, as the sum of two convolutions does, rounds them itself. Example:
+    ```mlir
+    %s = linalg.generic ... { %t = arith.truncf %a ...   %w = arith.extf %t ...   linalg.yield %w : f32 } -> tensor<8x64xf32>  // input
+    %m = linalg.generic ... ins(%s) { arith.addf %out, %in }
+    %s = linalg.generic ... { %t = arith.truncf %a ...   linalg.yield %t : bf16 } -> tensor<8x64xbf16>                       // output
+    %m = linalg.generic ... ins(%s) { %w = arith.extf %in ...   arith.addf %out, %w }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
 def AllowTF32 : Pass<"xc-allow-tf32", "::mlir::func::FuncOp"> {

@@ -113,8 +113,8 @@ static void addLinalgPasses(OpPassManager &pm) {
   addCleanup(pm);
 }
 
-static void addDispatchPasses(OpPassManager &targetPM, const CompileOptions &options) {
-  OpPassManager &funcPM = targetPM.nest<func::FuncOp>();
+/// What the target computes otherwise than the program says.
+static void addProgramPasses(OpPassManager &funcPM, const CompileOptions &options) {
   if (options.allowTF32)
     funcPM.addPass(plan::createAllowTF32());
   funcPM.addPass(plan::createPromoteVariables());
@@ -130,11 +130,22 @@ static void addDispatchPasses(OpPassManager &targetPM, const CompileOptions &opt
   funcPM.addPass(createLinalgFoldUnitExtentDimsPass());
   funcPM.addPass(memref::createResolveShapedTypeResultDimsPass());
   addCleanup(funcPM);
+}
+
+/// Which ops are one.
+static void addFusionPasses(OpPassManager &funcPM, const CompileOptions &options) {
   plan::FuseElementwiseOptions elementwise;
-  plan::FormDispatchesOptions regions;
-  elementwise.fuse = regions.fuse = options.fuse;
+  elementwise.fuse = options.fuse;
   funcPM.addPass(plan::createFuseElementwise(elementwise));
   addCleanup(funcPM);
+  if (!options.fuse)
+    return;
+  funcPM.addPass(plan::createNarrowResults());
+  funcPM.addPass(plan::createMergeProducts());
+}
+
+/// Which ops are several.
+static void addSplittingPasses(OpPassManager &funcPM, const CompileOptions &options) {
   funcPM.addPass(cuda::createSplitReductions());
   funcPM.addPass(memref::createResolveShapedTypeResultDimsPass());
   addCleanup(funcPM);
@@ -145,7 +156,21 @@ static void addDispatchPasses(OpPassManager &targetPM, const CompileOptions &opt
   cuda::AlignOperandsOptions align;
   align.wgmma = options.wgmma;
   funcPM.addPass(cuda::createAlignOperands(align));
-  funcPM.addPass(plan::createFormDispatches(regions));
+}
+
+static void addDispatchPasses(OpPassManager &targetPM, const CompileOptions &options) {
+  addProgramPasses(targetPM.nest<func::FuncOp>(), options);
+  // Before ops fuse with those that depend on inputs.
+  targetPM.addPass(plan::createHoistParameters());
+  addFusionPasses(targetPM.nest<func::FuncOp>(), options);
+  // Parameters side by side are new.
+  targetPM.addPass(plan::createHoistParameters());
+  addSplittingPasses(targetPM.nest<func::FuncOp>(), options);
+  // Aligned copies of parameters are new.
+  targetPM.addPass(plan::createHoistParameters());
+  plan::FormDispatchesOptions regions;
+  regions.fuse = options.fuse;
+  targetPM.addNestedPass<func::FuncOp>(plan::createFormDispatches(regions));
   targetPM.addPass(plan::createOutlineDispatches());
   // No canonicalization from here on: it would undo copies that kernels are to make.
   targetPM.addPass(createMergeEqualOps());

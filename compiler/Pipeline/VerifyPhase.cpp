@@ -14,7 +14,7 @@
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
-#include "compiler/Dialect/Plan/IR/PlanOps.h"
+#include "compiler/Dialect/Plan/IR/PlanInitOps.h"
 #include "compiler/Dialect/Plan/Transforms/Views.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -102,7 +102,8 @@ static bool isInputOp(Operation *op) {
 static bool isArrayPhaseOp(Operation *op) { return !isa<array::IfOp, array::WhileOp>(op); }
 
 static bool isState(Operation *op) {
-  return isa<array::ParameterOp, array::VariableReadOp, array::VariableAssignOp>(op);
+  return isa<array::ParameterOp, array::VariableReadOp, array::VariableAssignOp, plan::PackedOp>(
+      op);
 }
 
 static bool isLinalgOp(Operation *op) {

@@ -13,7 +13,7 @@
 
 #include "compiler/Target/ModuleWriter.h"
 
-#include "compiler/Dialect/Plan/IR/PlanOps.h"
+#include "compiler/Dialect/Plan/IR/PlanInitOps.h"
 #include "compiler/Target/CheckLimits.h"
 #include "compiler/Target/PlanWriter.h"
 #include "compiler/Target/TensorMaps.h"
@@ -157,6 +157,9 @@ private:
   /// Of one function the plans for the targets.
   FailureOr<flatbuffers::Offset<fb::Function>>
   buildFunction(ArrayRef<plan::FunctionOp> targetPlans);
+  /// Of one target.
+  FailureOr<flatbuffers::Offset<fb::InitPlan>> buildInitPlan(plan::FunctionOp plan,
+                                                             unsigned target);
   flatbuffers::Offset<fb::Argument> buildArgument(DictionaryAttr entry, FormulaTable &formulas);
   flatbuffers::Offset<fb::Symbol> buildSymbol(DictionaryAttr entry);
   flatbuffers::Offset<fb::Requirement> buildRequirement(DictionaryAttr entry,
@@ -473,6 +476,20 @@ ModuleWriter::buildFunction(ArrayRef<plan::FunctionOp> targetPlans) {
   return result.Finish();
 }
 
+FailureOr<flatbuffers::Offset<fb::InitPlan>> ModuleWriter::buildInitPlan(plan::FunctionOp plan,
+                                                                         unsigned target) {
+  FailureOr<flatbuffers::Offset<fb::Plan>> written =
+      writePlan(builder, plan, target, kernels[target], numbers[target]);
+  if (failed(written))
+    return failure();
+  std::vector<uint64_t> sizes;
+  for (Attribute output : plan.getOutputs()) {
+    auto type = cast<ShapedType>(cast<DictionaryAttr>(output).getAs<TypeAttr>("type").getValue());
+    sizes.push_back(type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8));
+  }
+  return fb::CreateInitPlan(builder, target, builder.CreateVector(sizes), *written);
+}
+
 FailureOr<std::string> ModuleWriter::buildTables(uint64_t blobBase) {
   builder.Clear();
   std::vector<flatbuffers::Offset<fb::Target>> targetTables;
@@ -493,6 +510,8 @@ FailureOr<std::string> ModuleWriter::buildTables(uint64_t blobBase) {
   for (ModuleOp target : targets)
     symbols.emplace_back(target);
   for (auto function : ModuleOp(targets.front()).getOps<plan::FunctionOp>()) {
+    if (function->hasAttr(plan::kInitAttr))
+      continue;
     auto table = buildFunction(llvm::map_to_vector(symbols, [&](const SymbolTable &table) {
       return table.lookup<plan::FunctionOp>(function.getSymNameAttr());
     }));
@@ -500,6 +519,16 @@ FailureOr<std::string> ModuleWriter::buildTables(uint64_t blobBase) {
       return failure();
     functions.push_back(*table);
   }
+  std::vector<flatbuffers::Offset<fb::InitPlan>> initPlans;
+  for (auto [index, target] : llvm::enumerate(targets))
+    for (auto function : ModuleOp(target).getOps<plan::FunctionOp>()) {
+      if (!function->hasAttr(plan::kInitAttr))
+        continue;
+      auto table = buildInitPlan(function, index);
+      if (failed(table))
+        return failure();
+      initPlans.push_back(*table);
+    }
   std::vector<flatbuffers::Offset<fb::Constant>> constantTables;
   for (auto &[attr, blob] : constants) {
     auto type = cast<ShapedType>(cast<ElementsAttr>(attr).getShapedType());
@@ -549,7 +578,7 @@ FailureOr<std::string> ModuleWriter::buildTables(uint64_t blobBase) {
       fb::CreateModule(builder, origin, features, builder.CreateVector(targetTables),
                        builder.CreateVector(functions), builder.CreateVector(executableTables),
                        builder.CreateVector(constantTables), builder.CreateVector(parameterTables),
-                       builder.CreateVector(variableTables));
+                       builder.CreateVector(variableTables), builder.CreateVector(initPlans));
   fb::FinishSizePrefixedModuleBuffer(builder, module);
   return std::string(reinterpret_cast<const char *>(builder.GetBufferPointer()), builder.GetSize());
 }

@@ -8,6 +8,7 @@
 #include "runtime/base/api_struct.h"
 #include "runtime/base/checked.h"
 #include "runtime/base/dtype.h"
+#include "runtime/module/data_uses.h"
 #include "runtime/module/module.h"
 #include "runtime/module/shapes.h"
 #include "runtime/module/verifier.h"
@@ -181,22 +182,29 @@ static Status getMemoryNeed(const xcr_function_t *function, uint32_t target,
   XCR_RETURN_IF_ERROR(addBytes(shapes, function->table->inputs(), false, &need->input_bytes));
   XCR_RETURN_IF_ERROR(addBytes(shapes, function->table->outputs(), true, &need->output_bytes));
   XCR_RETURN_IF_ERROR(shapes.arenaBytes(*plan, &need->arena_bytes));
-  uint64_t sum = 0;
+  DataUses uses(allocator);
+  XCR_RETURN_IF_ERROR(uses.find(*function->module, target));
+  uint64_t sum = 0, packed = 0, released = 0;
   bool overflows = false;
-  auto add = [&](uint64_t bytes) { overflows |= addOverflows(sum, bytes, &sum); };
+  auto add = [&](uint64_t bytes, uint64_t *more) {
+    overflows |= addOverflows(sum, bytes, &sum);
+    if (more)
+      overflows |= addOverflows(*more, bytes, more);
+  };
   for (uint32_t i = 0; i < count(tables.constants()); ++i)
-    add(byteLengthOf(tables.constants()->Get(i)->dtype(), tables.constants()->Get(i)->dims()));
+    add(byteLengthOf(tables.constants()->Get(i)->dtype(), tables.constants()->Get(i)->dims()),
+        uses.constants[i] == DataUses::Init ? &released : nullptr);
   for (uint32_t i = 0; i < count(tables.parameters()); ++i)
-    add(byteLengthOf(tables.parameters()->Get(i)->dtype(), tables.parameters()->Get(i)->dims()));
+    add(byteLengthOf(tables.parameters()->Get(i)->dtype(), tables.parameters()->Get(i)->dims()),
+        uses.parameters[i] == DataUses::Init ? &released : nullptr);
   for (uint32_t i = 0; i < count(tables.variables()); ++i)
-    add(byteLengthOf(tables.variables()->Get(i)->dtype(), tables.variables()->Get(i)->dims()));
-  for (uint32_t i = 0; i < count(tables.init_plans()); ++i) {
-    const fb::InitPlan &init = *tables.init_plans()->Get(i);
-    if (init.target() != target)
-      continue;
-    for (uint32_t j = 0; j < count(init.packed_sizes()); ++j)
-      add(init.packed_sizes()->Get(j));
-  }
+    add(byteLengthOf(tables.variables()->Get(i)->dtype(), tables.variables()->Get(i)->dims()),
+        nullptr);
+  const fb::InitPlan *init = findInitPlan(tables, target);
+  for (uint32_t i = 0; init && i < count(init->packed_sizes()); ++i)
+    add(init->packed_sizes()->Get(i), &packed);
+  need->packed_bytes = packed;
+  need->released_bytes = released;
   need->constant_bytes = sum;
   return overflows ? shapes.noSize(FormulaError::Overflow) : Status();
 }

@@ -8,6 +8,7 @@
 #include "runtime/module/program.h"
 
 #include "runtime/module/chunk_reader.h"
+#include "runtime/module/data_uses.h"
 #include "runtime/module/plan_resolver.h"
 #include "runtime/module/shapes.h"
 #include "runtime/module/verifier.h"
@@ -258,52 +259,30 @@ Status Program::get(Ref<xcr_device> device, Ref<xcr_module> module, const GivenP
 // Code and data
 //===----------------------------------------------------------------------===//
 
-static void markUses(const fb::Binding &binding, Vector<uint8_t> &constants,
-                     Vector<uint8_t> &parameters) {
-  if (binding.space() == fb::Space::Constant)
-    constants[binding.ordinal()] = 1;
-  if (binding.space() == fb::Space::Parameter)
-    parameters[binding.ordinal()] = 1;
-}
-
-/// A module for several targets may hold constants that this one never uses.
-static void findUses(const fb::Plan *plan, Vector<uint8_t> &constants,
-                     Vector<uint8_t> &parameters) {
-  if (!plan)
-    return;
-  for (uint32_t i = 0; i < count(plan->bindings()); ++i)
-    markUses(*plan->bindings()->Get(i), constants, parameters);
-  for (uint32_t i = 0; i < count(plan->copies()); ++i)
-    markUses(plan->copies()->Get(i)->source(), constants, parameters);
-  for (uint32_t i = 0; i < count(plan->collectives()); ++i)
-    markUses(plan->collectives()->Get(i)->source(), constants, parameters);
-  for (uint32_t i = 0; i < count(plan->controls()); ++i)
-    markUses(plan->controls()->Get(i)->condition(), constants, parameters);
-}
-
 Status Program::initialise() {
-  const fb::Module &tables = moduleRef->tables();
-  Vector<uint8_t> constantUsed(allocator), parameterUsed(allocator);
-  XCR_RETURN_IF_ERROR(constantUsed.resize(count(tables.constants())));
-  XCR_RETURN_IF_ERROR(parameterUsed.resize(count(tables.parameters())));
-  for (const xcr_function &function : moduleRef->functions)
-    findUses(function.planFor(targetOrdinal), constantUsed, parameterUsed);
-  const fb::InitPlan *init = nullptr;
-  for (uint32_t i = 0; i < count(tables.init_plans()); ++i)
-    if (tables.init_plans()->Get(i)->target() == targetOrdinal)
-      init = tables.init_plans()->Get(i);
-  if (init)
-    findUses(init->plan(), constantUsed, parameterUsed);
+  DataUses uses(allocator);
+  XCR_RETURN_IF_ERROR(uses.find(*moduleRef, targetOrdinal));
   XCR_RETURN_IF_ERROR(loadExecutables());
-  XCR_RETURN_IF_ERROR(constants.resize(constantUsed.size()));
+  XCR_RETURN_IF_ERROR(constants.resize(uses.constants.size()));
   for (uint32_t i = 0; i < constants.size(); ++i)
-    if (constantUsed[i])
+    if (uses.constants[i])
       XCR_RETURN_IF_ERROR(loadConstant(i, &constants[i]));
-  XCR_RETURN_IF_ERROR(parameters.resize(parameterUsed.size()));
+  XCR_RETURN_IF_ERROR(parameters.resize(uses.parameters.size()));
   for (uint32_t i = 0; i < parameters.size(); ++i)
-    if (parameterUsed[i])
+    if (uses.parameters[i])
       XCR_RETURN_IF_ERROR(loadParameter(i, &parameters[i]));
-  return init ? runInitPlan(*init) : Status();
+  const fb::InitPlan *init = findInitPlan(moduleRef->tables(), targetOrdinal);
+  if (!init)
+    return Status();
+  XCR_RETURN_IF_ERROR(runInitPlan(*init));
+  // What it alone has read is not needed again.
+  for (uint32_t i = 0; i < constants.size(); ++i)
+    if (uses.constants[i] == DataUses::Init)
+      constants[i] = Ref<hal::Memory>();
+  for (uint32_t i = 0; i < parameters.size(); ++i)
+    if (uses.parameters[i] == DataUses::Init)
+      parameters[i] = Ref<hal::Memory>();
+  return Status();
 }
 
 Status Program::loadExecutables() {

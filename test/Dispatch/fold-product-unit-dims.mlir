@@ -69,3 +69,49 @@ func.func @others(%a: tensor<?x4x4xf32>, %b: tensor<1x4x4xf32>, %init: tensor<1x
   %1 = linalg.contract indexing_maps = [#a, #b, #c] ins(%d, %d : tensor<2x4x4xf32>, tensor<2x4x4xf32>) outs(%e : tensor<2x4x4xf32>) -> tensor<2x4x4xf32>
   return %0, %1 : tensor<1x4x4xf32>, tensor<2x4x4xf32>
 }
+
+// -----
+
+#a = affine_map<(b, m, n, k) -> (b, m, k)>
+#b = affine_map<(b, m, n, k) -> (b, k, n)>
+#c = affine_map<(b, m, n, k) -> (b, m, n)>
+#from = affine_map<(b, k, n) -> (k, n)>
+#to = affine_map<(b, k, n) -> (b, k, n)>
+
+// A weight that is repeated for each batch is read as it is: the batches are rows of one product.
+// CHECK-DAG:   #[[A:.*]] = affine_map<(d0, d1, d2) -> (d0, d2)>
+// CHECK-DAG:   #[[B:.*]] = affine_map<(d0, d1, d2) -> (d2, d1)>
+// CHECK-DAG:   #[[C:.*]] = affine_map<(d0, d1, d2) -> (d0, d1)>
+// CHECK-LABEL: func.func @repeated_weight(
+// CHECK-SAME:    %{{.*}}: tensor<128x1x4xf32>, %[[W:.*]]: tensor<4x8xf32>
+// CHECK:         linalg.contract indexing_maps = [#[[A]], #[[B]], #[[C]]] ins(%{{.*}}, %[[W]] : tensor<128x4xf32>, tensor<4x8xf32>) outs(%{{.*}} : tensor<128x8xf32>)
+func.func @repeated_weight(%x: tensor<128x1x4xf32>, %w: tensor<4x8xf32>, %init: tensor<128x1x8xf32>) -> tensor<128x1x8xf32> {
+  %e = tensor.empty() : tensor<128x4x8xf32>
+  %r = linalg.generic {indexing_maps = [#from, #to], iterator_types = ["parallel", "parallel", "parallel"]} ins(%w : tensor<4x8xf32>) outs(%e : tensor<128x4x8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  } -> tensor<128x4x8xf32>
+  %0 = linalg.contract indexing_maps = [#a, #b, #c] ins(%x, %r : tensor<128x1x4xf32>, tensor<128x4x8xf32>) outs(%init : tensor<128x1x8xf32>) -> tensor<128x1x8xf32>
+  return %0 : tensor<128x1x8xf32>
+}
+
+// -----
+
+#m = affine_map<(m, n, k) -> (m, k)>
+#n = affine_map<(m, n, k) -> (k, n)>
+#o = affine_map<(m, n, k) -> (m, n)>
+#row = affine_map<(m, k) -> (k)>
+#all = affine_map<(m, k) -> (m, k)>
+
+// Rows that are all alike stay: a product's loops are those of its operands.
+// CHECK-LABEL: func.func @repeated_row(
+// CHECK:         linalg.contract {{.*}} : tensor<16x4xf32>, tensor<4x8xf32>) outs(%{{.*}} : tensor<16x8xf32>)
+func.func @repeated_row(%x: tensor<4xf32>, %w: tensor<4x8xf32>, %init: tensor<16x8xf32>) -> tensor<16x8xf32> {
+  %e = tensor.empty() : tensor<16x4xf32>
+  %r = linalg.generic {indexing_maps = [#row, #all], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<4xf32>) outs(%e : tensor<16x4xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  } -> tensor<16x4xf32>
+  %0 = linalg.contract indexing_maps = [#m, #n, #o] ins(%r, %w : tensor<16x4xf32>, tensor<4x8xf32>) outs(%init : tensor<16x8xf32>) -> tensor<16x8xf32>
+  return %0 : tensor<16x8xf32>
+}

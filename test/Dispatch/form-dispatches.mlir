@@ -669,3 +669,79 @@ func.func @spread_along_other_dim(%x: tensor<?x?xf32>, %n: index) -> tensor<?x?x
   } -> tensor<?x?xf32>
   return %y : tensor<?x?xf32>
 }
+
+// -----
+
+// Two layers of one row of activations are sums of the same rows of x: one kernel, with the op that brings them together, though
+// a third layer sums that up again.
+// CHECK-LABEL: func.func @gated
+// CHECK:         plan.region
+// CHECK:           iterator_types = ["parallel", "reduction"]
+// CHECK:           iterator_types = ["parallel", "reduction"]
+// CHECK:           iterator_types = ["parallel"]
+// CHECK:           plan.yield
+// CHECK:         plan.region
+// CHECK:           iterator_types = ["parallel", "reduction"]
+// CHECK-NOT:     plan.region
+#x = affine_map<(d0, d1) -> (d1)>
+#w = affine_map<(d0, d1) -> (d0, d1)>
+#y = affine_map<(d0, d1) -> (d0)>
+#each = affine_map<(d0) -> (d0)>
+builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @gated(%x: tensor<64xf32>, %gate: tensor<256x64xf32>, %up: tensor<256x64xf32>, %down: tensor<64x256xf32>) -> tensor<64xf32> {
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<256xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<256xf32>) -> tensor<256xf32>
+    %g = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction"]}
+        ins(%x, %gate : tensor<64xf32>, tensor<256x64xf32>) outs(%f : tensor<256xf32>) {
+    ^bb0(%a: f32, %b: f32, %acc: f32):
+      %p = arith.mulf %a, %b : f32
+      %s = arith.addf %p, %acc : f32
+      linalg.yield %s : f32
+    } -> tensor<256xf32>
+    %u = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction"]}
+        ins(%x, %up : tensor<64xf32>, tensor<256x64xf32>) outs(%f : tensor<256xf32>) {
+    ^bb0(%a: f32, %b: f32, %acc: f32):
+      %p = arith.mulf %a, %b : f32
+      %s = arith.addf %p, %acc : f32
+      linalg.yield %s : f32
+    } -> tensor<256xf32>
+    %h = linalg.generic {indexing_maps = [#each, #each, #each], iterator_types = ["parallel"]}
+        ins(%g, %u : tensor<256xf32>, tensor<256xf32>) outs(%e : tensor<256xf32>) {
+    ^bb0(%a: f32, %b: f32, %out: f32):
+      %t = math.tanh %a : f32
+      %p = arith.mulf %t, %b : f32
+      linalg.yield %p : f32
+    } -> tensor<256xf32>
+    %o = tensor.empty() : tensor<64xf32>
+    %i = linalg.fill ins(%zero : f32) outs(%o : tensor<64xf32>) -> tensor<64xf32>
+    %d = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "reduction"]}
+        ins(%h, %down : tensor<256xf32>, tensor<64x256xf32>) outs(%i : tensor<64xf32>) {
+    ^bb0(%a: f32, %b: f32, %acc: f32):
+      %p = arith.mulf %a, %b : f32
+      %s = arith.addf %p, %acc : f32
+      linalg.yield %s : f32
+    } -> tensor<64xf32>
+    return %d : tensor<64xf32>
+  }
+
+  // Keys of a batch of one are read where they are, though the op that moves their rows has lost the batch.
+  // CHECK-LABEL: func.func @batch_of_one
+  // CHECK:         plan.region
+  // CHECK:           linalg.generic
+  // CHECK:           tensor.expand_shape
+  // CHECK:           kernel.attention
+  // CHECK-NOT:     plan.region
+  func.func @batch_of_one(%q: tensor<1x4x128x64xbf16>, %k: tensor<128x4x64xbf16>) -> tensor<1x4x128x64xbf16> {
+    %e = tensor.empty() : tensor<4x128x64xbf16>
+    %m = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d1, d0, d2)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel"]}
+        ins(%k : tensor<128x4x64xbf16>) outs(%e : tensor<4x128x64xbf16>) {
+    ^bb0(%in: bf16, %out: bf16):
+      linalg.yield %in : bf16
+    } -> tensor<4x128x64xbf16>
+    %b = tensor.expand_shape %m [[0, 1], [2], [3]] output_shape [1, 4, 128, 64] : tensor<4x128x64xbf16> into tensor<1x4x128x64xbf16>
+    %o = tensor.empty() : tensor<1x4x128x64xbf16>
+    %a = kernel.attention %q, %b, %q into %o scale = 1.250000e-01 : tensor<1x4x128x64xbf16>, tensor<1x4x128x64xbf16>, tensor<1x4x128x64xbf16> into tensor<1x4x128x64xbf16> -> tensor<1x4x128x64xbf16>
+    return %a : tensor<1x4x128x64xbf16>
+  }
+}

@@ -7,6 +7,9 @@
 
 #include "test/runtime/CallTest.h"
 
+#include <cstdio>
+#include <fstream>
+
 using namespace xc;
 using namespace xc::test;
 
@@ -314,4 +317,56 @@ TEST_F(PlanTest, ConstantsAndTheInitPlan) {
     Buffer y(output);
     EXPECT_EQ(read<float>(y.get()), (std::vector<float>{11, 24, 37, 50}));
   }
+  const xcr_function_t *main = nullptr;
+  XCR_ASSERT_OK(xcr_module_find_function(module.get(), xcr_string("main"), &main));
+  xcr_memory_need_t need = XCR_MEMORY_NEED_INIT;
+  XCR_ASSERT_OK(xcr_function_get_memory_need(main, 0, nullptr, 0, &need));
+  EXPECT_EQ(need.constant_bytes, 16u + 16u);
+  EXPECT_EQ(need.packed_bytes, 16u);
+  EXPECT_EQ(need.released_bytes, 16u);
+}
+
+TEST_F(PlanTest, TheInitPlanGivesBackWhatItAloneReads) {
+  // packed = a * 3 + 1; main(x) = x + b.
+  constexpr uint64_t kBytes = 8 << 20;
+  ModuleSpec spec = kernelModule();
+  std::vector<float> a(kBytes / sizeof(float), 2.0f), b(kBytes / sizeof(float), 3.0f);
+  spec.constants = {{fb::DType::F32, {int64_t(a.size())}, bytesOf(a)},
+                    {fb::DType::F32, {int64_t(b.size())}, bytesOf(b)}};
+  InitPlanSpec init;
+  init.packedSizes = {16};
+  VariantSpec pack;
+  pack.exportOrdinal = kScale;
+  pack.scalars = {literal(4), literal(3), literal(1)};
+  init.plan.dispatch({pack}, {reads(fb::Space::Constant, 0, literal(16)),
+                              writes(fb::Space::Packed, 0, literal(16))});
+  spec.initPlans = {init};
+  FunctionSpec function;
+  function.inputs = {{"x", fb::DType::F32, {literal(4)}}};
+  function.outputs = {{"y", fb::DType::F32, {literal(4)}}};
+  PlanSpec plan;
+  VariantSpec add;
+  add.exportOrdinal = kAdd;
+  add.scalars = {literal(4)};
+  plan.dispatch({add}, {reads(fb::Space::Input, 0, literal(16)),
+                        reads(fb::Space::Constant, 1, literal(16)),
+                        writes(fb::Space::Output, 0, literal(16))});
+  function.plans = {plan};
+  spec.functions = {function};
+  // What is in a file is copied.
+  std::string path = ::testing::TempDir() + "init-plan.vmfb";
+  bytes = spec.finish();
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char *>(bytes.data()), static_cast<long>(bytes.size()));
+  device = makeDevice();
+  xcr_module_t *loaded = nullptr;
+  XCR_ASSERT_OK(xcr_module_load_file(xcr_string(path.c_str()), nullptr, &loaded));
+  module = Module(loaded);
+  instance = makeInstance(device, module);
+  xcr_device_statistics_t memory = XCR_DEVICE_STATISTICS_INIT;
+  xcr_device_get_statistics(device.get(), &memory);
+  EXPECT_GE(memory.bytes_peak, 2 * kBytes);
+  EXPECT_GE(memory.bytes_in_use, kBytes);
+  EXPECT_LT(memory.bytes_in_use, kBytes + kBytes / 2);
+  std::remove(path.c_str());
 }

@@ -9,7 +9,7 @@
 
 #include "compiler/Codegen/CUDA/Common/Occupancy.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
-#include "compiler/Dialect/Plan/IR/PlanOps.h"
+#include "compiler/Dialect/Plan/IR/PlanInitOps.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -63,9 +63,73 @@ static std::string getTargetName(ModuleOp target) {
   return (attr.getKind().getValue() + ":" + attr.getArch().getValue()).str();
 }
 
+/// Bytes of what is bound in `space`, by number: as many as anything reads from its start.
+static llvm::DenseMap<unsigned, int64_t> getReadBytes(plan::FunctionOp function,
+                                                      plan::Space space) {
+  llvm::DenseMap<unsigned, int64_t> bytes;
+  auto add = [&](plan::RangeAttr range) {
+    auto offset = dyn_cast<AffineConstantExpr>(range.getOffset().getValue().getResult(0));
+    auto length = dyn_cast<AffineConstantExpr>(range.getLength().getValue().getResult(0));
+    if (range.getSpace() != space)
+      return;
+    int64_t &known = bytes[range.getOrdinal()];
+    if (offset && length)
+      known = std::max(known, offset.getValue() + length.getValue());
+  };
+  function.walk([&](Operation *op) {
+    if (auto launch = dyn_cast<plan::LaunchOp>(op))
+      for (Attribute range : launch.getBindings())
+        add(cast<plan::RangeAttr>(range));
+    else if (auto copy = dyn_cast<plan::CopyOp>(op))
+      add(copy.getSource());
+    else if (auto control = dyn_cast<plan::ControlOp>(op))
+      add(control.getCondition());
+  });
+  return bytes;
+}
+
+static int64_t getBytes(Type type) {
+  auto shaped = cast<ShapedType>(type);
+  return shaped.getNumElements() * llvm::divideCeil(shaped.getElementTypeBitWidth(), 8);
+}
+
+/// The plan that runs once, before the first call.
+struct InitSummary {
+  unsigned launches = 0;
+  /// Of its results, and of what it alone reads, which goes when it has run.
+  int64_t bytes = 0, released = 0;
+};
+
+static InitSummary summarizeInit(plan::FunctionOp init) {
+  InitSummary summary;
+  init.walk([&](plan::LaunchOp) { ++summary.launches; });
+  for (Attribute output : init.getOutputs())
+    summary.bytes += getBytes(cast<DictionaryAttr>(output).getAs<TypeAttr>("type").getValue());
+  auto target = cast<ModuleOp>(init->getParentOp());
+  for (plan::Space space : {plan::Space::Constant, plan::Space::Parameter}) {
+    llvm::DenseMap<unsigned, int64_t> read = getReadBytes(init, space);
+    for (auto function : target.getOps<plan::FunctionOp>())
+      if (function != init)
+        for (auto [ordinal, bytes] : getReadBytes(function, space))
+          read.erase(ordinal);
+    for (auto [ordinal, bytes] : read)
+      summary.released += bytes;
+  }
+  return summary;
+}
+
 void printSummary(ModuleOp module, llvm::raw_ostream &stream) {
   for (auto target : module.getOps<ModuleOp>())
     for (auto function : target.getOps<plan::FunctionOp>()) {
+      if (function->hasAttr(plan::kInitAttr)) {
+        InitSummary init = summarizeInit(function);
+        stream << getTargetName(target)
+               << " once an instance: " << count(init.launches, "launch", "launches") << ", "
+               << count(function.getOutputs().size(), "result", "results") << " of together "
+               << formatBytes(init.bytes) << ", " << formatBytes(init.released)
+               << " of parameters and constants given back\n";
+        continue;
+      }
       unsigned launches = 0, copies = 0, controls = 0, choices = 0;
       function.walk([&](Operation *op) {
         launches += isa<plan::LaunchOp>(op);
@@ -165,11 +229,12 @@ static bool usesFallback(ModuleOp kernel) {
          });
 }
 
-static llvm::json::Object describeKernel(ModuleOp kernel, unsigned launches,
+static llvm::json::Object describeKernel(ModuleOp kernel, unsigned launches, unsigned initLaunches,
                                          const cuda::Target *target) {
   llvm::json::Object object;
   object["name"] = *kernel.getSymName();
   object["launches"] = launches;
+  object["init_launches"] = initLaunches;
   llvm::json::Array locations, variants;
   if (auto list = kernel->getAttrOfType<ArrayAttr>("plan.locations"))
     for (Attribute location : list)
@@ -227,9 +292,13 @@ static std::string printFlops(std::optional<llvm::StringRef> formula) {
 }
 
 static void printText(const llvm::json::Object &kernel, llvm::raw_ostream &stream) {
-  stream << "  " << *kernel.getString("name") << ": "
-         << count(*kernel.getInteger("launches"), "launch", "launches") << ", "
-         << printBytes(kernel.getString("bytes")) << ", " << printFlops(kernel.getString("flops"))
+  stream << "  " << *kernel.getString("name") << ": ";
+  int64_t launches = *kernel.getInteger("launches"), once = *kernel.getInteger("init_launches");
+  if (launches || !once)
+    stream << count(launches, "launch", "launches") << ", ";
+  if (once)
+    stream << count(once, "launch", "launches") << " once an instance, ";
+  stream << printBytes(kernel.getString("bytes")) << ", " << printFlops(kernel.getString("flops"))
          << "\n";
   std::string locations;
   for (const llvm::json::Value &location : *kernel.getArray("locations"))
@@ -252,9 +321,28 @@ static void printText(const llvm::json::Object &kernel, llvm::raw_ostream &strea
   }
 }
 
+static llvm::json::Object describeInit(plan::FunctionOp init) {
+  InitSummary summary = summarizeInit(init);
+  llvm::json::Array results;
+  if (auto texts = init->getAttrOfType<ArrayAttr>(plan::kHoistedAttr))
+    for (Attribute text : texts)
+      results.push_back(cast<StringAttr>(text).getValue());
+  return llvm::json::Object{{"launches", summary.launches},
+                            {"bytes", summary.bytes},
+                            {"released_bytes", summary.released},
+                            {"results", std::move(results)}};
+}
+
 static llvm::json::Object describeTarget(ModuleOp target) {
-  llvm::StringMap<unsigned> launches;
-  target.walk([&](plan::LaunchOp launch) { ++launches[launch.getKernel()]; });
+  llvm::StringMap<unsigned> launches, initLaunches;
+  std::optional<llvm::json::Object> init;
+  for (auto function : target.getOps<plan::FunctionOp>()) {
+    bool isInit = function->hasAttr(plan::kInitAttr);
+    if (isInit)
+      init = describeInit(function);
+    function.walk(
+        [&](plan::LaunchOp launch) { ++(isInit ? initLaunches : launches)[launch.getKernel()]; });
+  }
   plan::TargetAttr attr = getTarget(target);
   const cuda::Target *arch = attr.isCUDA() ? cuda::findTarget(attr.getArch().getValue()) : nullptr;
   llvm::json::Array kernels, fallback;
@@ -270,12 +358,16 @@ static llvm::json::Object describeTarget(ModuleOp target) {
       onFallback += count;
       fallback.push_back(*kernel.getSymName());
     }
-    kernels.push_back(describeKernel(kernel, count, arch));
+    kernels.push_back(
+        describeKernel(kernel, count, initLaunches.lookup(*kernel.getSymName()), arch));
   }
-  return llvm::json::Object{
+  llvm::json::Object description{
       {"target", getTargetName(target)}, {"launches", total},
       {"fallback_launches", onFallback}, {"fallback_kernels", std::move(fallback)},
       {"layouts", std::move(layouts)},   {"kernels", std::move(kernels)}};
+  if (init)
+    description["init"] = std::move(*init);
+  return description;
 }
 
 static void printText(const llvm::json::Object &target, StringRef name, llvm::raw_ostream &stream) {
@@ -291,6 +383,13 @@ static void printText(const llvm::json::Object &target, StringRef name, llvm::ra
   stream << (target.getArray("fallback_kernels")->empty() ? "\n" : ")\n");
   for (const auto &[function, layout] : *target.getObject("layouts"))
     stream << "  @" << function.str() << ": " << *layout.getAsString() << "\n";
+  if (const llvm::json::Object *init = target.getObject("init")) {
+    stream << "  once an instance, since it depends on parameters and constants alone: "
+           << formatBytes(*init->getInteger("bytes")) << ", and "
+           << formatBytes(*init->getInteger("released_bytes")) << " given back\n";
+    for (const llvm::json::Value &result : *init->getArray("results"))
+      stream << "    " << *result.getAsString() << "\n";
+  }
   for (const llvm::json::Value &kernel : *target.getArray("kernels"))
     printText(*kernel.getAsObject(), stream);
 }

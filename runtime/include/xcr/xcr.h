@@ -492,8 +492,11 @@ typedef struct xcr_memory_need {
   uint64_t arena_bytes;
   /* constants, parameters, variables and packed weights: once an instance */
   uint64_t constant_bytes;
+  /* of these: packed weights, which the init plan computes of parameters and constants; and
+   * parameters and constants that it alone reads, given back once it has run */
+  uint64_t packed_bytes, released_bytes;
 } xcr_memory_need_t;
-#define XCR_MEMORY_NEED_INIT {sizeof(xcr_memory_need_t), 0, 0, 0, 0}
+#define XCR_MEMORY_NEED_INIT {sizeof(xcr_memory_need_t), 0, 0, 0, 0, 0, 0}
 
 /* OUT_OF_RANGE / NOT_FOUND (the message lists the functions there are). */
 XCR_API xcr_status_t xcr_module_get_function(const xcr_module_t *module, uint32_t ordinal,

@@ -337,3 +337,28 @@ module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
     return %1 : tensor<4xf32>
   }
 }
+
+// -----
+
+module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  module @k attributes {plan.kernel} {}
+
+  // What the init function returns are buffers that outlive calls; a parameter that is returned as it is is copied there.
+  // CHECK-LABEL: plan.function @main
+  // CHECK:         plan.launch @k [#plan.range<read, input 0, {{.*}}>, #plan.range<read, packed 0, offset = affine_map<() -> (0)>, length = affine_map<() -> (256)>>, #plan.range<write, output 0,
+  func.func @main(%x: tensor<64xf32>) -> tensor<64xf32> {
+    %w = plan.packed 0 : tensor<64xf32>
+    %y = plan.dispatch @k(%x, %w : tensor<64xf32>, tensor<64xf32>) -> (tensor<64xf32>) reuse [-1]
+    return %y : tensor<64xf32>
+  }
+
+  // CHECK-LABEL: plan.function @init
+  // CHECK-SAME:    attributes {{.*}}plan.hoisted = ["tensor<64xf32> of w", "tensor<64xf32> of w"], plan.init
+  // CHECK:         plan.launch @k [#plan.range<read, parameter 0, {{.*}}>, #plan.range<write, packed 0,
+  // CHECK:         plan.copy <read, parameter 0, {{.*}}> to <write, packed 1,
+  func.func private @init() -> (tensor<64xf32>, tensor<64xf32>) attributes {plan.init, plan.hoisted = ["tensor<64xf32> of w", "tensor<64xf32> of w"]} {
+    %w = array.parameter "m"::"w" : tensor<64xf32>
+    %y = plan.dispatch @k(%w : tensor<64xf32>) -> (tensor<64xf32>) reuse [-1]
+    return %y, %w : tensor<64xf32>, tensor<64xf32>
+  }
+}

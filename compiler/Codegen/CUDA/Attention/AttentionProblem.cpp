@@ -112,6 +112,25 @@ static void mergeDims(AttentionOperand &operand, PointEmitter &points) {
   }
 }
 
+/// The tensor that `expand` only adds dims of size 1 to, and its coordinates; null if it does more.
+static Value getExpanded(tensor::ExpandShapeOp expand, SmallVector<AffineExpr> &coords) {
+  SmallVector<AffineExpr> source;
+  for (ArrayRef<int64_t> dims : expand.getReassociationIndices()) {
+    AffineExpr own = getAffineConstantExpr(0, expand.getContext());
+    unsigned others = 0;
+    for (int64_t dim : dims)
+      if (expand.getResultType().getDimSize(dim) != 1) {
+        own = coords[dim];
+        ++others;
+      }
+    if (others > 1)
+      return nullptr;
+    source.push_back(own);
+  }
+  coords = std::move(source);
+  return expand.getSrc();
+}
+
 std::optional<AttentionOperand> matchAttentionOperand(Value tensor, PointEmitter &points) {
   /// PTX ISA, "Tensors": at most five dims; strides and addresses are multiples of 16 bytes.
   constexpr size_t mostDims = 5;
@@ -123,7 +142,10 @@ std::optional<AttentionOperand> matchAttentionOperand(Value tensor, PointEmitter
     coords.push_back(getAffineDimExpr(dim, tensor.getContext()));
   while (tensor && !getSourceBinding(tensor)) {
     Operation *op = tensor.getDefiningOp();
-    tensor = op ? getCopied(op, coords) : Value();
+    if (auto expand = dyn_cast_or_null<tensor::ExpandShapeOp>(op))
+      tensor = getExpanded(expand, coords);
+    else
+      tensor = op ? getCopied(op, coords) : Value();
   }
   if (!tensor)
     return std::nullopt;

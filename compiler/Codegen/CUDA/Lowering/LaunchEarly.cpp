@@ -12,6 +12,10 @@
 // leaves room for some of as many blocks behind it, the others crowd where its blocks end first: it
 // lets them be launched by its end only.
 //
+// Parameters, constants and what the init plan made of them are there before any call. A kernel
+// loads what each of its threads certainly needs of them before it waits: of a product of one row,
+// whose time is that of its weights, so much is on its way while the kernel in front still runs.
+//
 // A load that waits is none of memory that never changes, which the assembler would move past
 // others, stores and barriers. Loops that have loads beside those lose more by that than they gain.
 //
@@ -21,11 +25,13 @@
 #include "compiler/Codegen/CUDA/Common/Targets.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/Passes.h"
+#include "compiler/Dialect/Plan/IR/PlanInitOps.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -39,6 +45,9 @@ static constexpr unsigned kMinComputeCapability = 90;
 /// Two kernels of so many waves, as far as threads say, fit on the GPU side by side whatever
 /// registers they need; and, with few registers, just so.
 static constexpr double kSmall = 0.25, kHalf = 0.5;
+
+/// Bytes that a thread may hold while it waits, so that no kernel needs more registers than before.
+static constexpr uint64_t kMostEarlyBytes = 64;
 
 /// The argument whose buffer `pointer` points into; null if that is not plain to see.
 static BlockArgument findArgument(Value pointer) {
@@ -144,6 +153,61 @@ static bool ordersLoadsInLoops(LLVM::LLVMFuncOp kernel) {
   });
 }
 
+static uint64_t getByteCount(Type type) {
+  if (auto vector = dyn_cast<VectorType>(type))
+    return vector.getNumElements() * getByteCount(vector.getElementType());
+  return type.isIntOrFloat() ? llvm::divideCeil(type.getIntOrFloatBitWidth(), 8) : kMostEarlyBytes;
+}
+
+/// Moves loads of fixed bindings that are in the kernel's first block, and their addresses, from
+/// behind `wait` in front of it.
+static void loadFixedFirst(LLVM::LLVMFuncOp kernel, Operation *wait) {
+  auto fixed = kernel->getAttrOfType<DenseI64ArrayAttr>(plan::kFixedBindingsAttr);
+  if (!fixed)
+    return;
+  llvm::DenseSet<Operation *> behind, ready;
+  for (Operation *op = wait->getNextNode(); op; op = op->getNextNode())
+    behind.insert(op);
+  auto isReady = [&](Value value) {
+    Operation *definition = value.getDefiningOp();
+    return !definition || !behind.contains(definition) || ready.contains(definition);
+  };
+  uint64_t bytes = 0;
+  SmallVector<Operation *> loads;
+  for (Operation *op = wait->getNextNode(); op; op = op->getNextNode()) {
+    auto load = dyn_cast<LLVM::LoadOp>(op);
+    if (!llvm::all_of(op->getOperands(), isReady) || (!load && !isPure(op)))
+      continue;
+    BlockArgument argument = load ? findArgument(load.getAddr()) : BlockArgument();
+    if (load && (load.getVolatile_() || !argument ||
+                 !llvm::is_contained(fixed.asArrayRef(), argument.getArgNumber()) ||
+                 bytes + getByteCount(load.getType()) > kMostEarlyBytes))
+      continue;
+    ready.insert(op);
+    if (!load)
+      continue;
+    bytes += getByteCount(load.getType());
+    loads.push_back(op);
+  }
+  llvm::SetVector<Operation *> moved;
+  for (Operation *load : loads) {
+    SmallVector<Operation *> worklist = {load};
+    while (!worklist.empty()) {
+      Operation *op = worklist.pop_back_val();
+      if (!moved.insert(op))
+        continue;
+      for (Value operand : op->getOperands())
+        if (Operation *definition = operand.getDefiningOp();
+            definition && ready.contains(definition))
+          worklist.push_back(definition);
+    }
+  }
+  SmallVector<Operation *> inOrder(moved.begin(), moved.end());
+  llvm::sort(inOrder, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  for (Operation *op : inOrder)
+    op->moveBefore(wait);
+}
+
 /// The first instructions let what is behind the kernel begin, which waits in turn, where `lets`
 /// says so, and wait for what is before it.
 static void launchEarly(LLVM::LLVMFuncOp kernel, bool lets) {
@@ -151,7 +215,9 @@ static void launchEarly(LLVM::LLVMFuncOp kernel, bool lets) {
   if (lets)
     NVVM::GriddepcontrolOp::create(builder, kernel.getLoc(),
                                    NVVM::GridDepActionKind::launch_dependents);
-  NVVM::GriddepcontrolOp::create(builder, kernel.getLoc(), NVVM::GridDepActionKind::wait);
+  auto wait =
+      NVVM::GriddepcontrolOp::create(builder, kernel.getLoc(), NVVM::GridDepActionKind::wait);
+  loadFixedFirst(kernel, wait);
   kernel->setAttr(kProgrammaticAttr, builder.getUnitAttr());
 }
 

@@ -9,14 +9,16 @@
 // not would have to be brought to shared memory element by element, as often as there are tiles of
 // the other operand. Where the product is large, one copy into wider rows costs less: the product
 // then reads the first part of each. The length of rows must be known for that, their number need
-// not be.
+// not be. Copies of parameters are made once an instance (-xc-hoist-parameters) and cost calls
+// nothing.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Common/Targets.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/Passes.h"
-#include "compiler/Dialect/Plan/IR/PlanOps.h"
+#include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Dialect/Plan/IR/PlanInitOps.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -101,6 +103,14 @@ static bool turnsFirst(linalg::ContractOp op) {
   });
 }
 
+/// Whether `tensor` is a parameter, or computed of such once an instance.
+static bool isFixed(Value tensor) {
+  while (isa_and_present<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ExtractSliceOp>(
+      tensor.getDefiningOp()))
+    tensor = tensor.getDefiningOp()->getOperand(0);
+  return isa_and_present<array::ParameterOp, plan::PackedOp>(tensor.getDefiningOp());
+}
+
 static double countFlops(linalg::ContractOp op) {
   double flops = 2;
   for (double size : getSizes(op))
@@ -156,7 +166,8 @@ struct AlignOperands final : impl::AlignOperandsBase<AlignOperands> {
     for (OpOperand *operand : operands)
       if (double bytes = getUnalignedBytes(op, operand)) {
         found.push_back(operand);
-        cost += 2 * bytes / kCopyRate + kLaunchTime;
+        if (!isFixed(operand->get()))
+          cost += 2 * bytes / kCopyRate + kLaunchTime;
       }
     if (found.empty() || countFlops(op) * gain < cost)
       return;

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Dialect/Plan/IR/PlanOps.h"
+#include "compiler/Dialect/Plan/IR/PlanInitOps.h"
 
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -17,6 +17,8 @@ using namespace mlir;
 #include "compiler/Dialect/Plan/IR/PlanOpsEnums.cpp.inc"
 #define GET_ATTRDEF_CLASSES
 #include "compiler/Dialect/Plan/IR/PlanOpsAttrs.cpp.inc"
+#define GET_OP_CLASSES
+#include "compiler/Dialect/Plan/IR/PlanInitOps.cpp.inc"
 
 namespace xc::plan {
 
@@ -28,6 +30,10 @@ void PlanDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "compiler/Dialect/Plan/IR/PlanOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "compiler/Dialect/Plan/IR/PlanInitOps.cpp.inc"
       >();
 }
 

@@ -18,6 +18,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Dialect/Plan/IR/PlanInitOps.h"
 #include "compiler/Dialect/Plan/Transforms/Passes.h"
 #include "compiler/Dialect/Plan/Transforms/PlanBuilder.h"
 #include "compiler/Dialect/Plan/Transforms/Views.h"
@@ -167,12 +168,14 @@ std::optional<unsigned> PlanBuilder::getReplacedArgument(unsigned result) {
   return std::nullopt;
 }
 
+bool PlanBuilder::isInit() { return !outer && func->hasAttr(kInitAttr); }
+
 unsigned PlanBuilder::getTarget(unsigned index, AffineExpr size) {
   if (outer)
     return getOuterBuffer(outer->targets[index]);
   if (std::optional<unsigned> argument = getReplacedArgument(index))
     return getFixedBuffer(Space::Input, *argument, size);
-  return getFixedBuffer(Space::Output, index, size);
+  return getFixedBuffer(isInit() ? Space::Packed : Space::Output, index, size);
 }
 
 LogicalResult PlanBuilder::placeArguments() {
@@ -201,6 +204,8 @@ LogicalResult PlanBuilder::placeData(Operation &op) {
     buffers[buffer].first = 0;
   } else if (auto parameter = dyn_cast<array::ParameterOp>(op)) {
     buffer = getFixedBuffer(Space::Parameter, data.addParameter(parameter), *size);
+  } else if (auto packed = dyn_cast<PackedOp>(op)) {
+    buffer = getFixedBuffer(Space::Packed, packed.getOrdinal(), *size);
   } else if (auto read = dyn_cast<array::VariableReadOp>(op)) {
     FailureOr<unsigned> ordinal = data.getVariable(read.getVariableAttr().getAttr(), op.getLoc());
     if (failed(ordinal))
@@ -585,6 +590,9 @@ LogicalResult PlanBuilder::emit() {
     plan->setAttr("doc", doc);
   if (Attribute layouts = func->getAttr(kLayoutsAttr))
     plan->setAttr(kLayoutsAttr, layouts);
+  for (StringRef name : {kInitAttr, kHoistedAttr})
+    if (Attribute value = func->getAttr(name))
+      plan->setAttr(name, value);
   if (!requirements.empty())
     plan->setAttr("requirements", builder.getArrayAttr(requirements.getArrayRef()));
   SmallVector<AffineExpr> definitions;
@@ -615,7 +623,7 @@ LogicalResult PlanBuilder::placeOps() {
       done = addRequirement(require);
     else if (isView(&op))
       done = placeView(op);
-    else if (isa<array::ParameterOp, array::VariableReadOp>(op) || isEmptyTensor(op) ||
+    else if (isa<array::ParameterOp, PackedOp, array::VariableReadOp>(op) || isEmptyTensor(op) ||
              (op.hasTrait<OpTrait::ConstantLike>() &&
               isa<RankedTensorType>(op.getResult(0).getType())))
       done = placeData(op);
@@ -648,9 +656,11 @@ struct BuildPlan final : impl::BuildPlanBase<BuildPlan> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     ModuleData data(module);
-    for (auto func : llvm::to_vector(module.getOps<func::FuncOp>()))
-      if (!func.isExternal() && func.isPublic() && failed(PlanBuilder(func, data, reuse).run()))
+    for (auto func : llvm::to_vector(module.getOps<func::FuncOp>())) {
+      bool hasPlan = func.isPublic() || func->hasAttr(kInitAttr);
+      if (!func.isExternal() && hasPlan && failed(PlanBuilder(func, data, reuse).run()))
         return signalPassFailure();
+    }
     // The regions of control ops are in the plans now.
     for (auto func : llvm::to_vector(module.getOps<func::FuncOp>()))
       func.erase();

@@ -97,6 +97,8 @@ public:
   mlir::LogicalResult run();
 
 private:
+  /// Whether the plan runs once, for all calls.
+  bool isInit();
   mlir::AffineExpr constant(int64_t value) { return mlir::getAffineConstantExpr(value, context); }
   mlir::FailureOr<mlir::AffineExpr> getExpr(mlir::OpFoldResult index);
   mlir::FailureOr<llvm::SmallVector<mlir::AffineExpr>> getShape(mlir::Value tensor);

@@ -26,6 +26,15 @@ builtin.module @unaligned attributes {plan.target = #plan.target<"cuda", "sm_90a
     %p = linalg.contract indexing_maps = [#a, #b, #c] ins(%a, %b : tensor<257x259xbf16>, tensor<259x256xbf16>) outs(%c : tensor<257x256xf32>) -> tensor<257x256xf32>
     return %p : tensor<257x256xf32>
   }
+  // Those of parameters are made once an instance.
+  // CHECK-LABEL: func.func @parameter(
+  // CHECK:         tensor.pad %{{.*}} low[0, 0] high[0, 5]
+  // CHECK:         linalg.contract
+  func.func @parameter(%a: tensor<257x256xbf16>, %c: tensor<257x259xf32>) -> tensor<257x259xf32> {
+    %b = array.parameter "m"::"b" : tensor<256x259xbf16>
+    %p = linalg.contract indexing_maps = [#a, #b, #c] ins(%a, %b : tensor<257x256xbf16>, tensor<256x259xbf16>) outs(%c : tensor<257x259xf32>) -> tensor<257x259xf32>
+    return %p : tensor<257x259xf32>
+  }
   // CHECK-LABEL: func.func @rounded(
   // CHECK:         tensor.pad %{{.*}} low[0, 0] high[0, 29]
   // CHECK-NOT:     tensor.pad

@@ -1,0 +1,91 @@
+// RUN: xc-opt %s -pass-pipeline="builtin.module(func.func(xc-narrow-results))" | FileCheck %s
+
+#all = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+
+// The sum is stored as it was rounded; its readers widen it.
+// CHECK-LABEL: func.func @sum_of_rows(
+// CHECK:         %[[S:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<8x64xbf16>)
+// CHECK:           %[[T:.*]] = arith.truncf
+// CHECK-NEXT:      linalg.yield %[[T]] : bf16
+// CHECK:         linalg.generic {{.*}} ins(%[[S]] : tensor<8x64xbf16>)
+// CHECK-NEXT:    ^bb0(%[[IN:.*]]: bf16, %[[OUT:.*]]: f32):
+// CHECK-NEXT:      %[[WIDE:.*]] = arith.extf %[[IN]] : bf16 to f32
+// CHECK-NEXT:      arith.addf %[[OUT]], %[[WIDE]]
+func.func @sum_of_rows(%x: tensor<8x64xf32>, %init: tensor<8xf32>) -> tensor<8xf32> {
+  %e = tensor.empty() : tensor<8x64xf32>
+  %s = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<8x64xf32>) outs(%e : tensor<8x64xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %a = arith.addf %in, %in : f32
+    %t = arith.truncf %a : f32 to bf16
+    %w = arith.extf %t : bf16 to f32
+    linalg.yield %w : f32
+  } -> tensor<8x64xf32>
+  %m = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]} ins(%s : tensor<8x64xf32>) outs(%init : tensor<8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %a = arith.addf %out, %in : f32
+    linalg.yield %a : f32
+  } -> tensor<8xf32>
+  return %m : tensor<8xf32>
+}
+
+// What the caller gets has the type that it asked for.
+// CHECK-LABEL: func.func @returned(
+// CHECK:         linalg.yield %{{.*}} : f32
+func.func @returned(%x: tensor<8x64xf32>) -> tensor<8x64xf32> {
+  %e = tensor.empty() : tensor<8x64xf32>
+  %s = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<8x64xf32>) outs(%e : tensor<8x64xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %t = arith.truncf %in : f32 to bf16
+    %w = arith.extf %t : bf16 to f32
+    linalg.yield %w : f32
+  } -> tensor<8x64xf32>
+  return %s : tensor<8x64xf32>
+}
+
+// A conversion alone would become a copy.
+// CHECK-LABEL: func.func @conversion(
+// CHECK:         arith.extf
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}} : tensor<8x64xf32>)
+func.func @conversion(%x: tensor<8x64xbf16>, %init: tensor<8xf32>) -> tensor<8xf32> {
+  %e = tensor.empty() : tensor<8x64xf32>
+  %s = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<8x64xbf16>) outs(%e : tensor<8x64xf32>) {
+  ^bb0(%in: bf16, %out: f32):
+    %w = arith.extf %in : bf16 to f32
+    linalg.yield %w : f32
+  } -> tensor<8x64xf32>
+  %m = linalg.generic {indexing_maps = [#all, #row], iterator_types = ["parallel", "reduction"]} ins(%s : tensor<8x64xf32>) outs(%init : tensor<8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %a = arith.addf %out, %in : f32
+    linalg.yield %a : f32
+  } -> tensor<8xf32>
+  return %m : tensor<8xf32>
+}
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#c = affine_map<(m, n, k) -> (m, n)>
+
+// The sum of two products is computed behind the second one: the first one is rounded where it is computed.
+// CHECK-LABEL: func.func @two_products(
+// CHECK:         %[[P:.*]] = linalg.contract
+// CHECK:         %[[R:.*]] = linalg.generic {{.*}} ins(%[[P]] : tensor<8x64xf32>) outs(%{{.*}} : tensor<8x64xbf16>)
+// CHECK:           arith.truncf
+// CHECK:         %[[Q:.*]] = linalg.contract
+// CHECK:         linalg.generic {{.*}} ins(%[[R]], %[[Q]] : tensor<8x64xbf16>, tensor<8x64xf32>)
+// CHECK-NEXT:    ^bb0(%[[X:.*]]: bf16, %[[Y:.*]]: f32, %{{.*}}: bf16):
+// CHECK-NEXT:      %[[T:.*]] = arith.truncf %[[Y]]
+// CHECK-NEXT:      arith.addf %[[X]], %[[T]]
+func.func @two_products(%x: tensor<8x32xbf16>, %v: tensor<32x64xbf16>, %w: tensor<32x64xbf16>, %init: tensor<8x64xf32>) -> tensor<8x64xbf16> {
+  %p = linalg.contract indexing_maps = [#a, #b, #c] ins(%x, %v : tensor<8x32xbf16>, tensor<32x64xbf16>) outs(%init : tensor<8x64xf32>) -> tensor<8x64xf32>
+  %q = linalg.contract indexing_maps = [#a, #b, #c] ins(%x, %w : tensor<8x32xbf16>, tensor<32x64xbf16>) outs(%init : tensor<8x64xf32>) -> tensor<8x64xf32>
+  %e = tensor.empty() : tensor<8x64xbf16>
+  %s = linalg.generic {indexing_maps = [#all, #all, #all], iterator_types = ["parallel", "parallel"]} ins(%p, %q : tensor<8x64xf32>, tensor<8x64xf32>) outs(%e : tensor<8x64xbf16>) {
+  ^bb0(%in: f32, %other: f32, %out: bf16):
+    %r = arith.truncf %in : f32 to bf16
+    %t = arith.truncf %other : f32 to bf16
+    %a = arith.addf %r, %t : bf16
+    linalg.yield %a : bf16
+  } -> tensor<8x64xbf16>
+  return %s : tensor<8x64xbf16>
+}
