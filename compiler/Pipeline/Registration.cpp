@@ -18,6 +18,7 @@
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 #include "compiler/Dialect/Plan/Transforms/Passes.h"
 #include "compiler/Input/Passes.h"
+#include "compiler/Input/StableHLO/StableHLO.h"
 #include "compiler/Pipeline/VerifyPhase.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
@@ -71,6 +72,7 @@ void registerAllDialects(DialectRegistry &registry) {
                   tosa::TosaDialect, ub::UBDialect, vector::VectorDialect, plan::PlanDialect>();
   registry.insert<array::ArrayDialect>();
   registry.insert<kernel::KernelDialect>();
+  registry.insert<stablehlo::StableHLODialect, chlo::CHLODialect>();
   arith::registerBufferizableOpInterfaceExternalModels(registry);
   arith::registerValueBoundsOpInterfaceExternalModels(registry);
   affine::registerValueBoundsOpInterfaceExternalModels(registry);

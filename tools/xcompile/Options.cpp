@@ -74,7 +74,8 @@ static constexpr Flag kFlags[] = {
 
 std::string getHelp() {
   std::string text = "Usage: xcompile MODEL.mlir -o MODEL.vmfb [options]\n\n"
-                     "Compiles array ops, or linalg on tensors, into one file for the xcompile "
+                     "Compiles array ops, StableHLO as JAX prints it, or linalg on tensors, into "
+                     "one file for the xcompile "
                      "runtime.\n\nOptions:\n";
   for (const Flag &flag : kFlags) {
     std::string left = "  " + flag.name.str() +
