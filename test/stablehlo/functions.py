@@ -135,6 +135,8 @@ add("sort_pairs", lambda x, y: lax.sort((x, y), dimension=0, num_keys=1), (7,), 
 add("lexsort", lambda a, b: jnp.lexsort((a, b)), gradient=False, extra=ints("lexsort", (12,), (12,), high=3))
 add("top_k", lambda x: lax.top_k(x, 3)[0], (4, 7))
 add("top_k_indices", lambda x: lax.top_k(x, 3)[1], (4, 7), gradient=False)
+add("approx_max_k", lambda x: lax.approx_max_k(x, 3), (4, 64), gradient=False)
+add("approx_min_k", lambda x: lax.approx_min_k(x, 3, reduction_dimension=0), (64, 2), gradient=False)
 add("cumsum", lambda x: jnp.cumsum(x, axis=1) + jnp.cumsum(x, axis=0), (4, 7))
 add("cumprod_cummax", lambda x: jnp.cumprod(x, axis=0) + lax.cummax(x, axis=1, reverse=True), (4, 5))
 add("cumlogsumexp", lambda x: lax.cumlogsumexp(x, axis=0), (6,))

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Input/StableHLO/ImportStableHLO.h"
+#include "compiler/Input/StableHLO/Sdy.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
@@ -76,24 +77,58 @@ static Result convertComposite(shlo::CompositeOp op, ExpressionBuilder &e) {
   return Result(llvm::to_vector_of<Value>(call.getResults()));
 }
 
-/// The largest elements of each last dim, and where they are.
-static Result makeTopK(Operation *op, ExpressionBuilder &e, Value operand, int64_t k) {
+/// The `k` largest or smallest elements along dim `axis`, and where they are.
+static Result makeTopK(Operation *op, ExpressionBuilder &e, Value operand, int64_t k, int64_t axis,
+                       bool isSmallest = false) {
   auto type = typeOf(operand), values = cast<RankedTensorType>(op->getResult(0).getType()),
        indices = cast<RankedTensorType>(op->getResult(1).getType());
-  if (type.getRank() == 0 || isTruth(operand) || k < 0 || k > type.getShape().back())
+  if (isTruth(operand) || axis < 0 || axis >= type.getRank() || k < 0 || k > type.getDimSize(axis))
     return Result::refuse("it asks for " + Twine(k) +
                           " elements of an operand that has fewer, or no numbers");
   SmallVector<int64_t> shape(type.getShape());
-  shape.back() = k;
+  shape[axis] = k;
   bool isCount = indices.getElementType().isSignlessInteger(32) ||
                  indices.getElementType().isSignlessInteger(64);
   if (values != type.clone(shape) || indices.getShape() != ArrayRef(shape) || !isCount)
     return Result::refuse("its results are not " + Twine(k) +
                           " elements and their i32 or i64 indices");
   auto result = TopKOp::create(e.getBuilder(), op->getLoc(), values, indices, operand,
-                               static_cast<uint64_t>(k), static_cast<uint64_t>(type.getRank() - 1),
-                               /*smallest=*/false);
+                               static_cast<uint64_t>(k), static_cast<uint64_t>(axis), isSmallest);
   return Result(llvm::to_vector_of<Value>(result->getResults()));
+}
+
+/// The function that a call names as its only computation.
+static func::FuncOp getComputation(shlo::CustomCallOp op) {
+  ArrayAttr names = op.getCalledComputationsAttr();
+  auto name = names && names.size() == 1 ? dyn_cast<FlatSymbolRefAttr>(names[0]) : nullptr;
+  return name ? SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(op, name) : nullptr;
+}
+
+/// `jax.lax.approx_max_k` and `approx_min_k`: the exact elements are as good an approximation as
+/// any.
+static Result convertApproxTopK(shlo::CustomCallOp op, ExpressionBuilder &e) {
+  auto config = op->getAttrOfType<DictionaryAttr>("mhlo.backend_config");
+  auto k = config ? config.getAs<IntegerAttr>("top_k") : nullptr;
+  auto axis = config ? config.getAs<IntegerAttr>("reduction_dim") : nullptr;
+  auto isWhole = config ? config.getAs<BoolAttr>("aggregate_to_topk") : nullptr;
+  if (op.getInputs().size() != 4 || op.getNumResults() != 2 || !k || !axis || !isWhole ||
+      !isWhole.getValue())
+    return Result::refuse(
+        "@ApproxTopK does not say that it is of one array, and of which elements");
+  auto places = op.getInputs()[1].getDefiningOp<IotaOp>();
+  if (!places || static_cast<int64_t>(places.getAxis()) != axis.getInt())
+    return Result::refuse("@ApproxTopK has other positions than those along its dim");
+  func::FuncOp comparator = getComputation(op);
+  bool hasBody = comparator && comparator.getBody().hasOneBlock() &&
+                 comparator.getBody().front().getOperations().size() == 2;
+  auto compare = hasBody ? dyn_cast<CompareOp>(comparator.getBody().front().front()) : CompareOp();
+  if (!compare || compare.getLhs() != comparator.getArgument(0) ||
+      compare.getRhs() != comparator.getArgument(1) ||
+      (compare.getDirection() != CompareDirection::Gt &&
+       compare.getDirection() != CompareDirection::Lt))
+    return Result::refuse("@ApproxTopK has a comparator that is neither larger nor smaller");
+  return makeTopK(op, e, op.getInputs().front(), k.getInt(), axis.getInt(),
+                  compare.getDirection() == CompareDirection::Lt);
 }
 
 /// Marks that say something to a compiler for several devices, and change no value.
@@ -117,11 +152,15 @@ static Result convertCustomCall(shlo::CustomCallOp op, ExpressionBuilder &e) {
     auto largest = attributes ? attributes.getAs<BoolAttr>("largest") : nullptr;
     if (!largest || !largest.getValue())
       return Result::refuse("@mhlo.topk is not said to be of the largest elements");
-    return makeTopK(op, e, op.getInputs().front(), type.getRank() ? type.getShape().back() : -1);
+    return makeTopK(op, e, op.getInputs().front(), type.getRank() ? type.getShape().back() : -1,
+                    type.getRank() - 1);
   }
-  return Result::refuse("@" + target +
-                        " is none of the calls that are known: Sharding, "
-                        "annotate_device_placement, LayoutConstraint, shape_assertion, mhlo.topk");
+  if (target == "ApproxTopK")
+    return convertApproxTopK(op, e);
+  return Result::refuse(
+      "@" + target +
+      " is none of the calls that are known: Sharding, "
+      "annotate_device_placement, LayoutConstraint, shape_assertion, mhlo.topk, ApproxTopK");
 }
 
 Replacement convertControl(Operation *op, ExpressionBuilder &e) {
@@ -136,8 +175,11 @@ Replacement convertControl(Operation *op, ExpressionBuilder &e) {
   if (auto call = dyn_cast<shlo::CustomCallOp>(op))
     return convertCustomCall(call, e);
   if (auto top = dyn_cast<chlo::TopKOp>(op))
-    return makeTopK(top, e, top.getOperand(), top.getK());
-  if (isa<shlo::OptimizationBarrierOp>(op))
+    return makeTopK(top, e, top.getOperand(), top.getK(), typeOf(top.getOperand()).getRank() - 1);
+  // How values are spread over devices changes none of them.
+  if (isa<sdy::MeshOp>(op))
+    return Result(SmallVector<Value>());
+  if (isa<shlo::OptimizationBarrierOp, sdy::ShardingConstraintOp>(op))
     return Result(llvm::to_vector_of<Value>(op->getOperands()));
   // There is one device.
   if (isa<shlo::PartitionIdOp, shlo::ReplicaIdOp>(op))

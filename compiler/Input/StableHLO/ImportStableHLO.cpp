@@ -13,6 +13,7 @@
 #include "compiler/Input/StableHLO/ImportStableHLO.h"
 
 #include "compiler/Input/Passes.h"
+#include "compiler/Input/StableHLO/Sdy.h"
 #include "compiler/Input/SupportedTypes.h"
 #include "compiler/Input/Unsupported.h"
 
@@ -216,7 +217,8 @@ static std::optional<std::string> refuseTypes(Operation *op) {
 }
 
 static bool isRead(Operation *op) {
-  return isa_and_present<stablehlo::StableHLODialect, chlo::CHLODialect>(op->getDialect());
+  return isa_and_present<stablehlo::StableHLODialect, chlo::CHLODialect, sdy::SdyDialect>(
+      op->getDialect());
 }
 
 /// Names of attributes that say nothing to a compiler for one device, or have been read.
@@ -250,8 +252,11 @@ struct ImportStableHLO final : impl::ImportStableHLOBase<ImportStableHLO> {
     }
     if (ops.empty())
       return markAllAnalysesPreserved();
-    for (auto func : getOperation().getOps<func::FuncOp>())
-      convertSignature(func);
+    for (auto func : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
+      if (isComputation(func))
+        func.erase();
+      else
+        convertSignature(func);
     for (StringAttr name : getForeign(getOperation()->getDiscardableAttrDictionary()))
       getOperation()->removeDiscardableAttr(name);
   }
@@ -299,6 +304,13 @@ private:
       return *replacement;
     }
     return Result::refuse("there are no array ops that compute it");
+  }
+
+  /// A function that was there for a custom call to name, which has been imported.
+  bool isComputation(func::FuncOp func) {
+    return func.getBody().hasOneBlock() && !func.getBody().front().empty() &&
+           isa<stablehlo::ReturnOp>(func.getBody().front().back()) &&
+           SymbolTable::symbolKnownUseEmpty(func, getOperation());
   }
 
   /// Donated buffers are ours, too.

@@ -160,3 +160,16 @@ func.func @control(%n: tensor<i32>, %x: tensor<4xf32>) -> tensor<4xf32> {
   }) : (tensor<i32>) -> tensor<4xf32>
   return %1 : tensor<4xf32>
 }
+
+// -----
+
+// How values are spread over devices changes none of them.
+// CHECK-NOT: sdy
+// CHECK-LABEL: func.func @shardings(
+// CHECK-SAME:    %[[X:.*]]: tensor<4x8xf32>)
+// CHECK-NEXT:    return %[[X]]
+sdy.mesh @mesh = <["x"=2, "y"=1]> {stablehlo.mesh = {axes = [{name = "x", size = 2 : i64}]}}
+func.func @shardings(%x: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {?}], replicated={"y"}>}) -> tensor<4x8xf32> {
+  %0 = sdy.sharding_constraint %x <@mesh, [{"x":(1)2}, {}]> : tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
+}

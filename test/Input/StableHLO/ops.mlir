@@ -134,3 +134,13 @@ func.func @others(%x: tensor<8xf32>, %m: tensor<4x4xf32>, %k: tensor<2xui64>) {
   %6 = stablehlo.after_all %5, %5 : !stablehlo.token
   return
 }
+
+// CHECK: sdy.mesh @mesh = <>
+sdy.mesh @mesh = <["x"=2]>
+// CHECK-LABEL: func.func @shardings(
+// CHECK-SAME:    sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>
+func.func @shardings(%x: tensor<4x8xf32> {sdy.sharding = #sdy.sharding<@mesh, [{"x"}, {}]>}) {
+  // CHECK: sdy.sharding_constraint %{{.*}} <> : tensor<4x8xf32>
+  %0 = sdy.sharding_constraint %x <@mesh, [{"x"}, {}]> : tensor<4x8xf32>
+  return
+}
