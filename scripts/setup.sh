@@ -1,6 +1,27 @@
 #!/usr/bin/env bash
 # Installs what is missing of the packages that a build needs (Debian 12 and later). Quiet and quick when nothing is.
+#
+#   scripts/setup.sh --frontends    makes build/frontends, too: a Python environment with what test/stablehlo runs
 set -euo pipefail
+
+# The frameworks whose programs are compiled by tests, at the versions that are tested.
+frontend_packages=(jax==0.10.2 jaxlib==0.10.2)
+
+install_frontends() {
+  local tree stamp="${frontend_packages[*]}"
+  tree=$(cd "$(dirname "$0")/.." && pwd)/build/frontends
+  [ "$(cat "$tree/packages" 2> /dev/null)" != "$stamp" ] || return 0
+  echo "setup.sh: installing $stamp into build/frontends"
+  rm -rf "$tree"
+  /usr/bin/python3 -m venv "$tree"
+  "$tree/bin/pip" install --quiet --disable-pip-version-check "${frontend_packages[@]}"
+  echo "$stamp" > "$tree/packages"
+}
+if [ "${1:-}" = --frontends ]; then
+  "$0"
+  install_frontends
+  exit
+fi
 
 packages=(
   # the compiler: LLVM, MLIR and lld 22

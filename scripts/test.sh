@@ -2,16 +2,17 @@
 # Sets everything up and runs every test that needs no GPU. The last line is "N passed, N failed, N skipped".
 #
 #   scripts/test.sh                 all stages
-#   scripts/test.sh e2e lint        only these: lint site tidy ctest lit e2e cuda graphfuzz tools python install samples bundle asan fuzz tsan
+#   scripts/test.sh e2e lint        only these: lint site tidy ctest lit e2e cuda graphfuzz stablehlo tools python install samples bundle asan fuzz tsan
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 
-all_stages=(lint site tidy ctest lit e2e cuda graphfuzz tools python install samples bundle asan fuzz tsan)
+all_stages=(lint site tidy ctest lit e2e cuda graphfuzz stablehlo tools python install samples bundle asan fuzz tsan)
 stages=("${@:-${all_stages[@]}}")
 logs=$root/build/test-logs
 passed=0 failed=0 skipped=0
 fuzz_seconds=${XC_FUZZ_SECONDS:-60}
 cuda_share=${XC_CUDA_SHARE:-3}
+stablehlo_share=${XC_STABLEHLO_SHARE:-6}
 
 for stage in "${stages[@]}"; do
   if [[ " ${all_stages[*]} " != *" $stage "* ]]; then
@@ -155,6 +156,10 @@ run_stage() {
       run graphfuzz-gradients /usr/bin/python3 test/graphfuzz/run.py --build build/dev --device=cpu --gradients --count=48
       XCR_CUDA_LIBRARY=$root/build/dev/lib/libcuda_sim.so PTXSIM_ARCH=sm_90a run graphfuzz-cuda \
         /usr/bin/python3 test/graphfuzz/run.py --build build/dev --device=cuda --target=cuda:sm_90a --seed=10000 --count=256 ;;
+    stablehlo) # a fixed share of the functions (XC_STABLEHLO_SHARE=1: all), and damaged texts of them
+      make_step frontends scripts/setup.sh --frontends &&
+        run stablehlo build/frontends/bin/python test/stablehlo/run.py --build build/dev --share="$stablehlo_share" &&
+        run stablehlo-damaged build/frontends/bin/python test/stablehlo/run.py --build build/dev --share="$stablehlo_share" --mutate=300 ;;
     tools) run tools /usr/bin/python3 test/tools/run.py --build build/dev ;;
     python) run python /usr/bin/python3 test/python/run.py --build build/dev ;;
     install) run install /usr/bin/python3 test/install/run.py --build build/dev ;;
@@ -169,13 +174,13 @@ run_stage() {
 }
 
 # Stages that need the dev build are failures without it, not absences.
-if [[ " ${stages[*]} " =~ \ (tidy|ctest|lit|e2e|cuda|graphfuzz|tools|python|install|samples|bundle)\  ]]; then
+if [[ " ${stages[*]} " =~ \ (tidy|ctest|lit|e2e|cuda|graphfuzz|stablehlo|tools|python|install|samples|bundle)\  ]]; then
   dev_built=true
   make_step dev-build configure_and_build dev || dev_built=false
 fi
 for stage in "${stages[@]}"; do
   case $stage in
-    tidy | ctest | lit | e2e | cuda | graphfuzz | tools | python | install | samples | bundle)
+    tidy | ctest | lit | e2e | cuda | graphfuzz | stablehlo | tools | python | install | samples | bundle)
       if ! $dev_built; then
         echo "$stage   not run: the build failed"
         add 0 1 0

@@ -8,6 +8,7 @@
 #include "compiler/Input/Passes.h"
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Input/StableHLO/StableHLO.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -22,6 +23,7 @@ namespace xc {
 #include "compiler/Input/Passes.h.inc"
 
 void addInputConversionPasses(OpPassManager &modulePM, ArrayRef<std::string> gradients) {
+  modulePM.addPass(createImportStableHLO());
   modulePM.addPass(createImportTosa());
   modulePM.addPass(createVerifyInput({llvm::to_vector(gradients)}));
   modulePM.addPass(createNormalizeInput());

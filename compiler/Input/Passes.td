@@ -28,6 +28,25 @@ def ImportTosa : Pass<"xc-import-tosa", "::mlir::ModuleOp"> {
   let dependentDialects = ["::xc::array::ArrayDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def ImportStableHLO : Pass<"xc-import-stablehlo", "::mlir::ModuleOp"> {
+  let summary = "Turn StableHLO and CHLO ops into array ops";
+  let description = [{
+    Every op of the `stablehlo` and `chlo` dialects that array ops compute becomes them, so that what
+    `jax.jit(f).lower(x).as_text()` prints can be compiled; docs/stablehlo.md has a table of them. Shapes are static. Random
+    bits are those that XLA makes from the same state. Marks for several devices (shardings) mean nothing here; arguments
+    that JAX donates are donated. Ops that cannot be imported are named all at once: what, where, how often and why. With
+    `stub-unsupported` their results are zeros, to see what becomes of the rest. Example:
+    ```mlir
+    %y = stablehlo.broadcast_in_dim %x, dims = [1] : (tensor<8xf32>) -> tensor<4x8xf32>   // input
+    %y = array.broadcast_in_dim %x axes = [1] : tensor<8xf32> -> tensor<4x8xf32>          // output
+    ```
+  }];
+  let options = [Option<"stubUnsupported", "stub-unsupported", "bool", /*default=*/"false",
+                        "Make results of ops that cannot be imported zeros, and warn">];
+  let dependentDialects = ["::xc::array::ArrayDialect", "::xc::chlo::CHLODialect",
+                           "::xc::stablehlo::StableHLODialect", "::mlir::func::FuncDialect"];
+}
+
 def VerifyInput : Pass<"xc-verify-input", "::mlir::ModuleOp"> {
   let summary = "Reject programs that no later phase can compile";
   let description = [{

@@ -19,12 +19,16 @@ using namespace mlir;
 namespace xc {
 
 static constexpr StringLiteral kInputForms =
-    "xcompile reads array ops (docs/reference/array.md), and TOSA or linalg on tensors as other "
-    "compilers write them: dialects array, func, linalg, tensor, tosa, arith, math and affine";
+    "xcompile reads array ops (docs/reference/array.md), StableHLO as JAX prints it, and TOSA or "
+    "linalg on tensors as other compilers write them: dialects array, func, stablehlo, chlo, "
+    "linalg, "
+    "tensor, tosa, arith, math and affine";
 /// Forms that models come in elsewhere, and what they are called.
 static constexpr std::pair<StringLiteral, StringLiteral> kOtherForms[] = {
-    {"stablehlo", "StableHLO"},     {"chlo", "StableHLO's CHLO"}, {"mhlo", "MHLO"},
-    {"vhlo", "portable StableHLO"}, {"onnx", "ONNX in MLIR"},     {"torch", "Torch-MLIR"}};
+    {"mhlo", "MHLO"},
+    {"vhlo", "portable StableHLO"},
+    {"onnx", "ONNX in MLIR"},
+    {"torch", "Torch-MLIR"}};
 /// What other array languages call ops of ours that have other names.
 static constexpr std::pair<StringLiteral, StringLiteral> kOtherNames[] = {
     {"all", "reduce"},         {"any", "reduce"},

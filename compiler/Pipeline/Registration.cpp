@@ -19,6 +19,8 @@
 #include "compiler/Dialect/Plan/Transforms/Passes.h"
 #include "compiler/Dispatch/Passes.h"
 #include "compiler/Input/Passes.h"
+#include "compiler/Input/StableHLO/Sdy.h"
+#include "compiler/Input/StableHLO/StableHLO.h"
 #include "compiler/Pipeline/VerifyPhase.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
@@ -72,6 +74,7 @@ void registerAllDialects(DialectRegistry &registry) {
                   tosa::TosaDialect, ub::UBDialect, vector::VectorDialect, plan::PlanDialect>();
   registry.insert<array::ArrayDialect>();
   registry.insert<kernel::KernelDialect>();
+  registry.insert<stablehlo::StableHLODialect, chlo::CHLODialect, sdy::SdyDialect>();
   arith::registerBufferizableOpInterfaceExternalModels(registry);
   arith::registerValueBoundsOpInterfaceExternalModels(registry);
   affine::registerValueBoundsOpInterfaceExternalModels(registry);

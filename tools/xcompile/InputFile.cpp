@@ -38,7 +38,8 @@ std::unique_ptr<MemoryBuffer> readInputFile(StringRef path, std::string &error) 
 }
 
 static constexpr StringLiteral kExpected =
-    "; expected array ops, TOSA or linalg on tensors as MLIR text or bytecode, or an ONNX model";
+    "; expected array ops, StableHLO, TOSA or linalg on tensors as MLIR text or bytecode, or an "
+    "ONNX model";
 
 /// Files that models and their weights come in, by what they begin with.
 static StringRef recogniseMagic(StringRef bytes) {
@@ -64,6 +65,11 @@ static StringRef recogniseName(StringRef path) {
       .CasesLower({".pt", ".pth"}, "a model of PyTorch")
       .CasesLower({".pb", ".tflite"}, "a model of TensorFlow")
       .Default({});
+}
+
+bool isStableHLOBytecode(StringRef bytes) {
+  // Names of dialects stand in its table of strings, which end with 0.
+  return bytes.contains(StringRef("stablehlo\0", 10)) || bytes.contains(StringRef("vhlo\0", 5));
 }
 
 std::string describeForeignInput(StringRef bytes, StringRef path) {

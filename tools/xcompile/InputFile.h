@@ -23,6 +23,9 @@ namespace xc {
 /// which may never end, are refused. Null where it fails; `error` then says why.
 std::unique_ptr<llvm::MemoryBuffer> readInputFile(llvm::StringRef path, std::string &error);
 
+/// Whether bytecode holds ops of StableHLO, or of its portable form, VHLO.
+bool isStableHLOBytecode(llvm::StringRef bytes);
+
 /// What the input at `path` is, and what reads it, if it is neither MLIR text nor bytecode, by its
 /// first bytes: "is a compiled module; xrun runs it". Empty where it may be MLIR.
 std::string describeForeignInput(llvm::StringRef bytes, llvm::StringRef path);

@@ -78,8 +78,8 @@ static constexpr Flag kFlags[] = {
 std::string getHelp() {
   std::string text =
       "Usage: xcompile MODEL.mlir -o MODEL.vmfb [options]\n\n"
-      "Compiles array ops, linalg on tensors, or an ONNX model, into one file for the "
-      "xcompile runtime.\n\nOptions:\n";
+      "Compiles array ops, StableHLO as JAX prints it, linalg on tensors, or an ONNX model, into "
+      "one file for the xcompile runtime.\n\nOptions:\n";
   for (const Flag &flag : kFlags) {
     std::string left = "  " + flag.name.str() +
                        (flag.name == "-o" || flag.name == "-j" ? " " : "") + flag.argument.str();

@@ -212,6 +212,12 @@ static LogicalResult readTuning(xc::CommandLine &command, MLIRContext &context) 
 static LogicalResult checkReadable(llvm::StringRef text, llvm::StringRef path,
                                    MLIRContext &context) {
   if (isBytecode(llvm::MemoryBufferRef(text, path))) {
+    if (xc::isStableHLOBytecode(text)) {
+      fail("cannot read '" + path +
+           "': it is StableHLO as bytecode; its text is read, which "
+           "jax.jit(f).lower(x).as_text() or jax.export's mlir_module() prints");
+      return failure();
+    }
     std::string problem =
         xc::tryBytecode(llvm::MemoryBufferRef(text, path), context.getDialectRegistry());
     if (problem.empty())

@@ -1,0 +1,64 @@
+// RUN: xc-opt %s -xc-import-stablehlo -split-input-file -verify-diagnostics
+
+// expected-error @+1 {{1 of 1 ops cannot be imported; 0 can}}
+module {
+  func.func @complex(%x: tensor<8xf32>) -> tensor<5xcomplex<f32>> {
+    // expected-error @+1 {{'stablehlo.fft' is not supported: it works on tensor<5xcomplex<f32>>; supported element types are i1, i8}}
+    %0 = stablehlo.fft %x, type = RFFT, length = [8] : (tensor<8xf32>) -> tensor<5xcomplex<f32>>
+    return %0 : tensor<5xcomplex<f32>>
+  }
+}
+
+// -----
+
+// expected-error @+1 {{1 of 1 ops cannot be imported; 0 can}}
+module {
+  func.func @tuple(%x: tensor<8xf32>) -> tuple<tensor<8xf32>> {
+    // expected-error @+1 {{'stablehlo.tuple' is not supported: it works on tuples, tuple<tensor<8xf32>>}}
+    %0 = stablehlo.tuple %x : tuple<tensor<8xf32>>
+    return %0 : tuple<tensor<8xf32>>
+  }
+}
+
+// -----
+
+// expected-error @+1 {{1 of 1 ops cannot be imported; 0 can}}
+module {
+  func.func @dynamic(%x: tensor<?xf32>) -> tensor<?xf32> {
+    // expected-error @+1 {{'stablehlo.add' is not supported: it works on tensor<?xf32>; lower the function with sizes that are numbers}}
+    %0 = stablehlo.add %x, %x : tensor<?xf32>
+    return %0 : tensor<?xf32>
+  }
+}
+
+// -----
+
+// expected-error @+1 {{1 of 3 ops cannot be imported; 2 can}}
+module {
+  func.func @comparator(%x: tensor<4xf32>) -> tensor<4xf32> {
+    %c = stablehlo.constant dense<1.0> : tensor<f32>
+    // expected-error @+1 {{'stablehlo.sort' is not supported: its comparator does not order by operands in ascending or descending order}}
+    %0 = "stablehlo.sort"(%x) <{dimension = 0 : i64}> ({
+    ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+      %s = stablehlo.abs %a : tensor<f32>
+      %p = stablehlo.compare LT, %s, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+      stablehlo.return %p : tensor<i1>
+    }) : (tensor<4xf32>) -> tensor<4xf32>
+    %1 = stablehlo.add %0, %0 : tensor<4xf32>
+    return %1 : tensor<4xf32>
+  }
+}
+
+// -----
+
+// expected-error @+1 {{2 of 4 ops cannot be imported; 2 can}}
+module {
+  func.func @bodies(%x: tensor<4x8xf32>, %z: tensor<f32>) -> tensor<4xf32> {
+    %s = stablehlo.constant dense<4> : tensor<1xi64>
+    // expected-error @+1 {{'stablehlo.reduce' is not supported: it has a body of its own, and initial values that are no constants}}
+    %0 = stablehlo.reduce(%x init: %z) applies stablehlo.power across dimensions = [1] : (tensor<4x8xf32>, tensor<f32>) -> tensor<4xf32>
+    // expected-error @+1 {{'stablehlo.rng' is not supported: its numbers are left to the implementation; use a generator with a key}}
+    %1 = stablehlo.rng %z, %z, %s, distribution = UNIFORM : (tensor<f32>, tensor<f32>, tensor<1xi64>) -> tensor<4xf32>
+    return %0 : tensor<4xf32>
+  }
+}
