@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Installs what is missing of the packages that a build needs (Debian 12 and later). Quiet and quick when nothing is.
+# With --frontends also what tests of the front ends compare with, from PyPI, into an environment of its own, build/frontends.
 set -euo pipefail
 
 packages=(
@@ -14,6 +15,26 @@ packages=(
   python3 python3-numpy libopenblas0-pthread ca-certificates
 )
 
+with_frontends=false
+if [ "${1:-}" = --frontends ]; then
+  with_frontends=true
+  packages+=(python3-venv)
+fi
+
+# The packages of scripts/frontends.txt, once for each state of that file.
+install_frontends() {
+  local root environment
+  root=$(cd "$(dirname "$0")/.." && pwd)
+  environment=$root/build/frontends
+  $with_frontends || return 0
+  if ! cmp -s "$root/scripts/frontends.txt" "$environment/installed.txt"; then
+    echo "setup.sh: installing the packages of scripts/frontends.txt into build/frontends"
+    /usr/bin/python3 -m venv "$environment"
+    "$environment/bin/pip" install --quiet --disable-pip-version-check -r "$root/scripts/frontends.txt"
+    cp "$root/scripts/frontends.txt" "$environment/installed.txt"
+  fi
+}
+
 if ! command -v dpkg-query > /dev/null; then
   echo "setup.sh: this system has no dpkg; install the like of: ${packages[*]}" >&2
   exit 1
@@ -24,7 +45,10 @@ for package in "${packages[@]}"; do
   state=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2> /dev/null || true)
   [ "$state" = installed ] || missing+=("$package")
 done
-[ ${#missing[@]} -gt 0 ] || exit 0
+if [ ${#missing[@]} -eq 0 ]; then
+  install_frontends
+  exit 0
+fi
 
 echo "setup.sh: installing ${missing[*]}"
 as_root=()
@@ -45,3 +69,4 @@ if ! { apt update && apt install --no-install-recommends -y "${missing[@]}"; }; 
   echo "setup.sh: apt-get could not install the packages above" >&2
   exit 1
 fi
+install_frontends

@@ -235,9 +235,13 @@ static Results importLoop(NodeImport &n) {
   for (size_t i = 0; i < numStates; ++i)
     states.push_back(n.input(2 + i));
   bool collects = body->outputs.size() > numStates + 1;
-  if (collects && (!isCounted || !startsAlways || !count))
-    return n.error("a loop that collects arrays needs a number of iterations that is known before "
-                   "anything runs, and a condition that is always true");
+  if (collects && (!isCounted || !startsAlways))
+    return n.error("a loop that collects arrays and ends as data says gives arrays of sizes that "
+                   "nobody knows");
+  if (collects && !count) {
+    n.needNumbers(0, "the number of iterations of a loop that collects arrays");
+    return {};
+  }
   if (limit) {
     // A number that is data: one more state that counts down.
     startsAtAll = n.make<AndOp>(startsAtAll ? startsAtAll : n.scalar(1, n.getBuilder().getI1Type()),
