@@ -2,11 +2,11 @@
 # Sets everything up and runs every test that needs no GPU. The last line is "N passed, N failed, N skipped".
 #
 #   scripts/test.sh                 all stages
-#   scripts/test.sh e2e lint        only these: lint tidy ctest lit e2e cuda graphfuzz tools install samples bundle asan fuzz tsan
+#   scripts/test.sh e2e lint        only these: lint tidy ctest lit e2e cuda graphfuzz tools onnx install samples bundle asan fuzz tsan
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 
-all_stages=(lint tidy ctest lit e2e cuda graphfuzz tools install samples bundle asan fuzz tsan)
+all_stages=(lint tidy ctest lit e2e cuda graphfuzz tools onnx install samples bundle asan fuzz tsan)
 stages=("${@:-${all_stages[@]}}")
 logs=$root/build/test-logs
 passed=0 failed=0 skipped=0
@@ -141,6 +141,10 @@ run_stage() {
       XCR_CUDA_LIBRARY=$root/build/dev/lib/libcuda_sim.so PTXSIM_ARCH=sm_90a run graphfuzz-cuda \
         /usr/bin/python3 test/graphfuzz/run.py --build build/dev --device=cuda --target=cuda:sm_90a --seed=10000 --count=256 ;;
     tools) run tools /usr/bin/python3 test/tools/run.py --build build/dev ;;
+    onnx) # a fixed sample of the node tests of the onnx package, and mutated models; test/onnx/run.py runs all of them
+      make_step onnx-setup scripts/setup.sh --frontends &&
+        run onnx-nodes build/frontends/bin/python -W ignore test/onnx/run.py --build build/dev --sample 0/24
+      run onnx-mutants /usr/bin/python3 test/onnx/mutate.py --build build/dev --count 300 ;;
     install) run install /usr/bin/python3 test/install/run.py --build build/dev ;;
     samples) make_step samples-build install_and_build_samples && run_samples ;;
     bundle) run bundle /usr/bin/python3 test/bundle/run.py --build build/dev ;;
@@ -153,13 +157,13 @@ run_stage() {
 }
 
 # Stages that need the dev build are failures without it, not absences.
-if [[ " ${stages[*]} " =~ \ (tidy|ctest|lit|e2e|cuda|graphfuzz|tools|install|samples|bundle)\  ]]; then
+if [[ " ${stages[*]} " =~ \ (tidy|ctest|lit|e2e|cuda|graphfuzz|tools|onnx|install|samples|bundle)\  ]]; then
   dev_built=true
   make_step dev-build configure_and_build dev || dev_built=false
 fi
 for stage in "${stages[@]}"; do
   case $stage in
-    tidy | ctest | lit | e2e | cuda | graphfuzz | tools | install | samples | bundle)
+    tidy | ctest | lit | e2e | cuda | graphfuzz | tools | onnx | install | samples | bundle)
       if ! $dev_built; then
         echo "$stage   not run: the build failed"
         add 0 1 0

@@ -235,12 +235,14 @@ static Results importLoop(NodeImport &n) {
   for (size_t i = 0; i < numStates; ++i)
     states.push_back(n.input(2 + i));
   bool collects = body->outputs.size() > numStates + 1;
-  if (collects && (!isCounted || !startsAlways))
+  if (collects && !isCounted)
     return n.error("a loop that collects arrays and ends as data says gives arrays of sizes that "
                    "nobody knows");
-  if (collects && !count) {
+  if (collects && (!count || !startsAlways)) {
     n.needNumbers(0, "the number of iterations of a loop that collects arrays");
-    return {};
+    if (n.has(1))
+      n.needIntegers(1, "whether a loop that collects arrays begins");
+    return n.error("a loop that collects arrays has to begin");
   }
   if (limit) {
     // A number that is data: one more state that counts down.

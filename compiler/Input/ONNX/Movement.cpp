@@ -332,8 +332,9 @@ static Results importDepthToSpace(NodeImport &n) {
 static Results importSpaceToDepth(NodeImport &n) {
   Value x = n.input(0);
   int64_t block = n.integer("blocksize", 0);
-  if (n.rankOf(x) != 4 || block < 1)
-    return n.error("expected rank 4 and a blocksize");
+  std::string mode = n.text("mode", "DCR");
+  if (n.rankOf(x) != 4 || block < 1 || (mode != "DCR" && mode != "CRD"))
+    return n.error("expected rank 4, a blocksize and mode DCR or CRD");
   Numbers s = n.sizesOf(x);
   for (int64_t dim : {2, 3})
     if (std::optional<int64_t> size = getConstantIntValue(s[dim]); size && *size % block != 0)
@@ -341,7 +342,7 @@ static Results importSpaceToDepth(NodeImport &n) {
   OpFoldResult b = n.index(block), height = n.sizes().floorDiv(s[2], b),
                width = n.sizes().floorDiv(s[3], b);
   Value y = n.reshape(x, {s[0], s[1], height, b, width, b});
-  y = n.transpose(y, {0, 3, 5, 1, 2, 4});
+  y = mode == "DCR" ? n.transpose(y, {0, 3, 5, 1, 2, 4}) : n.transpose(y, {0, 1, 3, 5, 2, 4});
   return {n.reshape(y, {s[0], n.sizes().mul(s[1], n.index(block * block)), height, width})};
 }
 

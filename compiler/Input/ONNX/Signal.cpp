@@ -91,7 +91,11 @@ static Results transformParts(NodeImport &n, Value real, Value imaginary,
   int64_t rows = n.dimOf(real, n.rankOf(real) - 1), columns = transform.length;
   if (transform.isOneSided && !transform.isInverse)
     columns = transform.length / 2 + 1;
-  Type element = n.elementOf(real);
+  // In f64: sums of terms of both signs cancel.
+  Type element = n.getBuilder().getF64Type(), narrow = n.elementOf(real);
+  real = n.convert(real, element);
+  if (imaginary)
+    imaginary = n.convert(imaginary, element);
   Value cosines = makeMatrix(n, rows, columns, transform, false, element),
         sines = makeMatrix(n, rows, columns, transform, true, element);
   double sign = transform.isInverse ? -1 : 1;
@@ -105,7 +109,7 @@ static Results transformParts(NodeImport &n, Value real, Value imaginary,
     re = n.add(re, signedSines(imaginary, sign));
     im = n.add(im, multiplyLast(n, imaginary, cosines));
   }
-  return {re, im};
+  return {n.convert(re, narrow), n.convert(im, narrow)};
 }
 
 static Results importDFT(NodeImport &n) {
