@@ -1,27 +1,8 @@
 #!/usr/bin/env bash
 # Installs what is missing of the packages that a build needs (Debian 12 and later). Quiet and quick when nothing is.
 #
-#   scripts/setup.sh --frontends    makes build/frontends, too: a Python environment with what test/stablehlo runs
+#   scripts/setup.sh --frontends    makes build/frontends, too: a Python environment with what tests of the front ends compare with
 set -euo pipefail
-
-# The frameworks whose programs are compiled by tests, at the versions that are tested.
-frontend_packages=(jax==0.10.2 jaxlib==0.10.2)
-
-install_frontends() {
-  local tree stamp="${frontend_packages[*]}"
-  tree=$(cd "$(dirname "$0")/.." && pwd)/build/frontends
-  [ "$(cat "$tree/packages" 2> /dev/null)" != "$stamp" ] || return 0
-  echo "setup.sh: installing $stamp into build/frontends"
-  rm -rf "$tree"
-  /usr/bin/python3 -m venv "$tree"
-  "$tree/bin/pip" install --quiet --disable-pip-version-check "${frontend_packages[@]}"
-  echo "$stamp" > "$tree/packages"
-}
-if [ "${1:-}" = --frontends ]; then
-  "$0"
-  install_frontends
-  exit
-fi
 
 packages=(
   # the compiler: LLVM, MLIR and lld 22
@@ -35,6 +16,24 @@ packages=(
   python3 python3-dev python3-numpy python3-venv libopenblas0-pthread ca-certificates
 )
 
+with_frontends=false
+[ "${1:-}" != --frontends ] || with_frontends=true
+
+# The packages of scripts/frontends.txt, once for each state of that file.
+install_frontends() {
+  local root environment
+  root=$(cd "$(dirname "$0")/.." && pwd)
+  environment=$root/build/frontends
+  $with_frontends || return 0
+  if ! cmp -s "$root/scripts/frontends.txt" "$environment/installed.txt"; then
+    echo "setup.sh: installing the packages of scripts/frontends.txt into build/frontends"
+    rm -rf "$environment"
+    /usr/bin/python3 -m venv "$environment"
+    "$environment/bin/pip" install --quiet --disable-pip-version-check -r "$root/scripts/frontends.txt"
+    cp "$root/scripts/frontends.txt" "$environment/installed.txt"
+  fi
+}
+
 if ! command -v dpkg-query > /dev/null; then
   echo "setup.sh: this system has no dpkg; install the like of: ${packages[*]}" >&2
   exit 1
@@ -45,7 +44,10 @@ for package in "${packages[@]}"; do
   state=$(dpkg-query -W -f='${db:Status-Status}' "$package" 2> /dev/null || true)
   [ "$state" = installed ] || missing+=("$package")
 done
-[ ${#missing[@]} -gt 0 ] || exit 0
+if [ ${#missing[@]} -eq 0 ]; then
+  install_frontends
+  exit 0
+fi
 
 echo "setup.sh: installing ${missing[*]}"
 as_root=()
@@ -66,3 +68,4 @@ if ! { apt update && apt install --no-install-recommends -y "${missing[@]}"; }; 
   echo "setup.sh: apt-get could not install the packages above" >&2
   exit 1
 fi
+install_frontends

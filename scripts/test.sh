@@ -2,11 +2,11 @@
 # Sets everything up and runs every test that needs no GPU. The last line is "N passed, N failed, N skipped".
 #
 #   scripts/test.sh                 all stages
-#   scripts/test.sh e2e lint        only these: lint site tidy ctest lit e2e cuda graphfuzz stablehlo tools python install samples bundle asan fuzz tsan
+#   scripts/test.sh e2e lint        only these: lint site tidy ctest lit e2e cuda graphfuzz onnx stablehlo tools python install samples bundle asan fuzz tsan
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 
-all_stages=(lint site tidy ctest lit e2e cuda graphfuzz stablehlo tools python install samples bundle asan fuzz tsan)
+all_stages=(lint site tidy ctest lit e2e cuda graphfuzz onnx stablehlo tools python install samples bundle asan fuzz tsan)
 stages=("${@:-${all_stages[@]}}")
 logs=$root/build/test-logs
 passed=0 failed=0 skipped=0
@@ -162,6 +162,10 @@ run_stage() {
         run stablehlo-damaged build/frontends/bin/python test/stablehlo/run.py --build build/dev --share="$stablehlo_share" --mutate=300 ;;
     tools) run tools /usr/bin/python3 test/tools/run.py --build build/dev ;;
     python) run python /usr/bin/python3 test/python/run.py --build build/dev ;;
+    onnx) # a fixed sample of the node tests of the onnx package, and mutated models; test/onnx/run.py runs all of them
+      make_step onnx-setup scripts/setup.sh --frontends &&
+        run onnx-nodes build/frontends/bin/python -W ignore test/onnx/run.py --build build/dev --sample 0/24
+      run onnx-mutants /usr/bin/python3 test/onnx/mutate.py --build build/dev --count 300 ;;
     install) run install /usr/bin/python3 test/install/run.py --build build/dev ;;
     samples) make_step samples-build install_and_build_samples && run_samples ;;
     bundle) run bundle /usr/bin/python3 test/bundle/run.py --build build/dev ;;
@@ -174,13 +178,13 @@ run_stage() {
 }
 
 # Stages that need the dev build are failures without it, not absences.
-if [[ " ${stages[*]} " =~ \ (tidy|ctest|lit|e2e|cuda|graphfuzz|stablehlo|tools|python|install|samples|bundle)\  ]]; then
+if [[ " ${stages[*]} " =~ \ (tidy|ctest|lit|e2e|cuda|graphfuzz|onnx|stablehlo|tools|python|install|samples|bundle)\  ]]; then
   dev_built=true
   make_step dev-build configure_and_build dev || dev_built=false
 fi
 for stage in "${stages[@]}"; do
   case $stage in
-    tidy | ctest | lit | e2e | cuda | graphfuzz | stablehlo | tools | python | install | samples | bundle)
+    tidy | ctest | lit | e2e | cuda | graphfuzz | onnx | stablehlo | tools | python | install | samples | bundle)
       if ! $dev_built; then
         echo "$stage   not run: the build failed"
         add 0 1 0

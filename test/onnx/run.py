@@ -1,14 +1,14 @@
 """Compiles and runs the ONNX backend node tests of the `onnx` package, and compares what comes out.
 
-    run.py --build build/dev [--python-path DIR] [--filter REGEX] [--sample K/N] [--jobs N] [--table docs/onnx.md]
+    run.py --build build/dev [--filter REGEX] [--sample K/N] [--jobs N] [--results FILE] [--table docs/onnx.md]
 
 A case is a model of one node or a few, inputs and outputs. Each is compiled with xcompile for the CPU, run with xrun, and its outputs
 compared in shape, type and value, with the tolerance that the case itself names. What decides shapes must be known when a module is
 compiled; where a case has it as an input and xcompile says so, that input becomes a weight of the model and the case is tried once
 more ("fixed" in the table). Cases whose values have types that there are no arrays of are counted apart, with the type.
 
-Ends with "N passed, N failed, N skipped": failed are cases that crash, give something wrong, or are not in the list of those that are
-known to be refused (refused.txt); a case in that list that passes is a failure, too, so that the list stays true.
+Ends with "N passed, N failed, N skipped": failed are cases that crash, or are refused or differ and are not in the list of those that do,
+with the reason (refused.txt); a case in that list that passes is a failure, too, so that the list stays true.
 """
 import argparse
 import collections
@@ -129,11 +129,10 @@ class Runner:
             inputs = {name: to_array(value) for name, value in zip(names, inputs)}
             while True:
                 code, text = self.compile(model, folder)
-                wanted = [name for name in re.findall(r"input '([^']*)', to be known before", text) if name in inputs]
-                wanted = [name for name in wanted if name not in fixed]
+                wanted = self.find_deciding(text, inputs, fixed)
                 if code == 0 or not wanted:
                     break
-                fixed += (wanted[0],)
+                fixed += wanted
                 model = fix_inputs(case.model, fixed, inputs)
             if code not in (0, 1):
                 return Result(case.name, "crash", f"xcompile exits with {code}: {text[-300:]}", fixed)
@@ -143,6 +142,22 @@ class Runner:
             if why:
                 return Result(case.name, why[0], why[1], fixed)
         return Result(case.name, "pass", "", fixed)
+
+    @staticmethod
+    def find_deciding(text, inputs, fixed):
+        """Inputs that decide shapes: the one that an error names, or, where it names a value in between, short lists of numbers."""
+        named = re.findall(r"input '([^']*)', to be known before", text)
+        direct = [name for name in named if name in inputs and name not in fixed]
+        if direct:
+            return (direct[0],)
+        if not named:
+            return ()
+        for kind in "if":
+            short = tuple(name for name, value in inputs.items()
+                          if name not in fixed and value.dtype.kind == kind and value.ndim <= 1 and value.size <= 8)
+            if short:
+                return short
+        return ()
 
     def execute(self, model, folder, inputs, outputs, case):
         command = [self.xrun, f"{folder}/model.vmfb", f"--device={self.device}"]
@@ -167,6 +182,50 @@ def is_sampled(name, sample):
     return int(hashlib.sha256(name.encode()).hexdigest(), 16) % parts == part
 
 
+MARK = "<!-- Written by test/onnx/run.py --table. -->"
+
+
+def write_table(path, cases, results):
+    """The rows of ops behind the mark of a page, from cases of one node; cases of several count in the sum only."""
+    rows = collections.defaultdict(collections.Counter)
+    reasons = {}
+    for case, result in zip(cases, results):
+        if result.kind == "type":
+            continue
+        nodes = case.model.graph.node
+        names = {(node.domain + "." if node.domain else "") + node.op_type for node in nodes}
+        for op in names if len(names) == 1 else ():
+            rows[op][result.kind] += 1
+            rows[op]["fixed"] += result.kind == "pass" and bool(result.fixed)
+            if result.kind != "pass":
+                reasons[op] = shorten(result.why)[:120].replace("|", "/")
+    counts = collections.Counter(result.kind for result in results)
+    tried = sum(counts.values()) - counts["type"]
+    lines = [f"{counts['pass']} of {tried} cases pass ({100 * counts['pass'] / max(tried, 1):.1f} %); {counts['type']} more have types without arrays.", "",
+             "| op | pass | of them fixed | not | why not |", "|---|---|---|---|---|"]
+    for op, row in sorted(rows.items()):
+        others = sum(count for kind, count in row.items() if kind not in ("pass", "fixed"))
+        lines.append(f"| {op} | {row['pass']} | {row['fixed'] or ''} | {others or ''} | {reasons.get(op, '')} |")
+    page = pathlib.Path(path)
+    head = page.read_text().split(MARK)[0]
+    page.write_text(head + MARK + "\n\n" + "\n".join(lines) + "\n")
+
+
+def shorten(why):
+    """One line without the names of temporary files, and without the count of nodes where it is one of one."""
+    why = re.sub(r"^xcompile: error: cannot read '[^']*': ", "", why)
+    return re.sub(r"/tmp/\S*", "", re.sub(r"^ *\d+ of \d+ nodes? (is|are) not supported; \d+ are: *", "", why)).strip()[:180]
+
+
+def write_refused(results):
+    lines = ["# Cases that are refused, or whose result differs from the case's by more than its tolerance, each with the reason.",
+             "# Written by test/onnx/run.py --update-refused; what is new in it is to be looked at.", "#"]
+    for result in sorted(results):
+        if result.kind in ("refused", "wrong"):
+            lines.append(f"{result.name} {result.kind}: {shorten(result.why)}")
+    REFUSED.write_text("\n".join(lines) + "\n")
+
+
 def read_refused():
     refused = {}
     if REFUSED.exists():
@@ -186,19 +245,22 @@ def main():
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--target", default="cpu")
     parser.add_argument("--results", help="write a line for each case to this file")
+    parser.add_argument("--update-refused", action="store_true", help="write refused.txt anew from what all cases do")
+    parser.add_argument("--table", help="write the table of ops into this page")
     arguments = parser.parse_args()
     cases = [case for case in collect_testcases(None) if re.search(arguments.filter, case.name) and
              is_sampled(case.name, arguments.sample)]
     runner = Runner(arguments.build, arguments.device, arguments.target)
     refused = read_refused()
     passed = failed = skipped = 0
-    lines = []
+    lines, results = [], []
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         for result in pool.map(runner.run, cases):
+            results.append(result)
             lines.append(f"{result.kind:8} {result.name} {','.join(result.fixed)} {result.why}")
             if result.kind == "type":
                 skipped += 1
-            elif result.kind == "refused" and result.name in refused:
+            elif result.kind in ("refused", "wrong") and result.name in refused:
                 skipped += 1
             elif result.kind == "pass" and result.name not in refused:
                 passed += 1
@@ -208,6 +270,10 @@ def main():
                 print(f"{result.kind}: {result.name}{known}: {result.why}", flush=True)
     if arguments.results:
         pathlib.Path(arguments.results).write_text("\n".join(sorted(lines)) + "\n")
+    if arguments.update_refused:
+        write_refused(results)
+    if arguments.table:
+        write_table(arguments.table, cases, results)
     kinds = collections.Counter(line.split()[0] for line in lines)
     print(", ".join(f"{kind} {count}" for kind, count in sorted(kinds.items())))
     print(f"{passed} passed, {failed} failed, {skipped} skipped")

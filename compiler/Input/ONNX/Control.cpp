@@ -235,9 +235,15 @@ static Results importLoop(NodeImport &n) {
   for (size_t i = 0; i < numStates; ++i)
     states.push_back(n.input(2 + i));
   bool collects = body->outputs.size() > numStates + 1;
-  if (collects && (!isCounted || !startsAlways || !count))
-    return n.error("a loop that collects arrays needs a number of iterations that is known before "
-                   "anything runs, and a condition that is always true");
+  if (collects && !isCounted)
+    return n.error("a loop that collects arrays and ends as data says gives arrays of sizes that "
+                   "nobody knows");
+  if (collects && (!count || !startsAlways)) {
+    n.needNumbers(0, "the number of iterations of a loop that collects arrays");
+    if (n.has(1))
+      n.needIntegers(1, "whether a loop that collects arrays begins");
+    return n.error("a loop that collects arrays has to begin");
+  }
   if (limit) {
     // A number that is data: one more state that counts down.
     startsAtAll = n.make<AndOp>(startsAtAll ? startsAtAll : n.scalar(1, n.getBuilder().getI1Type()),

@@ -66,8 +66,10 @@ static Results importBitShift(NodeImport &n) {
   std::string direction = n.text("direction", "");
   if (direction == "LEFT")
     return {n.make<ShiftLeftOp>(n.input(0), n.input(1))};
-  if (direction == "RIGHT")
+  if (direction == "RIGHT" && n.isUnsigned(n.input(0)))
     return {n.make<ShiftRightLogicalOp>(n.input(0), n.input(1))};
+  if (direction == "RIGHT")
+    return {n.make<ShiftRightArithmeticOp>(n.input(0), n.input(1))};
   return n.error("expected direction LEFT or RIGHT, got '" + direction + "'");
 }
 

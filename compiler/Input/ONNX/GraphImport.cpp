@@ -29,8 +29,8 @@ using namespace xc::array;
 
 namespace xc::onnx {
 
-/// The oldest operator set whose ops mean what is written here, and the newest that was looked at.
-static constexpr int64_t kOldestVersion = 7, kNewestVersion = 28;
+/// Which operator sets are read; ops that had another meaning in old ones say so in their table.
+static constexpr int64_t kOldestVersion = 1, kNewestVersion = 28;
 /// Graphs in graphs, and functions that call functions.
 static constexpr unsigned kMostNesting = 64;
 
@@ -114,6 +114,11 @@ OpFoldResult GraphImport::getSize(Value value, int64_t dim, Location loc) {
   auto type = cast<RankedTensorType>(value.getType());
   if (!type.isDynamicDim(dim))
     return builder.getIndexAttr(type.getDimSize(dim));
+  DimSource source = traceSize(value, dim);
+  if (source.size)
+    return getAsOpFoldResult(source.size);
+  value = source.value;
+  dim = source.dim;
   Value &size = sizes[{value, dim}];
   if (size)
     return size;
@@ -123,10 +128,18 @@ OpFoldResult GraphImport::getSize(Value value, int64_t dim, Location loc) {
   return size = DimOp::create(builder, loc, value, uint64_t(dim));
 }
 
+/// Whether `value` is made within `region`. Regions that are being built belong to no op yet.
+static bool isWithin(Value value, Region &region) {
+  Region *parent = value.getParentRegion();
+  while (parent && parent != &region)
+    parent = parent->getParentOp() ? parent->getParentOp()->getParentRegion() : nullptr;
+  return parent != nullptr;
+}
+
 void GraphImport::forgetSizes(Region &region) {
   SmallVector<std::pair<Value, int64_t>> gone;
   for (auto &[key, size] : sizes)
-    if (region.isAncestor(key.first.getParentRegion()))
+    if (isWithin(key.first, region))
       gone.push_back(key);
   for (const auto &key : gone)
     sizes.erase(key);
@@ -294,7 +307,8 @@ LogicalResult GraphImport::importNode(const Node &node, size_t position) {
   }
   if (!n.hasFailed())
     return success();
-  noteUnsupported(node, name, n.getMessage());
+  if (!takeIsMissing())
+    noteUnsupported(node, name, n.getMessage());
   for (const std::string &output : node.outputs)
     scope->values.erase(output);
   stub(node, loc);
@@ -359,8 +373,15 @@ FailureOr<std::vector<GraphValue>> GraphImport::importSubgraph(const Graph &grap
   std::vector<GraphValue> outputs;
   for (const ValueInfo &output : graph.outputs) {
     GraphValue *value = scope->find(output.name);
-    if (!value || value->isMissing)
+    if (!value) {
+      emitError() << "output '" << output.name << "' of graph '" << graph.name
+                  << "' is computed by no node";
       return failure();
+    }
+    if (value->isMissing) {
+      isMissing = true;
+      return failure();
+    }
     outputs.push_back(*value);
   }
   return outputs;

@@ -35,6 +35,10 @@ public:
   mlir::FailureOr<std::vector<GraphValue>> importSubgraph(const Graph &graph,
                                                           std::vector<GraphValue> inputs);
 
+  /// Whether the last subgraph that failed did so only since it reads what a node gives that is not
+  /// supported, and that has been noted. Asking resets it.
+  bool takeIsMissing() { return std::exchange(isMissing, false); }
+
   mlir::OpBuilder &getBuilder() { return builder; }
   mlir::MLIRContext *getContext() { return builder.getContext(); }
 
@@ -79,7 +83,18 @@ private:
   std::vector<std::unique_ptr<std::string>> unsupportedKeys;
   size_t numNodes = 0;
   unsigned depth = 0;
+  bool isMissing = false;
 };
+
+/// A dim of a value, or, where an op was given it, the size of that dim.
+struct DimSource {
+  mlir::Value value;
+  int64_t dim;
+  mlir::Value size;
+};
+
+/// Where the size of a dynamic dim comes from, followed back through ops that keep it.
+DimSource traceSize(mlir::Value value, int64_t dim);
 
 /// Shape arithmetic whose numbers are known: sets the outputs of `n` and returns true.
 bool foldNumbers(NodeImport &n);

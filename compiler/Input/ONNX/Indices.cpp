@@ -98,10 +98,7 @@ static Results importGatherND(NodeImport &n) {
 
 static Results importCompress(NodeImport &n) {
   Value x = n.input(0);
-  std::optional<SmallVector<int64_t>> condition = n.integers(1);
-  if (!condition)
-    return n.error("a condition that is data is not supported: the result's size would depend on "
-                   "it");
+  SmallVector<int64_t> condition = n.needIntegers(1, "the condition of Compress");
   OpFoldResult elements = n.index(1);
   if (!n.hasAttribute("axis")) {
     for (OpFoldResult size : n.sizesOf(x))
@@ -110,7 +107,7 @@ static Results importCompress(NodeImport &n) {
   }
   int64_t axis = n.axis("axis", 0, n.rankOf(x));
   SmallVector<int64_t> indices;
-  for (auto [index, flag] : llvm::enumerate(*condition))
+  for (auto [index, flag] : llvm::enumerate(condition))
     if (flag)
       indices.push_back(index);
   return {n.make<TakeOp>(x, n.constant(indices, n.getBuilder().getI64Type()), uint64_t(axis))};

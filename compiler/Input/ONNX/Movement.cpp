@@ -188,15 +188,49 @@ static int64_t getPaddedIndex(StringRef mode, int64_t place, int64_t size) {
   return place < size ? place : period - place;
 }
 
+/// Along a dim of dynamic size, by elements of both ends. The dim has to have more than `low` and
+/// `high` elements, which a slice checks when inputs are bound.
+static Value padDynamic(NodeImport &n, Value x, StringRef mode, int64_t dim, int64_t low,
+                        int64_t high) {
+  if (mode == "wrap" || low < 0 || high < 0) {
+    n.error("padding of mode " + mode + ", or by negative pads, needs a dim of static size");
+    return {};
+  }
+  bool isEdge = mode == "edge";
+  auto repeat = [&](Value edge, int64_t count) {
+    return n.make<RepeatOp>(edge, uint64_t(count), uint64_t(dim));
+  };
+  SmallVector<Value> parts;
+  if (low > 0)
+    parts.push_back(isEdge ? repeat(n.slice(x, dim, 0, 1), low)
+                           : n.reverse(n.slice(x, dim, 1, 1 + low), {dim}));
+  parts.push_back(x);
+  if (high > 0) {
+    Type word = n.getBuilder().getI64Type();
+    int64_t count = isEdge ? 1 : high;
+    Numbers box = n.sizesOf(x);
+    SmallVector<Value> starts(n.rankOf(x), n.scalar(0, word));
+    OpFoldResult start = n.sizes().sub(box[dim], n.index(isEdge ? 1 : count + 1));
+    starts[dim] = n.scalarOf(start, word);
+    box[dim] = n.index(count);
+    Value end = n.dynamicSlice(x, starts, box);
+    parts.push_back(isEdge ? repeat(end, high) : n.reverse(end, {dim}));
+  }
+  return n.concatenate(parts, dim);
+}
+
 static Value padByElements(NodeImport &n, Value x, StringRef mode, ArrayRef<int64_t> low,
                            ArrayRef<int64_t> high) {
   for (int64_t dim = 0; dim < n.rankOf(x); ++dim) {
     if (low[dim] == 0 && high[dim] == 0)
       continue;
+    if (ShapedType::isDynamic(n.dimOf(x, dim))) {
+      x = padDynamic(n, x, mode, dim, low[dim], high[dim]);
+      continue;
+    }
     int64_t size = n.dimOf(x, dim), count = size + low[dim] + high[dim];
     constexpr int64_t kMost = int64_t(1) << 24;
-    if (ShapedType::isDynamic(size) || size == 0 || count < 0 || count > kMost ||
-        low[dim] > kMost) {
+    if (size == 0 || count < 0 || count > kMost || low[dim] > kMost) {
       n.error("padding of mode " + mode +
               " needs a dim of static size, not empty and not too "
               "large");
@@ -298,8 +332,9 @@ static Results importDepthToSpace(NodeImport &n) {
 static Results importSpaceToDepth(NodeImport &n) {
   Value x = n.input(0);
   int64_t block = n.integer("blocksize", 0);
-  if (n.rankOf(x) != 4 || block < 1)
-    return n.error("expected rank 4 and a blocksize");
+  std::string mode = n.text("mode", "DCR");
+  if (n.rankOf(x) != 4 || block < 1 || (mode != "DCR" && mode != "CRD"))
+    return n.error("expected rank 4, a blocksize and mode DCR or CRD");
   Numbers s = n.sizesOf(x);
   for (int64_t dim : {2, 3})
     if (std::optional<int64_t> size = getConstantIntValue(s[dim]); size && *size % block != 0)
@@ -307,7 +342,7 @@ static Results importSpaceToDepth(NodeImport &n) {
   OpFoldResult b = n.index(block), height = n.sizes().floorDiv(s[2], b),
                width = n.sizes().floorDiv(s[3], b);
   Value y = n.reshape(x, {s[0], s[1], height, b, width, b});
-  y = n.transpose(y, {0, 3, 5, 1, 2, 4});
+  y = mode == "DCR" ? n.transpose(y, {0, 3, 5, 1, 2, 4}) : n.transpose(y, {0, 1, 3, 5, 2, 4});
   return {n.reshape(y, {s[0], n.sizes().mul(s[1], n.index(block * block)), height, width})};
 }
 

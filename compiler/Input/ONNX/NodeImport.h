@@ -284,6 +284,9 @@ llvm::ArrayRef<OpEntry> getRecurrentOps();
 llvm::ArrayRef<OpEntry> getQuantizedOps();
 llvm::ArrayRef<OpEntry> getMicrosoftOps();
 llvm::ArrayRef<OpEntry> getRandomOps();
+llvm::ArrayRef<OpEntry> getSignalOps();
+llvm::ArrayRef<OpEntry> getSamplingOps();
+llvm::ArrayRef<OpEntry> getLossOps();
 
 } // namespace xc::onnx
 

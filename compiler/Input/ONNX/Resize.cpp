@@ -191,7 +191,8 @@ static std::optional<ResizeMode> findArrayMode(const Settings &settings, bool sc
 static std::optional<int64_t> findRepeats(const Settings &settings, double scale) {
   bool isWhole = scale >= 1 && scale == std::floor(scale) && scale < 65536;
   bool isFloor = settings.coordinates == "asymmetric" && settings.nearest == "floor";
-  bool isHalf = settings.coordinates == "half_pixel";
+  bool isHalf = settings.coordinates == "half_pixel" &&
+                StringRef(settings.nearest).starts_with("round_prefer");
   if (settings.mode == "nearest" && isWhole && (isFloor || isHalf))
     return int64_t(scale);
   return std::nullopt;
