@@ -407,6 +407,8 @@ std::optional<MatmulProblem> ProductChooser::makeConvolutionProblem(ArrayRef<Val
   problem.pixels = problem.m;
   for (const WindowedImage::Spatial &dim : convolution->image.spatial)
     problem.pixels = llvm::divideCeil(problem.pixels, dim.positions) * dim.size;
+  // Strides that are longer than windows pass over the others.
+  problem.pixels = std::min(problem.pixels, problem.m * problem.taps);
   problem.elementBytes = getElementBytes(getElementTypeOrSelf(product.a.operand->get()));
   problem.outputBytes = product.group.results.empty() ? 0 : getElementBytes(getOutputType(product));
   problem.partColumns = product.getPartColumns();
