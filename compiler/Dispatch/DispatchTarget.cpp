@@ -36,6 +36,8 @@ public:
   bool threadsHoldRows() const override { return true; }
   bool joinsReductions() const override { return true; }
   bool sortsUpdates() const override { return true; }
+  bool mergesProducts() const override { return true; }
+  bool loadsBeforeWaiting() const override { return true; }
   bool mayComputeOperand(linalg::LinalgOp product, Value operand) const override;
   double estimateLayoutGain(const ConvolutionLayout &layout) const override;
 };

@@ -59,6 +59,12 @@ public:
   /// its features last, and a filter with few inputs, too.
   virtual bool vectorizesResults() const { return false; }
 
+  /// Whether products that share an operand gain by one launch.
+  virtual bool mergesProducts() const { return false; }
+
+  /// Whether a kernel may load what no call writes before it waits for the kernel in front.
+  virtual bool loadsBeforeWaiting() const { return false; }
+
   /// How many elements could be transposed in the time that channels last save; 0 for none.
   virtual double estimateLayoutGain(const ConvolutionLayout &layout) const { return 0; }
 };

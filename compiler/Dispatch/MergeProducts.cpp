@@ -17,6 +17,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Dispatch/DispatchTarget.h"
 #include "compiler/Dispatch/Passes.h"
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
@@ -342,7 +343,7 @@ namespace {
 struct MergeProducts final : impl::MergeProductsBase<MergeProducts> {
   void runOnOperation() override {
     func::FuncOp func = getOperation();
-    if (func.isExternal() || !isForCUDA(func))
+    if (func.isExternal() || !getDispatchTarget(func).mergesProducts())
       return;
     SmallVector<SmallVector<Branch>> groups;
     for (auto product : func.getOps<linalg::ContractOp>()) {

@@ -36,6 +36,7 @@
 #include "compiler/Dialect/Plan/Transforms/SymbolicDims.h"
 #include "compiler/Dialect/Plan/Transforms/Views.h"
 #include "compiler/Dispatch/DispatchGroups.h"
+#include "compiler/Dispatch/DispatchTarget.h"
 #include "compiler/Dispatch/Passes.h"
 #include "compiler/Dispatch/Requirements.h"
 
@@ -475,7 +476,7 @@ void Outliner::markFixed(func::FuncOp kernel) {
                        definition->hasTrait<OpTrait::ConstantLike>()))
       fixed.push_back(ordinal);
   }
-  if (!fixed.empty() && isForCUDA(region))
+  if (!fixed.empty() && getDispatchTarget(region).loadsBeforeWaiting())
     kernel->setAttr(kFixedBindingsAttr, DenseI64ArrayAttr::get(context, fixed));
 }
 

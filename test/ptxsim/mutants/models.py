@@ -37,18 +37,6 @@ def wgmma(name, m, n, k, layout, types, tiles, flags=""):
                  targets=("sm_90a",), tuning=f"sm_90a matmul {key} 1x{m}x{n}x{k} {layout} = #cuda.matmul_wgmma<{config}>")
 
 
-def attention_gradient(name, queries, keys, options):
-    """The kernel of one of the two gradients alone: of queries, or of keys and values."""
-    q, k, rows = f"150x{queries}x16xf16", f"150x{keys}x16xf16", f"150x{queries}xf32"
-    result = {"queries": q, "keys": k}[name]
-    names = {"queries": "%r, %dk, %dv", "keys": "%dq, %r, %dv"}[name]
-    return model(f"attention_gradient_{name}", [q, k, k, q, rows, rows], result,
-                 f"{names} = array.attention_gradient %0, %1, %2, %3 {options} rows(%4, %5 : tensor<{rows}>, tensor<{rows}>) scale = 0.2 : "
-                 f"(tensor<{q}>, tensor<{k}>, tensor<{k}>, tensor<{q}>) -> tensor<{q}>, tensor<{k}>, tensor<{k}>", targets=("sm_90a",),
-                 tuning=f"sm_90a attention_gradient_of_{name} f16 150x{queries}x{keys}x16x16 {options or 'full'} = "
-                        "#cuda.attention<warpgroups = 2, keys = 16, stages = 2, query_stages = 1, raster = 1, ping_pong = 0>")
-
-
 F16, BYTES, TF32 = ("f16", "f16", "f16*f16>f16"), ("i8", "i32", "i8*i8>i32"), ("f32", "f32", "tf32*tf32>f32")
 
 NHWC = "dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> low = [1, 1] high = [1, 1]"
@@ -129,8 +117,6 @@ MODELS = [
     model("attention_fused_short", ["1x540x70x16xf16", "1x540x100x16xf16", "1x540x100x16xf16"], "1x540x70x16xf16",
           "%r = array.attention %0, %1, %2 scale = 0.2 : (tensor<1x540x70x16xf16>, tensor<1x540x100x16xf16>, "
           "tensor<1x540x100x16xf16>) -> tensor<1x540x70x16xf16>", targets=("sm_90a",)),
-    # More tiles than blocks, and more blocks of what they go over than stages.
-    attention_gradient("queries", 70, 90, "causal"), attention_gradient("keys", 90, 70, ""),
 ]
 
 COLUMN_TREE = "the thread that sums the last values of a column is the one that stores it"

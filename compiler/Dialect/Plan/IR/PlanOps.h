@@ -56,12 +56,6 @@ inline constexpr llvm::StringLiteral kAssemblyAttr = "plan.assembly"; // string,
 /// it is one. Null where that module has none.
 TargetAttr getTarget(mlir::Operation *op);
 
-/// True if `op` is compiled for NVIDIA GPUs.
-inline bool isForCUDA(mlir::Operation *op) {
-  TargetAttr target = getTarget(op);
-  return target && target.isCUDA();
-}
-
 } // namespace xc::plan
 
 #endif // XC_DIALECT_PLAN_IR_PLANOPS_H
