@@ -496,7 +496,7 @@ def words_of_messages():
 
 
 # Subjects of the commits up to this one have no form in common.
-LAST_FREE_COMMIT = "6281af0fbb0c95fdc26898195bf0dbab4ddd06b0"
+LAST_FREE_COMMIT = "c0415bfbbc8d32ea5db7408f4bbcba96993dbd0b"
 LONGEST_SUBJECT = 72
 
 
