@@ -13,6 +13,8 @@ HEAD = ("//===- A.cpp - A file of the test ------------------------------------=
 TD = 'include "mlir/IR/OpBase.td"\ndef D : Dialect { let name = "d"; let cppNamespace = "d"; }\n'
 PASS = 'include "mlir/Pass/PassBase.td"\n'
 
+SUBJECT = "a commit's subject"  # in place of a file's name
+
 # check -> [(file, contents with a fault, contents without)]
 FAULTS = {
     "dead_check_lines": [
@@ -36,6 +38,26 @@ FAULTS = {
     "undocumented_passes": [
         ("compiler/A.td", PASS + 'def A : Pass<"xc-a"> { let description = "```mlir\\nx\\n```"; }\n',
          PASS + 'def A : Pass<"xc-a"> { let summary = "A"; let description = "```mlir\\nx\\n```"; }\n'),
+    ],
+    "pass_files": [
+        ("compiler/Passes.td", 'def A : Pass<"xc-a"> {}\n', "// def A is no pass\n"),
+        ("compiler/Passes.td", 'def FoldA : Pass<"xc-fold-b"> {}\n', "\n"),
+    ],
+    "target_kinds": [
+        ("compiler/Dispatch/A.cpp", "if (target.isCUDA())\n", "if (target.holdsRows())\n"),
+    ],
+    "raw_size_products": [
+        ("compiler/Input/A.cpp", "int64_t all = size * count;\n", "int64_t all = *mulSizes(size, count);\n"),
+        ("compiler/Input/A.cpp", "total *= shape[dim];\n", "total *= shape[dim]; // in range: a type's\n"),
+        ("compiler/Conversion/A.cpp", "return type.getDimSize(dim) * 2;\n", "static void grow(Size *size);\n"),
+    ],
+    "words_of_messages": [
+        ("compiler/A.cpp", 'emitError("the first factor is empty");\n', 'emitError("operand A is empty"); // the first factor\n'),
+    ],
+    "commit_subjects": [
+        (SUBJECT, "Add a thing", "array: add a thing"),
+        (SUBJECT, "array: add a thing.", "array, cuda/matmul: add a thing"),
+        (SUBJECT, "array: " + "add a very " * 7 + "long thing", "docs/rooms: say it"),
     ],
     "include_directions": [
         ("compiler/Dialect/A.h", '#include "compiler/Codegen/B.h"\n', '#include "compiler/Dialect/B.h"\n'),
@@ -86,10 +108,23 @@ def complaints(check, name, contents):
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder).resolve()
         subprocess.run(["git", "init", "-q", root], check=True)
+        if name == SUBJECT:
+            return complaints_of_commit(root, check, contents)
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(contents)
         subprocess.run(["git", "-C", root, "add", name], check=True)
         return list(getattr(load(root), check)())
+
+
+def complaints_of_commit(root, check, subject):
+    def git(*words):
+        identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+        return subprocess.run(["git", "-C", root, *identity, *words], check=True, capture_output=True, text=True).stdout.strip()
+    git("commit", "-q", "--allow-empty", "-m", "Anything goes here")
+    lint = load(root)
+    lint.LAST_FREE_COMMIT = git("rev-parse", "HEAD")
+    git("commit", "-q", "--allow-empty", "-m", subject)
+    return list(getattr(lint, check)())
 
 
 def main():

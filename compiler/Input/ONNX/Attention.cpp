@@ -24,7 +24,7 @@ using Dir = CompareDirection;
 Value splitHeads(NodeImport &n, Value x, int64_t heads) {
   int64_t size = n.dimOf(x, 2);
   if (n.rankOf(x) != 3 || heads < 1 || ShapedType::isDynamic(size) || size % heads != 0) {
-    n.error("expected [batch, places, heads * size] for " + Twine(heads) + " heads");
+    n.error("expected [batch, places, heads x size] for " + Twine(heads) + " heads");
     return {};
   }
   Value split = n.reshape(x, {n.size(x, 0), n.size(x, 1), n.index(heads), n.index(size / heads)});

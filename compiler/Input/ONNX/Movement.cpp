@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Dialect/Array/IR/Sizes.h"
 #include "compiler/Input/ONNX/NodeImport.h"
 
 using namespace mlir;
@@ -183,7 +184,7 @@ static int64_t getPaddedIndex(StringRef mode, int64_t place, int64_t size) {
   if (mode == "wrap")
     return ((place % size) + size) % size;
   // Reflected at the first and the last element, which are not repeated.
-  int64_t period = std::max<int64_t>(2 * (size - 1), 1);
+  int64_t period = std::max<int64_t>(2 * (size - 1), 1); // in range: a dim's size
   place = ((place % period) + period) % period;
   return place < size ? place : period - place;
 }
@@ -247,9 +248,13 @@ static Value padByElements(NodeImport &n, Value x, StringRef mode, ArrayRef<int6
 static Results padWith(NodeImport &n, Value x, ArrayRef<int64_t> pads, ArrayRef<int64_t> axes,
                        Value with) {
   int64_t rank = n.rankOf(x), count = axes.size();
-  if (int64_t(pads.size()) != 2 * count)
+  if (int64_t(pads.size()) != 2 * count) // in range: the length of a list
     return n.error("expected two pads for each of " + Twine(count) + " dims, got " +
                    Twine(pads.size()));
+  for (int64_t pad : pads)
+    if (pad < -kMostAmount || pad > kMostAmount)
+      return n.error("expected pads from " + Twine(-kMostAmount) + " to " + Twine(kMostAmount) +
+                     ", got " + Twine(pad));
   SmallVector<int64_t> low(rank, 0), high(rank, 0);
   for (int64_t i = 0; i < count; ++i) {
     int64_t axis = n.normalizeAxis(axes[i], rank);

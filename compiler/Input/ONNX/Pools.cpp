@@ -12,6 +12,7 @@
 
 #include "compiler/Input/ONNX/Pools.h"
 
+#include "compiler/Dialect/Array/IR/Sizes.h"
 #include "compiler/Input/ONNX/Windows.h"
 
 #include <cmath>
@@ -51,10 +52,11 @@ static Pool readPool(NodeImport &n) {
     }
     int64_t room = size + w.low[dim] + w.high[dim] - w.spread(dim);
     int64_t positions = llvm::divideCeilSigned(room, stride) + 1;
+    int64_t last = (positions - 1) * stride; // in range: less than a stride from the room
     // A window has to begin within the input or the padding before it.
-    if ((positions - 1) * stride >= size + w.low[dim])
-      --positions;
-    pool.beyond[dim] = std::max<int64_t>((positions - 1) * stride - room, 0);
+    if (last >= size + w.low[dim])
+      last -= stride;
+    pool.beyond[dim] = std::max<int64_t>(last - room, 0);
   }
   return pool;
 }
@@ -130,9 +132,9 @@ static constexpr int64_t kMostTaps = 256;
 /// window's first element.
 static Value findPositions(NodeImport &n, const Pool &pool) {
   const Window &w = pool.window;
-  int64_t rank = w.getRank(), taps = 1;
-  for (int64_t size : w.kernel)
-    taps *= size;
+  int64_t rank = w.getRank(), taps = mulSizes(w.kernel).value_or(kMostElements);
+  if (n.hasFailed())
+    return {};
   if (!n.isStatic(pool.input) || taps > kMostTaps || !n.isFloat(pool.input)) {
     n.error("indices of maxima need floats, an input of static shape and windows of at most " +
             Twine(kMostTaps) + " elements");
@@ -143,11 +145,19 @@ static Value findPositions(NodeImport &n, const Pool &pool) {
   Value padded = n.pad(pool.input, n.scalar(-std::numeric_limits<double>::infinity(), pool.input),
                        withFront(0, w.low), withFront(0, high));
   bool isColumnMajor = n.integer("storage_order", 0) != 0;
+  // A distance between elements of the input; sums of them stay in range.
+  auto times = [&](int64_t places, int64_t distance) -> int64_t {
+    std::optional<int64_t> product = mulSizes(places, distance);
+    if (product && std::abs(*product) <= kMostElements)
+      return *product;
+    n.error("indices of maxima reach further than " + Twine(kMostElements) + " elements");
+    return 0;
+  };
   int64_t distance = 1;
   for (int64_t i = 0; i < rank; ++i) {
     int64_t dim = isColumnMajor ? i : rank - 1 - i;
     distances[dim] = distance;
-    distance *= shape[dim + 2];
+    distance = times(shape[dim + 2], distance);
   }
   for (int64_t dim = 0; dim < rank; ++dim)
     positions.push_back((shape[dim + 2] + w.low[dim] + high[dim] - w.spread(dim)) / w.strides[dim] +
@@ -160,7 +170,7 @@ static Value findPositions(NodeImport &n, const Pool &pool) {
     for (int64_t dim = rank; dim-- > 0;) {
       int64_t place = rest % w.kernel[dim] * w.dilations[dim];
       rest /= w.kernel[dim];
-      offset += place * distances[dim];
+      offset += times(place, distances[dim]);
       part = n.slice(part, dim + 2, place, place + (positions[dim] - 1) * w.strides[dim] + 1,
                      w.strides[dim]);
     }
@@ -174,13 +184,15 @@ static Value findPositions(NodeImport &n, const Pool &pool) {
   // The window's first element, in the input; batch and features in front of it.
   Numbers sizes = n.sizesOf(position);
   for (int64_t dim = 0; dim < rank; ++dim) {
-    Value first = n.mul(n.iota(sizes, dim + 2, word),
-                        n.constant(w.strides[dim] * distances[dim], word, ArrayRef<int64_t>()));
+    Value first =
+        n.mul(n.iota(sizes, dim + 2, word),
+              n.constant(times(w.strides[dim], distances[dim]), word, ArrayRef<int64_t>()));
     position = n.add(position, first);
-    position = n.sub(position, n.constant(w.low[dim] * distances[dim], word, ArrayRef<int64_t>()));
+    position =
+        n.sub(position, n.constant(times(w.low[dim], distances[dim]), word, ArrayRef<int64_t>()));
   }
   for (int64_t dim : {1, 0}) {
-    int64_t step = dim == 1 ? distance : distance * shape[1];
+    int64_t step = dim == 1 ? distance : times(shape[1], distance);
     position = n.add(position,
                      n.mul(n.iota(sizes, dim, word), n.constant(step, word, ArrayRef<int64_t>())));
   }

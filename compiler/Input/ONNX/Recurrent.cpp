@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Dialect/Array/IR/Sizes.h"
 #include "compiler/Input/ONNX/Iteration.h"
 
 #include "llvm/ADT/StringSwitch.h"
@@ -172,12 +173,11 @@ static Direction readDirection(NodeImport &n, const Layer &layer, int64_t index,
   if (Value bias = takeDirection(n, 3, index)) {
     int64_t size = layer.gates * layer.hidden;
     d.inputBias = n.slice(bias, 0, 0, size);
-    d.recurrentBias = n.slice(bias, 0, size, 2 * size);
+    d.recurrentBias = n.slice(bias, 0, size, 2 * size); // in range: hidden is at most 2^24
   }
   d.hidden = initialState(n, layer, 5, index);
   size_t count = activations.size() / layer.numDirections;
-  d.activations.append(activations.begin() + index * count,
-                       activations.begin() + (index + 1) * count);
+  llvm::append_range(d.activations, activations.drop_front(index ? count : 0).take_front(count));
   d.isReverse = index == 1 || n.text("direction", "forward") == "reverse";
   return d;
 }
@@ -368,7 +368,7 @@ static Results importLSTM(NodeImport &n) {
 static Value splitInTime(NodeImport &n, Value x, int64_t heads) {
   int64_t size = n.dimOf(x, 2);
   if (n.rankOf(x) != 3 || ShapedType::isDynamic(size) || heads < 1 || size % heads != 0) {
-    n.error("expected [batch, time, heads * size] for " + Twine(heads) + " heads");
+    n.error("expected [batch, time, heads x size] for " + Twine(heads) + " heads");
     return {};
   }
   return n.transpose(
@@ -428,7 +428,10 @@ static Results importLinearAttention(NodeImport &n) {
   if (n.hasFailed() || result.collected.empty())
     return {};
   Value output = n.transpose(result.collected.front(), {1, 0, 2, 3, 4});
-  output = n.reshape(output, {batch, time, n.index(heads * valueSize)});
+  std::optional<int64_t> features = mulSizes(heads, valueSize);
+  if (!features)
+    return n.error(Twine(heads) + " heads of size " + Twine(valueSize) + " are too many");
+  output = n.reshape(output, {batch, time, n.index(*features)});
   Type stateElement = n.has(3) ? n.elementOf(n.input(3)) : element;
   return {n.convert(output, element), n.convert(result.states.front(), stateElement)};
 }

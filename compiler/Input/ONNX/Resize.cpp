@@ -240,7 +240,7 @@ static Results resize(NodeImport &n, Value x, const Settings &settings, ArrayRef
     if (!(exact >= 0 && exact <= double(kMostElements)) || !(dim.scale > 0))
       return n.error("expected scales that are positive, and sizes that are not too large");
     dim.out = int64_t(exact);
-    if (roi.size() == 2 * count) {
+    if (roi.size() == 2 * count) { // in range: the length of a list
       dim.roiStart = roi[i];
       dim.roiEnd = roi[count + i];
     }

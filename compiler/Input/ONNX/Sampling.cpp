@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Dialect/Array/IR/Sizes.h"
 #include "compiler/Input/ONNX/NodeImport.h"
 
 using namespace mlir;
@@ -202,7 +203,8 @@ static Results importAffineGrid(NodeImport &n) {
   int64_t count = 1;
   constexpr int64_t kMost = int64_t(1) << 22;
   for (int64_t size : space) {
-    if (size < 1 || size > kMost || (count *= size) > kMost)
+    count = size < 1 || size > kMost ? kMost + 1 : count * size; // in range: each at most kMost
+    if (count > kMost)
       return n.error("expected a size that is not empty and not too large");
   }
   Numbers shape;
@@ -248,21 +250,22 @@ static Results importCol2Im(NodeImport &n) {
     return n.error("expected [N, C * taps, L], and a stride, a dilation and two pads for each dim");
   Numbers split{n.size(x, 0), n.index(0)};
   SmallVector<int64_t> counts;
-  constexpr int64_t kMost = int64_t(1) << 31;
+  constexpr int64_t kMostTaps = 4096;
   for (size_t dim = 0; dim < rank; ++dim) {
-    if (block[dim] < 1 || block[dim] > 64 || strides[dim] < 1 || dilations[dim] < 1 ||
-        pads[dim] < 0 || pads[rank + dim] < 0 || image[dim] < 1 || image[dim] > kMost ||
-        pads[dim] > kMost || pads[rank + dim] > kMost || dilations[dim] > kMost)
+    if (block[dim] < 1 || block[dim] > 64 || strides[dim] < 1 || strides[dim] > kMostAmount ||
+        dilations[dim] < 1 || pads[dim] < 0 || pads[rank + dim] < 0 || image[dim] < 1 ||
+        image[dim] > kMostAmount || pads[dim] > kMostAmount || pads[rank + dim] > kMostAmount ||
+        dilations[dim] > kMostAmount)
       return n.error("expected sizes of windows that are positive and not too large");
     int64_t room =
-        image[dim] + pads[dim] + pads[rank + dim] - (block[dim] - 1) * dilations[dim] - 1;
+        image[dim] + pads[dim] + pads[rank + dim] - spreadKnown(block[dim], dilations[dim]);
     if (room < 0)
       return n.error("a window is larger than the image");
     counts.push_back(room / strides[dim] + 1);
     split.push_back(n.index(block[dim]));
-    taps *= block[dim];
+    taps = std::min(taps * block[dim], kMostTaps + 1); // in range: a block is at most 64
   }
-  if (ShapedType::isDynamic(features) || taps > 4096 || features % taps != 0)
+  if (ShapedType::isDynamic(features) || taps > kMostTaps || features % taps != 0)
     return n.error("expected features that are a multiple of the window's elements");
   split[1] = n.index(features / taps);
   for (int64_t count : counts)
@@ -280,8 +283,8 @@ static Results importCol2Im(NodeImport &n) {
       part = n.slice(part, 2 + dim, places[dim], places[dim] + 1);
       axes.push_back(2 + dim);
       int64_t size = image[dim] + pads[dim] + pads[rank + dim];
-      int64_t spread = (counts[dim] - 1) * strides[dim] + 1;
-      low.push_back(places[dim] * dilations[dim]);
+      int64_t spread = spreadKnown(counts[dim], strides[dim]);
+      low.push_back(places[dim] * dilations[dim]); // in range: below 64 * kMostAmount
       high.push_back(size - low.back() - spread);
       interior.push_back(strides[dim] - 1);
     }

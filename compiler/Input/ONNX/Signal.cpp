@@ -126,7 +126,7 @@ static Results importDFT(NodeImport &n) {
   transform.isOneSided = n.integer("onesided", 0) != 0;
   int64_t size = n.dimOf(x, axis);
   bool isHalf = transform.isInverse && transform.isOneSided;
-  transform.length = isHalf ? 2 * (size - 1) : size;
+  transform.length = isHalf ? 2 * (size - 1) : size; // in range: a dim has a size to kMostElements
   if (n.has(1))
     transform.length = n.needInteger(1, "the length of DFT");
   int64_t wanted = isHalf ? transform.length / 2 + 1 : transform.length;

@@ -25,7 +25,9 @@ static bool padToSame(NodeImport &n, Value input, Window &window, bool isUpper) 
     int64_t size = n.dimOf(input, dim + 2), stride = window.strides[dim];
     int64_t total = window.spread(dim) - stride;
     if (!ShapedType::isDynamic(size))
-      total = (llvm::divideCeil(size, stride) - 1) * stride + window.spread(dim) - size;
+      // The last position is an element of the input.
+      total = int64_t(llvm::divideCeil(size, stride) - 1) * stride - // in range: below size
+              size + window.spread(dim);
     else if (stride != 1)
       return n.error("auto_pad of a dim of dynamic size needs a stride of 1"), false;
     total = std::max<int64_t>(total, 0);
@@ -60,10 +62,18 @@ Window readWindow(NodeImport &n, Value input, ArrayRef<int64_t> kernel) {
   };
   if (!llvm::all_of(window.kernel, isAmount(1)) || !llvm::all_of(window.strides, isAmount(1)) ||
       !llvm::all_of(window.dilations, isAmount(1)) || !llvm::all_of(pads, isAmount(-kMostAmount))) {
-    n.error("expected sizes, strides and dilations of a window that are at least 1");
+    n.error("expected sizes, strides and dilations of a window that are at least 1, and they and "
+            "pads that are at most " +
+            Twine(kMostAmount));
     window.kernel = window.strides = window.dilations = ones;
     return window;
   }
+  for (int64_t dim = 0; dim < window.getRank(); ++dim)
+    if (window.spread(dim) > kMostElements) {
+      n.error("expected a window that spreads over at most " + Twine(kMostElements) + " elements");
+      window.kernel = window.strides = window.dilations = ones;
+      return window;
+    }
   std::string mode = n.text("auto_pad", "NOTSET");
   if (mode == "SAME_UPPER" || mode == "SAME_LOWER") {
     padToSame(n, input, window, mode == "SAME_UPPER");
@@ -172,6 +182,9 @@ static Results importConvTranspose(NodeImport &n) {
     return n.error("expected the features to be a multiple of the groups");
   if (int64_t(extra.size()) != rank || (!wanted.empty() && int64_t(wanted.size()) < rank))
     return n.error("expected output_padding and output_shape to have a number for each dim");
+  if (llvm::any_of(extra, [](int64_t pad) { return pad < -kMostAmount || pad > kMostAmount; }) ||
+      llvm::any_of(wanted, [](int64_t size) { return size < 0 || size > kMostElements; }))
+    return n.error("expected output_padding and output_shape that are not too large");
   if (n.hasFailed())
     return {};
   bool isSame = mode == "SAME_UPPER" || mode == "SAME_LOWER";
@@ -186,24 +199,32 @@ static Results importConvTranspose(NodeImport &n) {
       int64_t size = n.dimOf(input, dim + 2), stride = window.strides[dim];
       if (ShapedType::isDynamic(size))
         return n.error("output_shape and auto_pad need an input of static shape");
-      int64_t result = wanted.empty() ? size * stride : wanted[dim];
-      int64_t total =
-          std::max<int64_t>(stride * (size - 1) + extra[dim] + window.spread(dim) - result, 0);
+      std::optional<int64_t> all = mulSizes(size, stride);
+      if (!all || *all > kMostElements)
+        return n.error("a dim of size " + Twine(size) + " with a stride of " + Twine(stride) +
+                       " is too large");
+      // Each of these is at most kMostElements.
+      int64_t result = wanted.empty() ? *all : wanted[dim];
+      int64_t reach = *all - stride + window.spread(dim);
+      int64_t total = std::max<int64_t>(reach + extra[dim] - result, 0);
       if (wanted.empty())
         low = mode == "SAME_UPPER" ? total / 2 : total - total / 2;
       else
         low = mode == "SAME_LOWER" ? total - total / 2 : total / 2;
       high = total - low;
       // A result that is wanted larger than windows reach is padded.
-      if (!wanted.empty() && stride * (size - 1) + extra[dim] + window.spread(dim) < result)
-        extra[dim] = result - stride * (size - 1) - window.spread(dim);
+      if (!wanted.empty() && reach + extra[dim] < result)
+        extra[dim] = result - reach;
     }
     spread.low[dim] = window.spread(dim) - 1 - low;
     spread.high[dim] = window.spread(dim) - 1 - high + extra[dim];
   }
   // [groups * C, M, ...] to [groups * M, C, ...].
   int64_t inputs = shape[0] / groups, outputs = shape[1];
-  SmallVector<int64_t> split{groups, inputs, outputs}, whole{groups * outputs, inputs};
+  std::optional<int64_t> features = mulSizes(groups, outputs);
+  if (!features)
+    return n.error(Twine(groups) + " groups of " + Twine(outputs) + " features are too many");
+  SmallVector<int64_t> split{groups, inputs, outputs}, whole{*features, inputs};
   SmallVector<int64_t> exchange{0, 2, 1}, axes;
   for (int64_t dim = 0; dim < rank; ++dim) {
     split.push_back(kernel[dim]);

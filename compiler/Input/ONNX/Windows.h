@@ -8,6 +8,7 @@
 #ifndef XC_INPUT_ONNX_WINDOWS_H
 #define XC_INPUT_ONNX_WINDOWS_H
 
+#include "compiler/Dialect/Array/IR/Sizes.h"
 #include "compiler/Input/ONNX/NodeImport.h"
 
 namespace xc::onnx {
@@ -18,11 +19,12 @@ struct Window {
 
   int64_t getRank() const { return kernel.size(); }
   /// From the first to the last element of the window, inclusive.
-  int64_t spread(int64_t dim) const { return (kernel[dim] - 1) * dilations[dim] + 1; }
+  int64_t spread(int64_t dim) const { return array::spreadKnown(kernel[dim], dilations[dim]); }
 };
 
 /// Reads `strides`, `dilations`, `pads` and `auto_pad` for a window of size `kernel` over `input`.
-/// Records an error where they are no window.
+/// Records an error where they are no window. Otherwise all that was read is at most kMostAmount,
+/// and the window spreads over at most kMostElements.
 Window readWindow(NodeImport &n, mlir::Value input, llvm::ArrayRef<int64_t> kernel);
 
 /// `input` convolved with `filter`, of any element types that the array op multiplies; the result

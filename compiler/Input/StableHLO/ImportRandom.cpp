@@ -19,6 +19,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Dialect/Array/IR/Sizes.h"
 #include "compiler/Input/StableHLO/ImportStableHLO.h"
 
 using namespace mlir;
@@ -104,8 +105,12 @@ static Result convertGenerator(shlo::RngBitGeneratorOp op, ExpressionBuilder &e)
   Value key = getWord(0), start = getWord(1);
   bool isThreefry = algorithm == "THREE_FRY";
   int64_t wordsPerBlock = isThreefry ? 2 : 4, wordsPerElement = element.getWidth() == 64 ? 2 : 1;
-  int64_t count = type.getNumElements();
-  int64_t blocks = llvm::divideCeil(count * wordsPerElement, wordsPerBlock);
+  std::optional<int64_t> known = mulSizes(type.getShape());
+  if (!known || *known > kMostElements)
+    return Result::refuse("its result has a dynamic size or more than " + Twine(kMostElements) +
+                          " elements");
+  int64_t count = *known, numWords = count * wordsPerElement; // in range: at most 2 kMostElements
+  int64_t blocks = llvm::divideCeil(numWords, wordsPerBlock);
   Value counter = e.add(iota(e, blocks, words.pair(), 0), start);
   SmallVector<Value> block =
       isThreefry ? makeThreefry(words, key, counter) : makePhilox(words, key, counter, start);

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Dialect/Array/IR/Sizes.h"
 #include "compiler/Input/StableHLO/ImportStableHLO.h"
 #include "compiler/Input/StableHLO/StableHLOWindows.h"
 
@@ -200,10 +201,12 @@ static Result foldWindow(shlo::ReduceWindowOp op, ExpressionBuilder &e,
     SmallVector<int64_t> starts(window.size()), limits(window.size()), strides(window.size());
     int64_t rest = position;
     for (int64_t dim = window.size() - 1; dim >= 0; --dim) {
-      starts[dim] = rest % window[dim].size * window[dim].dilation;
+      int64_t place = rest % window[dim].size;
+      starts[dim] = place * window[dim].dilation; // in range: below kMostPositions * kMostAmount
       rest /= window[dim].size;
       strides[dim] = window[dim].stride;
-      limits[dim] = starts[dim] + (type.getDimSize(dim) - 1) * strides[dim] + 1;
+      // The verifier has seen that all windows lie within the padded operand.
+      limits[dim] = starts[dim] + spreadKnown(type.getDimSize(dim), strides[dim]);
     }
     SmallVector<Value> arguments = sums;
     for (Value value : padded)

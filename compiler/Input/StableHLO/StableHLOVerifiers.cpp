@@ -20,7 +20,7 @@ using namespace mlir;
 namespace xc::stablehlo {
 
 /// Larger numbers than any program has a use for: sums and products of them do not overflow.
-static constexpr int64_t kMostNumber = int64_t(1) << 31;
+static constexpr int64_t kMostNumber = array::kMostAmount;
 
 static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
@@ -174,10 +174,12 @@ LogicalResult PadOp::verify() {
     return success();
   SmallVector<int64_t> shape;
   for (auto [dim, size] : llvm::enumerate(type.getShape())) {
+    if (size > kMostNumber)
+      return emitOpError() << "expected sizes of at most " << kMostNumber << ", got " << type;
     WindowDim window;
     window.baseDilation = interior[dim] + 1;
     shape.push_back(window.getDilatedSize(size) + low[dim] + high[dim]);
-    if (size > kMostNumber || shape.back() < 0)
+    if (shape.back() < 0)
       return emitOpError() << "expected a result of size 0 or more in dim " << dim << ", got "
                            << shape.back();
   }
@@ -544,7 +546,7 @@ LogicalResult OptimizationBarrierOp::verify() {
 //===----------------------------------------------------------------------===//
 
 int64_t WindowDim::getResultSize(int64_t input) const {
-  int64_t padded = getDilatedSize(input) + low + high, extent = (size - 1) * dilation + 1;
+  int64_t padded = getDilatedSize(input) + low + high, extent = array::spreadKnown(size, dilation);
   return padded < extent ? 0 : (padded - extent) / stride + 1;
 }
 

@@ -8,6 +8,7 @@
 #ifndef XC_INPUT_STABLEHLO_STABLEHLOWINDOWS_H
 #define XC_INPUT_STABLEHLO_STABLEHLOWINDOWS_H
 
+#include "compiler/Dialect/Array/IR/Sizes.h"
 #include "compiler/Input/StableHLO/StableHLO.h"
 
 namespace xc::stablehlo {
@@ -18,9 +19,7 @@ struct WindowDim {
   /// How far apart elements of the operand are, and those that the window sees.
   int64_t baseDilation = 1, dilation = 1;
 
-  int64_t getDilatedSize(int64_t input) const {
-    return input == 0 ? 0 : (input - 1) * baseDilation + 1;
-  }
+  int64_t getDilatedSize(int64_t input) const { return array::spreadKnown(input, baseDilation); }
   /// How many positions the window has over `input` elements.
   int64_t getResultSize(int64_t input) const;
 };
