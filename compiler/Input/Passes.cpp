@@ -22,8 +22,9 @@ namespace xc {
 #define GEN_PASS_REGISTRATION
 #include "compiler/Input/Passes.h.inc"
 
-void addInputConversionPasses(OpPassManager &modulePM, ArrayRef<std::string> gradients) {
-  modulePM.addPass(createImportStableHLO());
+void addInputConversionPasses(OpPassManager &modulePM, ArrayRef<std::string> gradients,
+                              bool stubUnsupported) {
+  modulePM.addPass(createImportStableHLO({stubUnsupported}));
   modulePM.addPass(createImportTosa());
   modulePM.addPass(createVerifyInput({llvm::to_vector(gradients)}));
   modulePM.addPass(createNormalizeInput());

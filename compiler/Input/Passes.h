@@ -16,9 +16,10 @@ namespace xc {
 #include "compiler/Input/Passes.h.inc"
 
 /// The passes of phase `input`, in order, for a whole module. Functions that `gradients` names may
-/// have no body.
+/// have no body; `stubUnsupported` is that of the import of StableHLO.
 void addInputConversionPasses(mlir::OpPassManager &modulePM,
-                              llvm::ArrayRef<std::string> gradients = {});
+                              llvm::ArrayRef<std::string> gradients = {},
+                              bool stubUnsupported = false);
 
 void registerInputPasses();
 

@@ -35,6 +35,8 @@ struct CompileOptions {
   llvm::SmallVector<std::string> targets;
   Phase compileTo = Phase::Vmfb;
   llvm::SmallVector<Gradient> gradients;
+  /// Zeros, with a warning, in place of what ops that cannot be imported would compute.
+  bool stubUnsupported = false;
   unsigned optLevel = 3;
   bool fastMath = false;
   bool allowTF32 = false; // for f32 matrix products on GPUs

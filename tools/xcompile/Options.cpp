@@ -52,8 +52,8 @@ static constexpr Flag kFlags[] = {
      "the result goes to standard output)"},
     {"--timing", "", "Print where the time went"},
     {"--stub-unsupported", "",
-     "ONNX: put zeros in the place of nodes that are not supported, with a warning, to look at the "
-     "rest"},
+     "ONNX, StableHLO: put zeros in the place of what is not supported, with a warning, to look at "
+     "the rest"},
     {"-O", "0..3", "Optimisation level (default: 3)"},
     {"--fast-math", "", "Allow approximations, reassociation and flushed denormals"},
     {"--allow-tf32", "",
@@ -248,7 +248,7 @@ bool Parser::parseOne(llvm::StringRef argument) {
   if (argument == "--timing")
     return result.timing = true;
   if (argument == "--stub-unsupported")
-    return result.stubUnsupported = true;
+    return result.compile.stubUnsupported = true;
   if (argument == "--fast-math")
     return result.compile.fastMath = true;
   if (argument == "--allow-tf32")

@@ -25,7 +25,6 @@ struct CommandLine {
   CompileOptions compile;
   ReportKind report = ReportKind::None;
   bool timing = false;
-  bool stubUnsupported = false; // of an ONNX model: import the rest
   bool emitBytecode = false;
   unsigned threads = 0; // 0: as many as there are cores
   bool showHelp = false;

@@ -269,7 +269,7 @@ static OwningOpRef<ModuleOp> importONNX(llvm::StringRef bytes, const xc::Command
   });
   xc::onnx::ImportOptions options;
   options.directory = command.compile.modelDirectory;
-  options.stubUnsupported = command.stubUnsupported;
+  options.stubUnsupported = command.compile.stubUnsupported;
   return xc::onnx::importModel(&context, bytes, options);
 }
 
