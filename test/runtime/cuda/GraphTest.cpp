@@ -194,7 +194,7 @@ TEST_P(GraphTest, TensorMapsFollowBindingsAndScalars) {
   }
 }
 
-TEST_P(GraphTest, ImageMapsHaveTheirPixels) {
+TEST_P(GraphTest, TensorMapsOfImagesHaveTheirPixels) {
   if (!standIn())
     GTEST_SKIP() << "only the stand-in's tensor maps can be read";
   Ref<hal::Memory> data = allocate(8192), out = allocate(256);

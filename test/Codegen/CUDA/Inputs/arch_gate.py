@@ -42,9 +42,22 @@ def write_measured(args, folder):
     return output
 
 
+def write_optimized(args, folder):
+    """The sample that trains, behind the optimiser that it calls."""
+    source = pathlib.Path(args.source)
+    output = folder / "adamw.mlir"
+    output.write_text((source / "share" / "xcompile" / "optimizers" / "adamw.mlir").read_text()
+                      + (source / "samples" / "adamw" / "classifier.mlir").read_text())
+    return output
+
+
+# What programs want beside their text.
+FLAGS = {"adamw.mlir": ["--gradient=loss:w1,b1,w2,b2"]}
+
+
 def check(args, model, targets, output):
     """The problems of one model."""
-    done = subprocess.run(["xcompile", model, "-o", output, "--target=" + ",".join(f"cuda:{arch}" for arch in targets),
+    done = subprocess.run(["xcompile", model, *FLAGS.get(model.name, ()), "-o", output, "--target=" + ",".join(f"cuda:{arch}" for arch in targets),
                            f"--ptxas={args.ptxas}", "--report=json"], capture_output=True, text=True)
     if done.returncode:
         return [done.stderr.strip()]
@@ -76,8 +89,9 @@ def main():
     known = re.findall(r"sm_\w+", subprocess.run([args.ptxas, "--help"], capture_output=True, text=True, check=True).stdout)
     targets = [arch for arch in TARGETS if arch in known]
     here = pathlib.Path(__file__).parent
-    models = [(model, targets) for model in (here / "arch_gate.mlir", write_encoder(args, folder),
-                                             *sorted((pathlib.Path(args.source) / "samples").glob("*/*.mlir")))]
+    models = [(model, targets) for model in (here / "arch_gate.mlir", write_encoder(args, folder), write_optimized(args, folder),
+                                             *sorted(path for path in (pathlib.Path(args.source) / "samples").glob("*/*.mlir")
+                                                     if path.parent.name != "adamw"))]
     if MEASURED in targets:
         models += [(model, [MEASURED]) for model in (here / "arch_gate_rows.mlir", write_measured(args, folder))]
     models.append((here / "arch_gate_long_rows.mlir", [arch for arch in targets if arch in FEW_TARGETS]))
