@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 
 using namespace xc;
 
@@ -164,7 +165,7 @@ public:
   Status trim() override { return Status(); }
   Status createStream(Ref<hal::Stream> *out) override {
     CheckedStream *stream = new CheckedStream(*this);
-    pieces.push_back({reinterpret_cast<uint64_t>(stream->arena.data()), kArenaBytes});
+    pieces.emplace(reinterpret_cast<uint64_t>(stream->arena.data()), kArenaBytes);
     *out = Ref<CheckedStream>::adopt(stream);
     return Status();
   }
@@ -176,25 +177,24 @@ public:
 
   /// Whether an address lies in, or right behind, memory of this device.
   bool knows(uint64_t address, uint64_t length) const {
-    return std::any_of(pieces.begin(), pieces.end(), [&](const Piece &piece) {
-      return address >= piece.begin && address - piece.begin <= piece.size &&
-             length <= piece.size - (address - piece.begin);
-    });
+    // The one that begins last in front of it is mostly it; memory of others may hold it as well.
+    for (auto piece = pieces.upper_bound(address); piece != pieces.begin();) {
+      auto [begin, size] = *--piece;
+      if (address - begin <= size && length <= size - (address - begin))
+        return true;
+    }
+    return false;
   }
   void forget(uint64_t address, uint64_t size) {
-    for (size_t i = 0; i < pieces.size(); ++i)
-      if (pieces[i].begin == address && pieces[i].size == size) {
-        pieces.erase(pieces.begin() + static_cast<long>(i));
-        return;
-      }
+    auto [first, last] = pieces.equal_range(address);
+    auto piece = std::find_if(first, last, [&](auto known) { return known.second == size; });
+    if (piece != last)
+      pieces.erase(piece);
   }
 
 private:
-  struct Piece {
-    uint64_t begin, size;
-  };
   Status adopt(char *data, uint64_t size, bool isOwned, Ref<hal::Memory> *out) {
-    pieces.push_back({reinterpret_cast<uint64_t>(data), size});
+    pieces.emplace(reinterpret_cast<uint64_t>(data), size);
     *out = Ref<CheckedMemory>::adopt(new CheckedMemory(*this, data, size, isOwned));
     return Status();
   }
@@ -202,7 +202,7 @@ private:
     releaseOwnStreams();
     delete this;
   }
-  std::vector<Piece> pieces;
+  std::multimap<uint64_t, uint64_t> pieces; // where memory begins, and its bytes
 };
 
 void CheckedMemory::destroy() {

@@ -15,6 +15,7 @@ import generate  # noqa: E402
 
 REFERENCE = HERE.parents[1] / "docs" / "reference" / "array.md"
 LEFT_OUT = {
+    "attention_gradient": "--gradient makes it of attention, which is drawn; test/e2e/cases/fused_attention.py compares it",
     "custom_kernel": "its meaning is PTX that the program brings; test/e2e/cases/custom.py",
     "within": "-xc-array-resolve-extents makes it of device-bounded dims, which are drawn; nobody writes it",
 }

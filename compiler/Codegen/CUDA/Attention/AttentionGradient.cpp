@@ -139,7 +139,7 @@ FailureOr<Choice> AttentionGradientChooser::chooseOrTake(const TuningTable &give
     return Choice{
         config,
         llvm::formatv("gradient of attention on wgmma: {0} {1} of a block, {2} {3} at a time; "
-                      "predicted {4:F1} us; key: {5}",
+                      "{4:F1} us expected; key: {5}",
                       config.getWarpgroups() * tile::kWarpgroupRows,
                       op.isOfKeys() ? "keys" : "queries", config.getKeys(),
                       op.isOfKeys() ? "queries" : "keys", predictMicroseconds(op, target), key)};

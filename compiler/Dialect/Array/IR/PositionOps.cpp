@@ -14,10 +14,14 @@ namespace xc::array {
 
 using Values = SmallVector<Value>;
 
+/// The most frequencies that are a constant; kernels compute more.
+static constexpr int64_t kMostConstantFrequencies = int64_t(1) << 20;
+
 /// The frequencies of pairs of `size` features, as `like` holds numbers. Those of a size that is
 /// not known are computed in `f64`, too: a small error in one is a large one at a late position.
 static Value buildFrequencies(ExpressionBuilder &e, OpFoldResult size, double base, Value like) {
-  if (std::optional<int64_t> known = getConstantIntValue(size)) {
+  std::optional<int64_t> known = getConstantIntValue(size);
+  if (known && *known / 2 <= kMostConstantFrequencies) {
     SmallVector<double> frequencies;
     for (int64_t pair = 0; pair < *known / 2; ++pair)
       frequencies.push_back(std::pow(base, -2.0 * pair / *known));

@@ -1,7 +1,7 @@
 // RUN: xcompile %s --target=cuda:sm_90a --compile-to=codegen -o - | FileCheck %s
 
-// A convolution is a matrix product whose image is gathered as tiles are loaded, its padding with it.
-// CHECK:       config = #cuda.matmul_mma<
+// A convolution is a matrix product whose image is copied by columns of pixels, its padding with it.
+// CHECK:       config = #cuda.matmul_wgmma<
 // CHECK-SAME:  name = "image_k0_conv"
 func.func @image(%x: tensor<2x16x16x32xf16>, %w: tensor<3x3x32x64xf16>) -> tensor<2x16x16x64xf16> {
   %y = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> low = [1, 1] high = [1, 1]
