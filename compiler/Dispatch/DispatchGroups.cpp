@@ -355,13 +355,18 @@ bool DispatchGrouping::wouldMakeCycle(DispatchGroup &group, ValueRange operands,
   auto isInside = [&](DispatchGroup *other) {
     return other == &group || (alsoInside && other == alsoInside);
   };
-  // What ends before the group begins needs nothing of it: a group ends with the last of its ops.
-  auto mayFollow = [&](Operation *op) {
-    DispatchGroup *unit = groupOf.lookup(op);
-    return unit ? llvm::any_of(unit->ops,
-                               [&](Operation *member) { return position.lookup(member) >= first; })
-                : position.lookup(op) >= first;
-  };
+  // Ops before the group need it only by way of a group that begins before it and ends behind it,
+  // so the search goes back to where there is none.
+  for (bool hasMoved = true; hasMoved;) {
+    hasMoved = false;
+    for (const std::unique_ptr<DispatchGroup> &other : llvm::reverse(groups))
+      if (!other->ops.empty() && other->firstPosition < first &&
+          position.at(other->ops.back()) >= first) {
+        first = other->firstPosition;
+        hasMoved = true;
+      }
+  }
+  auto mayFollow = [&](Operation *op) { return position.lookup(op) >= first; };
   llvm::SmallPtrSet<Operation *, 32> visited;
   SmallVector<Operation *> worklist;
   auto visitOperands = [&](Operation *op) {

@@ -154,10 +154,12 @@ static void readBroadcasts(linalg::ContractOp op) {
     if (!source)
       continue;
     AffineMap read = from.compose(maps[operand->getOperandNumber()]);
-    // Rows that are all alike stay: a product's loops are those of its operands.
+    // Rows that are all alike stay, and so do repeated terms of a sum: an operand has each loop of
+    // the result, both have each loop that is summed over.
     AffineMap other = maps[1 - operand->getOperandNumber()];
     bool isIndexed = llvm::all_of(llvm::seq(op.getNumLoops()), [&](unsigned loop) {
-      return read.isFunctionOfDim(loop) || other.isFunctionOfDim(loop);
+      bool isRead = read.isFunctionOfDim(loop), isOther = other.isFunctionOfDim(loop);
+      return maps.back().isFunctionOfDim(loop) ? isRead || isOther : isRead && isOther;
     });
     if (!isIndexed)
       continue;

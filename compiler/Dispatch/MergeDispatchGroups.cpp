@@ -317,12 +317,12 @@ void DispatchGrouping::mergeLastSteps() {
           groupOf[op] = &into;
         }
         into.ops.append(other.ops);
+        llvm::sort(into.ops,
+                   [&](Operation *a, Operation *b) { return position.at(a) < position.at(b); });
         into.firstPosition = std::min(into.firstPosition, other.firstPosition);
         other.ops.clear();
         steps.erase(steps.begin() + j);
       }
-      llvm::sort(into.ops,
-                 [&](Operation *a, Operation *b) { return position.at(a) < position.at(b); });
     }
 }
 

@@ -115,3 +115,24 @@ func.func @repeated_row(%x: tensor<4xf32>, %w: tensor<4x8xf32>, %init: tensor<16
   %0 = linalg.contract indexing_maps = [#m, #n, #o] ins(%r, %w : tensor<16x4xf32>, tensor<4x8xf32>) outs(%init : tensor<16x8xf32>) -> tensor<16x8xf32>
   return %0 : tensor<16x8xf32>
 }
+
+// -----
+
+#m = affine_map<(m, n, k) -> (m, k)>
+#n = affine_map<(m, n, k) -> (k, n)>
+#o = affine_map<(m, n, k) -> (m, n)>
+#column = affine_map<(k, n) -> (n)>
+#all = affine_map<(k, n) -> (k, n)>
+
+// Repeated terms of a sum stay: both operands of a product have the loops that are summed over.
+// CHECK-LABEL: func.func @repeated_terms(
+// CHECK:         linalg.contract {{.*}} : tensor<16x4xf32>, tensor<4x8xf32>) outs(%{{.*}} : tensor<16x8xf32>)
+func.func @repeated_terms(%x: tensor<16x4xf32>, %w: tensor<8xf32>, %init: tensor<16x8xf32>) -> tensor<16x8xf32> {
+  %e = tensor.empty() : tensor<4x8xf32>
+  %r = linalg.generic {indexing_maps = [#column, #all], iterator_types = ["parallel", "parallel"]} ins(%w : tensor<8xf32>) outs(%e : tensor<4x8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    linalg.yield %in : f32
+  } -> tensor<4x8xf32>
+  %0 = linalg.contract indexing_maps = [#m, #n, #o] ins(%x, %r : tensor<16x4xf32>, tensor<4x8xf32>) outs(%init : tensor<16x8xf32>) -> tensor<16x8xf32>
+  return %0 : tensor<16x8xf32>
+}
