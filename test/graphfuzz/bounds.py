@@ -58,9 +58,10 @@ def known(dtype, values, unknown):
     return Num(dtype, values.astype(NUMPY[dtype]), np.where(unknown, np.inf, 0.0))
 
 
-def rounded(dtype, values, error, ulps=1.0, absolute=0.0):
+def rounded(dtype, values, error, ulps=1.0, absolute=0.0, reach=0.0):
     """A float result: `error` is what the operands' errors make of it, `ulps` and `absolute` what computing it adds, in
-    units of the type that it is computed in; storing it in a 16-bit type rounds once more."""
+    units of the type that it is computed in; storing it in a 16-bit type rounds once more. `reach` is how large a number on
+    the way to it may be in some order: one that overflows makes it unknown, however small it is itself."""
     values = np.asarray(values, np.longdouble)
     error = np.broadcast_to(np.asarray(error, np.float64), values.shape)
     with np.errstate(all="ignore"):
@@ -71,7 +72,8 @@ def rounded(dtype, values, error, ulps=1.0, absolute=0.0):
         if wide != dtype:
             total = total + SLACK * UNIT[dtype] * (size + total) + TINY[dtype]
         # Close to the largest number an overflow may or may not happen, in this type or in a product kept wider.
-        total = np.where(np.isfinite(total) & (size + total < LARGEST[dtype]), total, np.inf)
+        fits = (size + total < LARGEST[dtype]) & (np.asarray(reach, np.float64) < LARGEST[wide])
+        total = np.where(np.isfinite(total) & fits, total, np.inf)
     return Num(dtype, values, total)
 
 
@@ -123,7 +125,7 @@ def total(dtype, a, axes, keepdims=False, slack=2.0):
         error = a.error.sum(axis=tuple(axes), keepdims=keepdims)
         size = np.abs(a.values).astype(np.float64).sum(axis=tuple(axes), keepdims=keepdims)
         gathered = slack * count * UNIT[computed_in(dtype)] * (size + error)
-    return rounded(dtype, values, error + gathered)
+    return rounded(dtype, values, error + gathered, reach=size + error + gathered)
 
 
 def extreme(a, axes, sign, keepdims=False):

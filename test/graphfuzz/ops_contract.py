@@ -23,9 +23,10 @@ def contracted(to, a, b, multiply):
     error = multiply(x, b.error) + multiply(a.error, y + b.error)
     size = multiply(x + a.error, y + b.error)
     # Twice the roundings of a sum in any order: matrix units drop bits where f32 would round.
-    error = error + 2 * (count + 1) * bounds.UNIT[bounds.computed_in(a.dtype)] * size
+    gathered = 2 * (count + 1) * bounds.UNIT[bounds.computed_in(a.dtype)] * size
+    error = error + gathered
     error = np.where(np.isnan(error), np.inf, error)
-    result = rounded(bounds.computed_in(a.dtype), values, error)
+    result = rounded(bounds.computed_in(a.dtype), values, error, reach=size + gathered)
     return rounded(to, result.values, result.error)
 
 

@@ -114,6 +114,7 @@ class Scatter(Op):
             return np.moveaxis(x, axes, range(len(axes))).copy()
         out, error = front(a.values), front(a.error)
         size = np.abs(out).astype(np.float64) if a.dtype in FLOATS else np.zeros(out.shape)
+        reach = size + error  # the largest that an element is on the way
         hits = np.zeros(out.shape)
         for place in np.ndindex(*indices.shape[:-1]):
             vector = tuple(int(i) for i in indices.values[place])
@@ -136,6 +137,7 @@ class Scatter(Op):
                     # Each product is rounded, perhaps to a number below the smallest one.
                     step = bounds.UNIT[a.dtype] * np.abs(out[vector]) + bounds.TINY[a.dtype]
                     error[vector] = np.where(np.isnan(far), np.inf, np.maximum(far, 0) + 2 * step)
+                    reach[vector] = np.maximum(reach[vector], np.abs(out[vector]) + error[vector])
             else:
                 out[vector] = (np.maximum if kind == "max" else np.minimum)(out[vector], new)
                 error[vector] = np.maximum(error[vector], wrong)
@@ -143,8 +145,12 @@ class Scatter(Op):
             error[...] = np.inf
         back = (lambda x: np.moveaxis(x, range(len(axes)), axes))
         if a.dtype in FLOATS and kind in ("add", "mul"):
-            # 16-bit types may round after each update.
-            error = error if kind == "mul" else error + hits * bounds.UNIT[a.dtype] * 2 * (size + error)
+            # 16-bit types may round after each update, and overflow.
+            if kind == "add":
+                gathered = hits * bounds.UNIT[a.dtype] * 2 * (size + error)
+                error = error + gathered
+                reach = size + error
+            error = np.where(reach < bounds.LARGEST[a.dtype], error, np.inf)
             return [rounded(a.dtype, back(out), back(error), np.where(back(hits) > 0, 1.0, 0.0))]
         return [Num(a.dtype, back(out), back(error))]
 

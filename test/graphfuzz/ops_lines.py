@@ -129,9 +129,11 @@ class Running(Line):
             steps, wide = 2 * a.shape[axis] + 2, bounds.computed_in(a.dtype)
             error = np.maximum(largest - running(size, np.multiply, 1), 0) + steps * bounds.UNIT[wide] * largest
             # A product below the smallest number may be lost on the way, to be multiplied by large ones.
-            error = error + a.shape[axis] * bounds.TINY[wide] * running(np.maximum(size + a.error, 1), np.multiply, 1)
+            # Or the large ones come first, and overflow.
+            reach = running(np.maximum(size + a.error, 1), np.multiply, 1)
+            error = error + a.shape[axis] * bounds.TINY[wide] * reach
             error = np.where(unknown | np.isnan(error), np.inf, error)
-        return [rounded(a.dtype, result, error)]
+        return [rounded(a.dtype, result, error, reach=reach)]
 
 
 LINES = [Sort("sort", 1.2), Sort("argsort"), TopK("topk", 1.2), Partition("partition", 0.7), Running("cumprod", 0.6), Running("cummax", 0.6), Running("cummin", 0.6),

@@ -135,7 +135,9 @@ class Resize(Same):
                 places = [pair[0][0] for pair in taps("nearest", size, a.shape[axis], held["corners"])]
                 a = a.mapped(lambda x: np.take(x, places, axis))
             return [a]
-        numbers, error, reach = a.values, a.error, np.abs(a.values).astype(np.float64) + a.error
+        numbers, error = a.values, a.error
+        # What a place sums up, in sizes, and the same of places that are a little off.
+        sums = reach = np.abs(a.values).astype(np.float64) + a.error
         for axis, size in zip(held["axes"], held["sizes"]):
             count = a.shape[axis]
             weights, near = np.zeros((size, count)), np.zeros((size, count))
@@ -149,8 +151,9 @@ class Resize(Same):
             if np.isinf(error).any():
                 return [Num(a.dtype, np.zeros(shapes[0], np.longdouble), np.full(shapes[0], np.inf))]
             numbers, error, reach = along(numbers, weights), along(error, np.abs(weights)), along(reach, near)
+            sums = along(sums, np.abs(weights))
         error = error + 64 * bounds.UNIT[bounds.computed_in(a.dtype)] * reach
-        return [rounded(a.dtype, numbers, error, 2)]
+        return [rounded(a.dtype, numbers, error, 2, reach=sums)]
 
 
 POSITIONS = [Rope("rope"), Sinusoidal("sinusoidal", 0.4), Alibi("alibi", 0.3), Resize("resize", 1.5)]

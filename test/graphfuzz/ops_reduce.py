@@ -27,8 +27,7 @@ def product(dtype, a, axes, keepdims):
         count * bounds.TINY[bounds.computed_in(dtype)] * np.maximum(1.0, largest)
     # In some order the large ones come first: infinity, which a zero makes a NaN of.
     reach = np.maximum(size + a.error, 1.0).prod(axis=axes, keepdims=keepdims)
-    error = np.where(reach < bounds.LARGEST[bounds.computed_in(dtype)], error, np.inf)
-    return rounded(dtype, values, error)
+    return rounded(dtype, values, error, reach=reach)
 
 
 def reduced(kind, a, axes, keepdims):
@@ -252,9 +251,9 @@ class CumSum(Same):
         if a.dtype not in FLOATS:
             return [known(a.dtype, running(a.values), running(a.unknown.astype(np.int64)) > 0)]
         size = running(np.abs(a.values).astype(np.float64) + a.error)
-        error = running(a.error) + 2 * a.shape[axis] * bounds.UNIT[bounds.computed_in(a.dtype)] * size
+        gathered = 2 * a.shape[axis] * bounds.UNIT[bounds.computed_in(a.dtype)] * size
         # What is unknown stays unknown behind it; an infinite error minus itself would be none.
-        return [rounded(a.dtype, running(a.values), error)]
+        return [rounded(a.dtype, running(a.values), running(a.error) + gathered, reach=size + gathered)]
 
 
 REDUCTIONS = [Reduce("reduce", 5), Moment("mean"), Moment("var", 0.6), Moment("logsumexp", 0.6), SoftmaxLike("softmax", 1.5),

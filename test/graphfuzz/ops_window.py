@@ -181,9 +181,10 @@ class SelectAndScatter(Pool):
             sums[chosen] += new
             size[chosen] += abs(float(new)) + off
             hits[chosen] += 1
-        error = error + 2 * hits * bounds.UNIT[bounds.computed_in(a.dtype)] * size
-        error = np.where(np.isnan(error), np.inf, error)
-        return [rounded(a.dtype, sums.reshape(a.shape), error.reshape(a.shape), np.where(hits.reshape(a.shape) > 0, 1.0, 0.0))]
+        gathered = 2 * hits * bounds.UNIT[bounds.computed_in(a.dtype)] * size
+        error = np.where(np.isnan(error), np.inf, error + gathered)
+        sums, error, hits, reach = (x.reshape(a.shape) for x in (sums, error, hits, size + gathered))
+        return [rounded(a.dtype, sums, error, np.where(hits > 0, 1.0, 0.0), reach=reach)]
 
 
 def normalized(a, axes):

@@ -7,6 +7,8 @@
 
 #include "compiler/Codegen/CUDA/Common/RecomputeInputs.h"
 
+#include "compiler/Codegen/CUDA/Common/ReductionSplit.h"
+
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -32,6 +34,10 @@ static bool isWorthRecomputing(OpOperand *use) {
   if (!producer || producer->getBlock() != consumer->getBlock() || use->get().hasOneUse() ||
       producer.getNumParallelLoops() != producer.getNumLoops() || producer->getNumResults() != 1 ||
       !consumer.getMatchingIndexingMap(use).isPermutation())
+    return false;
+  // A strided read would become one of the consumer's: its callers split loops of plain maps only,
+  // and reading every third element costs as much memory traffic as reading all.
+  if (!hasPlainMaps(producer))
     return false;
   bool gathers = false;
   producer.getBody()->walk([&](tensor::ExtractOp) { gathers = true; });

@@ -14,7 +14,8 @@ namespace xc::cuda {
 
 /// Computes elementwise inputs of the reduction `op` in its body where others use them as well, if
 /// what they are made of is no more to read than they are. Then they need not be in memory before
-/// the reduction begins. Returns the op that is left.
+/// the reduction begins. Where `op` has plain maps (hasPlainMaps), the op that is left has them
+/// too. Returns that op.
 mlir::linalg::GenericOp recomputeInputs(mlir::linalg::GenericOp op);
 
 /// Makes the one elementwise op that still needs what `producer` computes, if only one does and

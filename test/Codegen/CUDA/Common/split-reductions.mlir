@@ -700,3 +700,43 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
     return %off : tensor<64x512x256xf32>
   }
 }
+
+// -----
+
+#whole = affine_map<(d0, d1) -> (d0, d1)>
+#third = affine_map<(d0, d1) -> (d1, d0 * 3)>
+#row = affine_map<(d0, d1) -> (d0)>
+
+// What others use as well and is read with a stride is read from memory: loops that are split index each dim alone.
+// CHECK-LABEL: func.func @strided
+// CHECK-SAME:    %[[X:.*]]: tensor<?x15xf32>
+// CHECK:         %[[PICKED:.*]] = linalg.generic
+// CHECK-SAME:      iterator_types = ["parallel", "parallel"]
+// CHECK-SAME:      ins(%[[X]] : tensor<?x15xf32>)
+// CHECK:         %[[COVERED:.*]] = tensor.extract_slice %[[PICKED]][0, 0] [5, %{{.*}}] [1, 1]
+// CHECK:         %[[PARTS:.*]] = tensor.expand_shape %[[COVERED]] {{\[\[}}0], [1, 2]] output_shape [5, 102, %{{.*}}]
+// CHECK:         linalg.generic
+// CHECK-SAME:      ins(%[[PARTS]] : tensor<5x102x?xf32>) outs(%{{.*}} : tensor<5x102xf32>)
+// CHECK:         return %{{.*}}, %[[PICKED]]
+builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @strided(%x: tensor<?x15xf32>) -> (tensor<5xf32>, tensor<5x?xf32>) {
+    %c0 = arith.constant 0 : index
+    %zero = arith.constant 0.0 : f32
+    %n = tensor.dim %x, %c0 : tensor<?x15xf32>
+    %e0 = tensor.empty(%n) : tensor<5x?xf32>
+    %picked = linalg.generic {indexing_maps = [#third, #whole], iterator_types = ["parallel", "parallel"]}
+        ins(%x : tensor<?x15xf32>) outs(%e0 : tensor<5x?xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      linalg.yield %in : f32
+    } -> tensor<5x?xf32>
+    %e1 = tensor.empty() : tensor<5xf32>
+    %f1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<5xf32>) -> tensor<5xf32>
+    %sum = linalg.generic {indexing_maps = [#whole, #row], iterator_types = ["parallel", "reduction"]}
+        ins(%picked : tensor<5x?xf32>) outs(%f1 : tensor<5xf32>) {
+    ^bb0(%in: f32, %acc: f32):
+      %s = arith.addf %acc, %in : f32
+      linalg.yield %s : f32
+    } -> tensor<5xf32>
+    return %sum, %picked : tensor<5xf32>, tensor<5x?xf32>
+  }
+}
