@@ -126,8 +126,10 @@ static std::string explainWord(const ParserError &error) {
 static std::string explainTypes(const ParserError &error) {
   StringRef line = error.rest.take_until([](char c) { return c == '\n'; });
   std::optional<RegisteredOperationName> op = findLastOp(error);
-  bool isOneType = line.contains(" : ") && !line.contains("->");
-  if (!StringRef(error.message).contains("expects different type than prior uses") || !op ||
+  StringRef message = error.message;
+  bool isAtType = message.contains("expected builtin.function");
+  bool isOneType = (isAtType || line.contains(" : ")) && !line.contains("->");
+  if (!(isAtType || message.contains("expects different type than prior uses")) || !op ||
       !isOneType || error.before.rsplit("array.").second.contains('\n'))
     return {};
   return ("where operands and result differ in type, '" + op->getStringRef() +

@@ -10,6 +10,7 @@
 #include "compiler/Codegen/CUDA/Common/Occupancy.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Dialect/Plan/IR/PlanInitOps.h"
+#include "tools/common/Printable.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
@@ -138,7 +139,7 @@ void printSummary(ModuleOp module, llvm::raw_ostream &stream) {
         choices += isa<plan::ChooseOp>(op);
       });
       auto bytes = function->getAttrOfType<IntegerAttr>("arena_static");
-      stream << getTargetName(target) << " @" << function.getSymName() << ": "
+      stream << getTargetName(target) << " @" << tools::printable(function.getSymName()) << ": "
              << count(launches, "launch", "launches") << ", " << count(copies, "copy", "copies")
              << ", ";
       if (controls)
