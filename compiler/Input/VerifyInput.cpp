@@ -409,15 +409,20 @@ static LogicalResult verifyFunction(func::FuncOp func, ArrayRef<std::string> gra
   return verifyBlock(func.getBody().front());
 }
 
-/// A gradient is of a function that is there.
+/// A gradient is of a function that is there, or of a gradient that is made before it.
 static LogicalResult verifyGradients(ModuleOp module, ArrayRef<std::string> gradients) {
+  SmallVector<std::string> made;
+  for (const std::string &function : gradients)
+    made.push_back(array::getGradientName(function));
   SmallVector<StringRef> known;
   for (auto func : module.getOps<func::FuncOp>())
     if (!func.isExternal())
       known.push_back(func.getName());
-  for (StringRef function : gradients) {
-    if (llvm::is_contained(known, function))
+  for (auto [function, gradient] : llvm::zip_equal(gradients, made)) {
+    if (llvm::is_contained(known, function)) {
+      known.push_back(gradient);
       continue;
+    }
     std::string nearest = suggestNames(function, known);
     return emitError(UnknownLoc::get(module.getContext()))
            << "--gradient=" << function << ": there is no function '" << function << "'; "
