@@ -315,11 +315,14 @@ static Results importCenterCropPad(NodeImport &n) {
 // Depth and space
 //===----------------------------------------------------------------------===//
 
+/// Whether a side of a block is within bounds, so that the block's elements can be counted.
+static bool isBlock(int64_t side) { return side >= 1 && side <= kMostAmount; }
+
 static Results importDepthToSpace(NodeImport &n) {
   Value x = n.input(0);
   int64_t block = n.integer("blocksize", 0);
   std::string mode = n.text("mode", "DCR");
-  if (n.rankOf(x) != 4 || block < 1 || (mode != "DCR" && mode != "CRD"))
+  if (n.rankOf(x) != 4 || !isBlock(block) || (mode != "DCR" && mode != "CRD"))
     return n.error("expected rank 4, a blocksize and mode DCR or CRD");
   Numbers s = n.sizesOf(x);
   OpFoldResult b = n.index(block);
@@ -338,7 +341,7 @@ static Results importSpaceToDepth(NodeImport &n) {
   Value x = n.input(0);
   int64_t block = n.integer("blocksize", 0);
   std::string mode = n.text("mode", "DCR");
-  if (n.rankOf(x) != 4 || block < 1 || (mode != "DCR" && mode != "CRD"))
+  if (n.rankOf(x) != 4 || !isBlock(block) || (mode != "DCR" && mode != "CRD"))
     return n.error("expected rank 4, a blocksize and mode DCR or CRD");
   Numbers s = n.sizesOf(x);
   for (int64_t dim : {2, 3})
