@@ -200,6 +200,37 @@ void DispatchGrouping::absorbOperands(DispatchGroup &group, kernel::AttentionOp 
   }
 }
 
+/// True if all that the reshape does is to drop dims of size 1.
+static bool dropsOnes(tensor::CollapseShapeOp collapse) {
+  return llvm::all_of(collapse.getReassociationIndices(), [&](ArrayRef<int64_t> dims) {
+    return llvm::count_if(
+               dims, [&](int64_t dim) { return collapse.getSrcType().getDimSize(dim) != 1; }) <= 1;
+  });
+}
+
+bool DispatchGrouping::tryStoreMoved(Operation *op) {
+  if (!movesRows(op))
+    return false;
+  Value result = op->getOperand(0);
+  if (!result.hasOneUse())
+    return false;
+  // A batch of one, which the op that moves rows has lost.
+  auto collapse = result.getDefiningOp<tensor::CollapseShapeOp>();
+  if (collapse && !(dropsOnes(collapse) && collapse.getSrc().hasOneUse()))
+    return false;
+  auto attention = (collapse ? collapse.getSrc() : result).getDefiningOp<kernel::AttentionOp>();
+  // With a second result, what moves would no longer be the kernel's first one.
+  DispatchGroup *group =
+      attention && attention->getNumResults() == 1 ? groupOf.lookup(attention) : nullptr;
+  if (!group || group->ops.back() != attention)
+    return false;
+  if (collapse)
+    group->ops.push_back(collapse);
+  group->ops.push_back(op);
+  groupOf[op] = group;
+  return true;
+}
+
 DispatchGroup *DispatchGrouping::createGroup(Operation *op) {
   groups.push_back(std::make_unique<DispatchGroup>());
   DispatchGroup &group = *groups.back();
@@ -242,6 +273,8 @@ void DispatchGrouping::add(Operation *op) {
       absorbOperands(*group, attention);
     return;
   }
+  if (tryStoreMoved(op))
+    return;
   llvm::SetVector<DispatchGroup *> producers;
   for (Value operand : op->getOperands())
     if (Operation *definition = operand.getDefiningOp())

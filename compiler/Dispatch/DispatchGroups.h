@@ -119,6 +119,8 @@ private:
   bool tryPrologue(DispatchGroup &group, mlir::Operation *contraction);
   DispatchGroup *findProducer(mlir::Value tensor) const;
   void absorbOperands(DispatchGroup &group, kernel::AttentionOp op);
+  /// Lets attention store its rows where `op`, which permutes them, would.
+  bool tryStoreMoved(mlir::Operation *op);
   /// Computes what `tensor`, an operand of an update or a mask of attention, is made of element by
   /// element where it is used, if nothing else needs it.
   void absorbProducers(DispatchGroup &group, mlir::Value tensor);

@@ -744,4 +744,26 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
     %a = kernel.attention %q, %b, %q into %o scale = 1.250000e-01 : tensor<1x4x128x64xbf16>, tensor<1x4x128x64xbf16>, tensor<1x4x128x64xbf16> into tensor<1x4x128x64xbf16> -> tensor<1x4x128x64xbf16>
     return %a : tensor<1x4x128x64xbf16>
   }
+
+  // Attention stores its rows where the op behind it would move them. The batch of one that lies between comes along.
+  // CHECK-LABEL: func.func @moved_result
+  // CHECK:         plan.region
+  // CHECK:           kernel.attention
+  // CHECK-NEXT:      tensor.collapse_shape
+  // CHECK-NEXT:      linalg.generic
+  // CHECK-NOT:     plan.region
+  // ALONE-LABEL: func.func @moved_result
+  // ALONE-COUNT-2: plan.region
+  func.func @moved_result(%q: tensor<1x4x128x64xbf16>) -> tensor<128x4x64xbf16> {
+    %o = tensor.empty() : tensor<1x4x128x64xbf16>
+    %a = kernel.attention %q, %q, %q into %o scale = 1.250000e-01 : tensor<1x4x128x64xbf16>, tensor<1x4x128x64xbf16>, tensor<1x4x128x64xbf16> into tensor<1x4x128x64xbf16> -> tensor<1x4x128x64xbf16>
+    %c = tensor.collapse_shape %a [[0, 1], [2], [3]] : tensor<1x4x128x64xbf16> into tensor<4x128x64xbf16>
+    %e = tensor.empty() : tensor<128x4x64xbf16>
+    %m = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d1, d0, d2)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel"]}
+        ins(%c : tensor<4x128x64xbf16>) outs(%e : tensor<128x4x64xbf16>) {
+    ^bb0(%in: bf16, %out: bf16):
+      linalg.yield %in : bf16
+    } -> tensor<128x4x64xbf16>
+    return %m : tensor<128x4x64xbf16>
+  }
 }

@@ -176,6 +176,48 @@ def fusion():
                  f"{turns}\n    %r0 = array.attention %t0, %t1, %t2 scale = 0.25 : ({', '.join(heads)}) -> {heads[0]}", "sum")
 
 
+def packed():
+    """Queries, keys and values out of the rows of one product, and a result whose heads follow one another in rows."""
+    for name, dtype, batch, tokens, heads, width, order in (("", "bf16", 2, 131, 3, 64, [0, 2, 1, 3]), ("_one_batch", "f16", 1, 70, 2, 32, [0, 2, 1, 3]),
+                                                            ("_one_head", "bf16", 3, 40, 1, 16, [0, 2, 1, 3]), ("_equal", "f16", 16, 16, 16, 16, [0, 2, 1, 3]),
+                                                            ("_tokens_first", "bf16", 2, 70, 3, 24, [2, 0, 1, 3])):
+        x = tensors.random(dtype, (batch, tokens, 3 * heads * width), 4, -1, 1)
+        parts = x.values.reshape(batch, tokens, 3, heads, width).transpose(2, 0, 3, 1, 4)
+        wanted = attend(*parts, 0.25).transpose(order)
+        row, split, swapped = (mlir_type(dtype, shape) for shape in ((batch, tokens, heads * width), (batch, tokens, heads, width),
+                                                                    (batch, heads, tokens, width)))
+        moved, joined = mlir_type(dtype, wanted.shape), mlir_type(dtype, (*wanted.shape[:2], heads * width))
+        lines = []
+        for i in range(3):
+            lines.append(f"%s{i} = array.slice %0 [:, :, {i * heads * width}:{(i + 1) * heads * width}] : {x.mlir} -> {row}")
+            lines.append(f"%h{i} = array.reshape %s{i} : {row} -> {split}")
+            lines.append(f"%t{i} = array.transpose %h{i} permutation = [0, 2, 1, 3] : {split} -> {swapped}")
+        lines.append(f"%a = array.attention %t0, %t1, %t2 scale = 0.25 : ({swapped}, {swapped}, {swapped}) -> {swapped}")
+        lines.append(f"%m = array.transpose %a permutation = {order} : {swapped} -> {moved}")
+        lines.append(f"%r0 = array.reshape %m : {moved} -> {joined}")
+        yield simple(f"fused_packed{name}", [x], [(dtype, wanted.reshape(*wanted.shape[:2], heads * width))], "\n".join(lines), "sum")
+    # Both as it is and moved.
+    given = inputs("f16", (2, 2, 70, 32), (2, 2, 50, 32))
+    wanted = attend(*(t.values for t in given), 0.25)
+    moved = mlir_type("f16", wanted.swapaxes(1, 2).shape)
+    yield simple("fused_moved_and_kept", given, [("f16", wanted), ("f16", wanted.swapaxes(1, 2))], f"""
+    %r0 = array.attention %0, %1, %2 scale = 0.25 : ({', '.join(t.mlir for t in given)}) -> {given[0].mlir}
+    %r1 = array.transpose %r0 permutation = [0, 2, 1, 3] : {given[0].mlir} -> {moved}""", "sum")
+    # Of one module, all lengths, moved where they are stored.
+    steps = []
+    for queries, keys in ((1, 1), (70, 300), (0, 4), (3, 0), (130, 130)):
+        given = inputs("bf16", (2, 4, queries, 32), (2, 4, keys, 32))
+        steps.append(Step(given, [("bf16", attend(*(t.values for t in given), 0.25).swapaxes(1, 2))]))
+    types = "tensor<?x4x?x32xbf16>, tensor<?x4x?x32xbf16>, tensor<?x4x?x32xbf16>"
+    yield Case("fused_moved_symbolic", f"""  func.func @NAME(%q: tensor<?x4x?x32xbf16>, %k: tensor<?x4x?x32xbf16>, %v: tensor<?x4x?x32xbf16>)
+      -> tensor<?x?x4x32xbf16> {{
+    %a = array.attention %q, %k, %v scale = 0.25 : ({types}) -> tensor<?x4x?x32xbf16>
+    %r = array.transpose %a permutation = [0, 2, 1, 3] : tensor<?x4x?x32xbf16> -> tensor<?x?x4x32xbf16>
+    return %r : tensor<?x?x4x32xbf16>
+  }}
+""", steps, "sum")
+
+
 def gradients():
     """Of --gradient, one kernel for queries and one for keys and values where a target has them: sizes that are not multiples of tiles, grouped
     heads, keys that are hidden by position or by a mask, queries that see none, and what falls outside those kernels (wide vectors)."""
@@ -227,5 +269,5 @@ def written_gradients():
 
 
 def cases():
-    for group in (shapes, equal_sizes, hidden_keys, masks, sinks, symbolic, fusion, gradients, written_gradients):
+    for group in (shapes, equal_sizes, hidden_keys, masks, sinks, symbolic, fusion, packed, gradients, written_gradients):
         yield from group()

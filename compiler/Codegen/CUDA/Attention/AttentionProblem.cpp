@@ -7,6 +7,7 @@
 
 #include "compiler/Codegen/CUDA/Attention/AttentionProblem.h"
 #include "compiler/Codegen/CUDA/Attention/AttentionSchedule.h"
+#include "compiler/Codegen/CUDA/Common/Accesses.h"
 #include "compiler/Codegen/CUDA/Common/Guards.h"
 #include "compiler/Codegen/CUDA/Matmul/TiledAccess.h"
 #include "compiler/Dialect/Tile/IR/TileOps.h"
@@ -41,32 +42,58 @@ bool hasAttentionKernel(kernel::AttentionOp op, const Target *target, bool wgmma
          (!op.getWindow() || static_cast<int64_t>(*op.getWindow()) <= kMostWindow);
 }
 
+static kernel::AttentionOp findAttention(Value tensor, SmallVector<unsigned> &order) {
+  return getPermuted(tensor, order).getDefiningOp<kernel::AttentionOp>();
+}
+
 kernel::AttentionOp matchAttention(const KernelInfo &kernel) {
   if (kernel.outputs.empty())
     return nullptr;
-  return kernel.outputs.front().tensor.getDefiningOp<kernel::AttentionOp>();
+  SmallVector<unsigned> order;
+  return findAttention(kernel.outputs.front().tensor, order);
+}
+
+SmallVector<unsigned> getResultOrder(const KernelInfo &kernel) {
+  SmallVector<unsigned> order;
+  findAttention(kernel.outputs.front().tensor, order);
+  return order;
 }
 
 //===----------------------------------------------------------------------===//
 // Operands
 //===----------------------------------------------------------------------===//
 
-/// `dim + start`, or a number alone.
-static bool matchDim(AffineExpr expr, std::optional<unsigned> &dim, int64_t &start) {
-  start = 0;
-  if (auto sum = dyn_cast<AffineBinaryOpExpr>(expr); sum && sum.getKind() == AffineExprKind::Add)
-    if (auto constant = dyn_cast<AffineConstantExpr>(sum.getRHS())) {
-      start = constant.getValue();
-      expr = sum.getLHS();
-    }
-  dim.reset();
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-    start += constant.getValue();
-  else if (auto position = dyn_cast<AffineDimExpr>(expr))
-    dim = position.getPosition();
-  else
+namespace {
+
+/// A coordinate as a sum: `start`, and each dim as often as its step says.
+struct LinearCoord {
+  explicit LinearCoord(size_t dims) : steps(dims, 0) {}
+  /// Adds `expr` `times` over; false if it is no sum of multiples of dims.
+  bool add(AffineExpr expr, int64_t times);
+
+  SmallVector<int64_t> steps;
+  int64_t start = 0;
+};
+
+} // namespace
+
+bool LinearCoord::add(AffineExpr expr, int64_t times) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
+    start += times * constant.getValue();
+    return true;
+  }
+  if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+    steps[dim.getPosition()] += times;
+    return true;
+  }
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
     return false;
-  return true;
+  if (binary.getKind() == AffineExprKind::Add)
+    return add(binary.getLHS(), times) && add(binary.getRHS(), times);
+  auto factor = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  return binary.getKind() == AffineExprKind::Mul && factor &&
+         add(binary.getLHS(), times * factor.getValue());
 }
 
 /// Gives each of `operand`'s dims the stride that it has in the binding's memory, at `coords`.
@@ -78,14 +105,18 @@ static bool findStrides(AttentionOperand &operand, ArrayRef<AffineExpr> coords,
   AffineExpr stride = getAffineConstantExpr(1, context);
   SmallVector<Value> extents = points.getSizes(operand.binding);
   for (auto [expr, extent] : llvm::reverse(llvm::zip_equal(coords, extents))) {
-    std::optional<unsigned> dim;
-    int64_t start = 0;
+    LinearCoord coord(operand.sizes.size());
     AffineExpr size = getScalarFormula(extent, context);
-    if (!size || !matchDim(expr, dim, start) || (dim && operand.strides[*dim]))
+    if (!size || !coord.add(expr, /*times=*/1))
       return false;
-    if (dim)
-      operand.strides[*dim] = stride;
-    operand.offset = operand.offset + stride * start;
+    for (auto [step, own] : llvm::zip_equal(coord.steps, operand.strides)) {
+      if (step == 0)
+        continue;
+      if (step < 0 || own)
+        return false;
+      own = stride * step;
+    }
+    operand.offset = operand.offset + stride * coord.start;
     stride = stride * size;
   }
   for (auto [size, own] : llvm::zip_equal(operand.sizes, operand.strides)) {
@@ -112,20 +143,23 @@ static void mergeDims(AttentionOperand &operand, PointEmitter &points) {
   }
 }
 
-/// The tensor that `expand` only adds dims of size 1 to, and its coordinates; null if it does more.
+/// The tensor that `expand` splits dims of, and its coordinates; null if a size that they take is
+/// not known.
 static Value getExpanded(tensor::ExpandShapeOp expand, SmallVector<AffineExpr> &coords) {
   SmallVector<AffineExpr> source;
+  RankedTensorType type = expand.getResultType();
   for (ArrayRef<int64_t> dims : expand.getReassociationIndices()) {
-    AffineExpr own = getAffineConstantExpr(0, expand.getContext());
-    unsigned others = 0;
-    for (int64_t dim : dims)
-      if (expand.getResultType().getDimSize(dim) != 1) {
-        own = coords[dim];
-        ++others;
-      }
-    if (others > 1)
-      return nullptr;
-    source.push_back(own);
+    AffineExpr sum = getAffineConstantExpr(0, expand.getContext());
+    bool isFirst = true;
+    for (int64_t dim : dims) {
+      if (type.getDimSize(dim) == 1)
+        continue;
+      if (!isFirst && type.isDynamicDim(dim))
+        return nullptr;
+      sum = isFirst ? coords[dim] : sum * type.getDimSize(dim) + coords[dim];
+      isFirst = false;
+    }
+    source.push_back(sum);
   }
   coords = std::move(source);
   return expand.getSrc();

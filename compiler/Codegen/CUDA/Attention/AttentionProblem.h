@@ -19,9 +19,13 @@ bool hasAttentionKernel(kernel::AttentionOp op, const Target *target, bool wgmma
 
 bool hasAttentionKernel(kernel::AttentionGradientOp op, const Target *target, bool wgmma);
 
-/// The attention that `kernel` computes, with elementwise ops that make its mask; null if it is
-/// something else.
+/// The attention that `kernel` computes, with elementwise ops that make its mask and perhaps one
+/// that permutes its result's rows; null if it is something else.
 kernel::AttentionOp matchAttention(const KernelInfo &kernel);
+
+/// For each dim of the kernel's first output, the dim of the attention's result that it is. Dims of
+/// size 1 may be missing.
+llvm::SmallVector<unsigned> getResultOrder(const KernelInfo &kernel);
 
 /// An operand of attention as copies of boxes want it: dims before the length (merged where they
 /// follow one another), the length, and the vector, which is contiguous.

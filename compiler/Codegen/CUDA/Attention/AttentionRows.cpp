@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Attention/AttentionRows.h"
+#include "compiler/Codegen/CUDA/Attention/AttentionProblem.h"
 #include "compiler/Codegen/CUDA/Common/KernelFrame.h"
 #include "compiler/Dialect/Kernel/IR/AttentionLoops.h"
 
@@ -119,6 +120,11 @@ LogicalResult emitAttentionRows(const KernelInfo &kernel, kernel::AttentionOp op
       index.add(index.mul(frame.getBlockId(), config.getThreads()), frame.getThreadId());
   points.emitIf(index.isLess(element, count), [&] {
     SmallVector<Value> place = index.delinearize(element, sizes);
+    SmallVector<Value> outputPlace, outputSizes;
+    for (unsigned dim : getResultOrder(kernel)) {
+      outputPlace.push_back(place[dim]);
+      outputSizes.push_back(sizes[dim]);
+    }
     Value column = place.pop_back_val();
     RowEmitter emitter(op, points, place);
     kernel::AttentionLoops loops = emitter.makeLoops();
@@ -126,7 +132,8 @@ LogicalResult emitAttentionRows(const KernelInfo &kernel, kernel::AttentionOp op
     Value result = loops.buildResult(op, points.builder, points.loc, softmax, column);
     Value narrow = arith::TruncFOp::create(points.builder, points.loc,
                                            op.getQueryType().getElementType(), result);
-    points.store(kernel.outputs.front().binding, Coord::uniform(element), narrow, 1);
+    points.store(kernel.outputs.front().binding,
+                 Coord::uniform(index.linearize(outputPlace, outputSizes)), narrow, 1);
     if (!op.hasLogsumexp() || kernel.outputs.size() < 2)
       return; // or nobody needs it
     points.emitIf(index.isEqual(column, index.constant(0)), [&] {

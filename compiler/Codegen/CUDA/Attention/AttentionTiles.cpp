@@ -256,8 +256,9 @@ Value AttentionTiles::loadMask(Value mask, Value query, Value head, Value row, V
   return points.emit(mask, Point{coords, {}, 1, {}});
 }
 
-void AttentionTiles::storeTile(plan::BindingOp binding, Value tile, Value head, Value firstRow,
-                               Value rows, int64_t columns) {
+void AttentionTiles::storeTile(plan::BindingOp binding, Value tile,
+                               llvm::function_ref<Value(Value)> getLine, Value firstRow, Value rows,
+                               int64_t columns) {
   auto type = cast<tile::RegisterType>(tile.getType());
   Type element = cast<MemRefType>(binding.getMemory().getType()).getElementType();
   Type index1 = builder.getIndexType();
@@ -274,8 +275,7 @@ void AttentionTiles::storeTile(plan::BindingOp binding, Value tile, Value head, 
     if (type.getColumns() != columns)
       inside = index.both(inside, index.isLess(column, index.constant(columns)));
     points.emitIf(inside, [&] {
-      Value line = index.add(index.mul(head, rows), row);
-      Value place = index.add(index.mul(line, columns), column);
+      Value place = index.add(index.mul(getLine(row), columns), column);
       points.store(binding, Coord::consecutive(place), block.getArgument(0), width);
     });
     tile::YieldOp::create(builder, loc, ValueRange());

@@ -421,7 +421,8 @@ void AttentionGradientEmitter::store(const Tile &tile, ValueRange sums) {
         Value scale = f32(op.getScale().convertToDouble());
         return arith::MulFOp::create(builder, loc, arguments[0], scale).getResult();
       });
-    storeTile(output.binding, sum, tile.head, firstRow(tile), ownLength, widths[number]);
+    auto getLine = [&](Value row) { return index.add(index.mul(tile.head, ownLength), row); };
+    storeTile(output.binding, sum, getLine, firstRow(tile), ownLength, widths[number]);
   }
 }
 

@@ -31,6 +31,46 @@ std::optional<Exprs> getSourceCoords(tensor::ExtractSliceOp slice, ArrayRef<Affi
   return source;
 }
 
+/// The tensor that `op` permutes the dims of, computing nothing; null if it does more.
+static Value getTransposed(linalg::GenericOp op) {
+  if (op.getNumDpsInputs() != 1 || op.getNumDpsInits() != 1 || op.getNumReductionLoops() != 0)
+    return nullptr;
+  AffineMap from = op.getIndexingMapsArray()[0], to = op.getIndexingMapsArray()[1];
+  bool isCopy = op.getBlock()->getTerminator()->getOperand(0) == op.getBlock()->getArgument(0);
+  return isCopy && to.isIdentity() && from.isPermutation() ? op.getDpsInputs().front() : Value();
+}
+
+/// For each dim of the result of `collapse` the one of its source that is not of size 1, or the
+/// first if all are; nothing where there are several.
+static std::optional<SmallVector<unsigned>> getLongDims(tensor::CollapseShapeOp collapse) {
+  SmallVector<unsigned> result;
+  for (ArrayRef<int64_t> dims : collapse.getReassociationIndices()) {
+    auto isLong = [&](int64_t dim) { return collapse.getSrcType().getDimSize(dim) != 1; };
+    if (llvm::count_if(dims, isLong) > 1)
+      return std::nullopt;
+    const int64_t *own = llvm::find_if(dims, isLong);
+    result.push_back(own == dims.end() ? dims.front() : *own);
+  }
+  return result;
+}
+
+Value getPermuted(Value tensor, SmallVector<unsigned> &order) {
+  order = llvm::to_vector(llvm::seq<unsigned>(0, cast<ShapedType>(tensor.getType()).getRank()));
+  auto generic = tensor.getDefiningOp<linalg::GenericOp>();
+  Value source = generic ? getTransposed(generic) : Value();
+  if (!source)
+    return tensor;
+  for (auto [dim, own] : llvm::enumerate(generic.getIndexingMapsArray()[0].getResults()))
+    order[cast<AffineDimExpr>(own).getPosition()] = dim;
+  auto collapse = source.getDefiningOp<tensor::CollapseShapeOp>();
+  std::optional<SmallVector<unsigned>> kept = collapse ? getLongDims(collapse) : std::nullopt;
+  if (!kept)
+    return source;
+  for (unsigned &dim : order)
+    dim = (*kept)[dim];
+  return collapse.getSrc();
+}
+
 std::optional<unsigned> Access::getContiguousDim() const {
   ArrayRef<int64_t> shape = cast<RankedTensorType>(tensor.getType()).getShape();
   for (auto [coord, size] : llvm::zip_equal(llvm::reverse(coords), llvm::reverse(shape))) {

@@ -19,6 +19,11 @@ namespace xc::cuda {
 std::optional<llvm::SmallVector<mlir::AffineExpr>>
 getSourceCoords(mlir::tensor::ExtractSliceOp slice, llvm::ArrayRef<mlir::AffineExpr> coords);
 
+/// The tensor that `tensor` has the elements of, perhaps with its dims in another order and without
+/// some of size 1; `tensor` itself if it is no such copy. `order` becomes the source's dim of each
+/// dim of `tensor`.
+mlir::Value getPermuted(mlir::Value tensor, llvm::SmallVector<unsigned> &order);
+
 /// A result's element at (d0, d1, ...) needs the element of `tensor`, read from a binding, at
 /// `coords`.
 struct Access {

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Codegen/CUDA/Common/Accesses.h"
 #include "compiler/Codegen/CUDA/Common/LaneOps.h"
 #include "compiler/Codegen/CUDA/Common/PointEmitter.h"
 #include "compiler/Codegen/CUDA/Common/ReductionGroup.h"
@@ -79,9 +80,18 @@ Operation *PointEmitter::findUnsupported(const KernelInfo &kernel, std::string &
               });
               return isWritten ? "" : "expected the result of kernel.update to be an output";
             })
-            .Case<kernel::AttentionOp, kernel::AttentionGradientOp, kernel::CountDigitsOp,
-                  kernel::MergeOp, kernel::ScanOp, kernel::SortDigitOp,
-                  kernel::SortOp>([&](Operation *line) {
+            .Case([&](kernel::AttentionOp attention) {
+              // It may store its rows in another order.
+              bool isStored = llvm::any_of(kernel.outputs, [&](const KernelOutput &output) {
+                SmallVector<unsigned> order;
+                return getPermuted(output.tensor, order) == attention.getResult(0);
+              });
+              return isStored || isOutput(kernel, attention)
+                         ? ""
+                         : "expected the result of attention to be an output";
+            })
+            .Case<kernel::AttentionGradientOp, kernel::CountDigitsOp, kernel::MergeOp,
+                  kernel::ScanOp, kernel::SortDigitOp, kernel::SortOp>([&](Operation *line) {
               return isOutput(kernel, line)
                          ? ""
                          : "expected the results of an op with a kernel of its own to be outputs";
