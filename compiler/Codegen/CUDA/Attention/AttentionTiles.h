@@ -72,8 +72,8 @@ protected:
   /// ones inside; so is that of all in a dim of one element.
   mlir::Value loadMask(mlir::Value mask, mlir::Value query, mlir::Value head, mlir::Value row,
                        mlir::Value column);
-  /// Stores those of the tile's rows, from `firstRow` on, that are below `rows`; `getLine` says of a
-  /// row which one of the binding it is.
+  /// Stores those of the tile's rows, from `firstRow` on, that are below `rows`; `getLine` says of
+  /// a row which one of the binding it is.
   void storeTile(plan::BindingOp binding, mlir::Value tile,
                  llvm::function_ref<mlir::Value(mlir::Value)> getLine, mlir::Value firstRow,
                  mlir::Value rows, int64_t columns);
