@@ -118,7 +118,8 @@ private:
   }
   bool tryPrologue(DispatchGroup &group, mlir::Operation *contraction);
   DispatchGroup *findProducer(mlir::Value tensor) const;
-  void absorbOperands(DispatchGroup &group, kernel::AttentionOp op);
+  /// Makes the operands and the mask of attention where they are read.
+  void absorbOperands(DispatchGroup &group, llvm::ArrayRef<mlir::Value> operands, mlir::Value mask);
   /// Computes what `tensor`, an operand of an update or a mask of attention, is made of element by
   /// element where it is used, if nothing else needs it.
   void absorbProducers(DispatchGroup &group, mlir::Value tensor);
