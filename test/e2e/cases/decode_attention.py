@@ -128,6 +128,25 @@ def paged():
 """, steps, "sum")
 
 
+def norms():
+    """Products of one token's norm: of short vectors each row of a product sums up the norm by itself; long ones are normed first."""
+    for dtype, width, rows in (("f32", 512, 600), ("f16", 264, 1024), ("f32", 3000, 100)):
+        x, scale = tensors.random(dtype, (1, width), 1, -1, 1), tensors.random(dtype, (width,), 2, 0.5, 1.5)
+        gate, up, down = (tensors.random(dtype, shape, seed, -0.1, 0.1) for seed, shape in ((3, (rows, width)), (4, (rows, width)), (5, (width, rows))))
+        normed = x.values / np.sqrt(np.square(x.values).mean() + 0.001) * scale.values
+        first, second = normed @ gate.values.T, normed @ up.values.T
+        wanted = x.values + (first / (1 + np.exp(-first)) * second) @ down.values.T
+        row = f"tensor<1x{rows}x{dtype}>"
+        yield simple(f"norm_and_products_{dtype}_{width}", [x, scale, gate, up, down], [(dtype, wanted)], f"""
+        %n = array.rms_norm %0 scale(%1 : {scale.mlir}) axis = 1 epsilon = 0.001 : {x.mlir}
+        %g = array.matmul %n, %2 transpose_b : ({x.mlir}, {gate.mlir}) -> {row}
+        %u = array.matmul %n, %3 transpose_b : ({x.mlir}, {up.mlir}) -> {row}
+        %s = array.silu %g : {row}
+        %h = array.mul %s, %u : {row}
+        %d = array.matmul %h, %4 transpose_b : ({row}, {down.mlir}) -> {x.mlir}
+        %r0 = array.add %0, %d : {x.mlir}""", "sum" if dtype == "f32" else "model")
+
+
 def cases():
-    for make in (shapes, hidden_keys, masks, symbolic, fusion, paged):
+    for make in (shapes, hidden_keys, masks, symbolic, fusion, paged, norms):
         yield from make()
