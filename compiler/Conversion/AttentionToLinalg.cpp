@@ -8,6 +8,7 @@
 #include "compiler/Conversion/ArrayToLinalg.h"
 #include "compiler/Dialect/Array/IR/AttentionGradientOp.h"
 #include "compiler/Dialect/Array/IR/Demands.h"
+#include "compiler/Dialect/Kernel/IR/AttentionDecodeOp.h"
 #include "compiler/Dialect/Kernel/IR/AttentionGradientOp.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -50,6 +51,28 @@ struct ConvertAttention : OpConversionPattern<array::AttentionOp> {
   }
 };
 
+struct ConvertPagedAttention : OpConversionPattern<array::PagedAttentionOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(array::PagedAttentionOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    if (!op->hasAttr(array::kWholeAttr))
+      return rewriter.notifyMatchFailure(op, "is to be decomposed");
+    Location loc = op.getLoc();
+    SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, loc, adaptor.getQuery());
+    sizes.back() = tensor::getMixedSize(rewriter, loc, adaptor.getValues(), 3);
+    Value dest = emptyTensor(rewriter, loc, sizes, op.getType().getElementType());
+    auto attention = kernel::AttentionDecodeOp::create(
+        rewriter, loc, TypeRange(dest.getType()), adaptor.getQuery(), adaptor.getKeys(),
+        adaptor.getValues(), /*mask=*/Value(), /*offset=*/Value(), /*sinks=*/Value(),
+        adaptor.getTable(), adaptor.getLengths(), dest, /*causal=*/UnitAttr(),
+        /*window=*/IntegerAttr(), op.getScaleAttr(), rewriter.getI64IntegerAttr(1));
+    rewriter.replaceOp(
+        op, castTo(rewriter, loc, attention.getResults().front(), storageType(op.getType())));
+    return success();
+  }
+};
+
 /// One op for all three gradients: a target without a kernel computes them together.
 struct ConvertAttentionGradient : OpConversionPattern<array::AttentionGradientOp> {
   using OpConversionPattern::OpConversionPattern;
@@ -79,7 +102,8 @@ struct ConvertAttentionGradient : OpConversionPattern<array::AttentionGradientOp
 } // namespace
 
 void populateAttentionPatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<ConvertAttention, ConvertAttentionGradient>(converter, patterns.getContext());
+  patterns.add<ConvertAttention, ConvertPagedAttention, ConvertAttentionGradient>(
+      converter, patterns.getContext());
 }
 
 } // namespace xc

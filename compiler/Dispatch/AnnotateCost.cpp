@@ -13,6 +13,7 @@
 
 #include "compiler/Dispatch/Passes.h"
 
+#include "compiler/Dialect/Kernel/IR/AttentionDecodeOp.h"
 #include "compiler/Dialect/Kernel/IR/AttentionGradientOp.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 
@@ -219,14 +220,26 @@ AffineExpr AnnotateCost::countFlops(linalg::LinalgOp op, KernelSizes &sizes) {
 }
 
 /// Those of both products, of all queries and keys.
-static AffineExpr countAttentionFlops(kernel::AttentionOp op, KernelSizes &sizes) {
+template <typename Op>
+static AffineExpr countForwardFlops(Op op, AffineExpr keys, KernelSizes &sizes) {
   int64_t rank = op.getQueryType().getRank();
   AffineExpr flops = getAffineConstantExpr(2, op.getContext());
   auto scale = [&](AffineExpr size) { flops = size ? flops * size : flops; };
   for (int64_t dim = 0; dim < rank - 1; ++dim)
     scale(sizes.getDim(op.getQuery(), dim));
-  scale(sizes.getDim(op.getKey(), rank - 2));
+  scale(keys);
   return flops * (op.getQueryType().getDimSize(rank - 1) + op.getValueType().getDimSize(rank - 1));
+}
+
+static AffineExpr countAttentionFlops(kernel::AttentionOp op, KernelSizes &sizes) {
+  return countForwardFlops(op, sizes.getDim(op.getKey(), op.getQueryType().getRank() - 2), sizes);
+}
+
+static AffineExpr countAttentionFlops(kernel::AttentionDecodeOp op, KernelSizes &sizes) {
+  AffineExpr keys = sizes.getDim(op.getKey(), op.getQueryType().getRank() - 2);
+  if (AffineExpr pages = op.isPaged() ? sizes.getDim(op.getTable(), 1) : AffineExpr())
+    keys = keys ? keys * pages : AffineExpr();
+  return countForwardFlops(op, keys, sizes);
 }
 
 /// Those of its products: three for the queries, four for keys and values.
@@ -314,6 +327,8 @@ void AnnotateCost::annotate(ModuleOp kernel) {
     op->walk([&](Operation *inner) { locations.collect(inner->getLoc()); });
   });
   kernel.walk([&](kernel::AttentionOp op) { flops = flops + countAttentionFlops(op, sizes); });
+  kernel.walk(
+      [&](kernel::AttentionDecodeOp op) { flops = flops + countAttentionFlops(op, sizes); });
   kernel.walk(
       [&](kernel::AttentionGradientOp op) { flops = flops + countAttentionFlops(op, sizes); });
   if (locations.getFound().empty())

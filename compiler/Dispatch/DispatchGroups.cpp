@@ -7,7 +7,7 @@
 
 #include "compiler/Dispatch/DispatchGroups.h"
 
-#include "compiler/Dialect/Kernel/IR/KernelOps.h"
+#include "compiler/Dialect/Kernel/IR/AttentionDecodeOp.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 #include "compiler/Dialect/Plan/IR/Reductions.h"
@@ -183,13 +183,12 @@ static bool expandsByOnes(tensor::ExpandShapeOp expand) {
 
 /// A mask is computed where scores are, once for each of them, unless that takes longer than to
 /// read it; operands that are moved are read from where they were.
-void DispatchGrouping::absorbOperands(DispatchGroup &group, kernel::AttentionOp op) {
+void DispatchGrouping::absorbOperands(DispatchGroup &group, ArrayRef<Value> operands, Value mask) {
   constexpr unsigned mostOps = 24;
-  if (op.getMask())
-    if (DispatchGroup *producer = findProducer(op.getMask());
-        producer && getCost(producer->ops) <= mostOps)
-      absorbProducers(group, op.getMask());
-  for (Value operand : {op.getQuery(), op.getKey(), op.getValue()}) {
+  if (mask)
+    if (DispatchGroup *producer = findProducer(mask); producer && getCost(producer->ops) <= mostOps)
+      absorbProducers(group, mask);
+  for (Value operand : operands) {
     Value moved = operand;
     // A batch of one, which the op that moves rows has lost.
     if (auto expand = moved.getDefiningOp<tensor::ExpandShapeOp>(); expand && expandsByOnes(expand))
@@ -270,7 +269,11 @@ void DispatchGrouping::add(Operation *op) {
       for (Value operand : op->getOperands().drop_back())
         absorbProducers(*group, operand);
     if (auto attention = dyn_cast<kernel::AttentionOp>(op); attention && fuse)
-      absorbOperands(*group, attention);
+      absorbOperands(*group, {attention.getQuery(), attention.getKey(), attention.getValue()},
+                     attention.getMask());
+    if (auto decode = dyn_cast<kernel::AttentionDecodeOp>(op); decode && fuse)
+      absorbOperands(*group, {decode.getQuery(), decode.getKey(), decode.getValue()},
+                     decode.getMask());
     return;
   }
   if (tryStoreMoved(op))

@@ -118,7 +118,8 @@ private:
   }
   bool tryPrologue(DispatchGroup &group, mlir::Operation *contraction);
   DispatchGroup *findProducer(mlir::Value tensor) const;
-  void absorbOperands(DispatchGroup &group, kernel::AttentionOp op);
+  /// Makes the operands and the mask of attention where they are read.
+  void absorbOperands(DispatchGroup &group, llvm::ArrayRef<mlir::Value> operands, mlir::Value mask);
   /// Lets attention store its rows where `op`, which permutes them, would.
   bool tryStoreMoved(mlir::Operation *op);
   /// Computes what `tensor`, an operand of an update or a mask of attention, is made of element by

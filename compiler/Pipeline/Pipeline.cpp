@@ -77,13 +77,25 @@ static void addInputPasses(OpPassManager &pm, const CompileOptions &options,
   pm.addPass(createSymbolDCEPass());
 }
 
-/// Whether a target may have kernels for attention as a whole.
+static bool hasTarget(const CompileOptions &options,
+                      llvm::function_ref<bool(const cuda::Target &)> isWanted) {
+  return llvm::any_of(options.targets, [&](StringRef name) {
+    auto [kind, arch] = name.split(':');
+    const cuda::Target *target = kind == "cuda" ? cuda::findTarget(arch) : nullptr;
+    return target && isWanted(*target);
+  });
+}
+
+/// Whether a target may have kernels for attention of many queries as a whole, and for gradients.
+static bool mayKeepManyQueries(const CompileOptions &options) {
+  return options.wgmma &&
+         hasTarget(options, [](const cuda::Target &target) { return target.hasWGMMA; });
+}
+
+/// Whether a target may have kernels for some attention as a whole.
 static bool mayKeepAttention(const CompileOptions &options) {
-  return options.wgmma && llvm::any_of(options.targets, [](StringRef name) {
-           auto [kind, arch] = name.split(':');
-           const cuda::Target *target = kind == "cuda" ? cuda::findTarget(arch) : nullptr;
-           return target && target->hasWGMMA;
-         });
+  return mayKeepManyQueries(options) ||
+         hasTarget(options, [](const cuda::Target &target) { return target.hasMMA16816; });
 }
 
 /// Shapes first, since gradients, folding and decomposition look at them.
@@ -100,7 +112,7 @@ static void addArrayPasses(OpPassManager &pm, const CompileOptions &options,
   pm.addPass(createFoldConstants());
   addCleanup(pm);
   if (mayKeepAttention(options))
-    pm.addPass(array::createKeepAttention());
+    pm.addPass(array::createKeepAttention({mayKeepManyQueries(options)}));
   pm.addPass(array::createDecompose());
   addCleanup(pm);
   // After the decomposition, so that only simple ops need to know what an extent means for them.

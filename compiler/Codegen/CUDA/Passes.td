@@ -266,7 +266,8 @@ def EmitAttention : EmitPass<"xc-cuda-emit-attention"> {
   let summary = "Emit the warpgroups of kernels configured as #cuda.attention, and threads of #cuda.attention_rows";
   let description = [{
     One warpgroup fetches queries, keys and values by boxes; each other one has 64 queries of a tile and goes over the blocks of
-    keys that they see: ops of the tile dialect. Example:
+    keys that they see: ops of the tile dialect. Of #cuda.attention_decode, warps go over blocks of 16 keys each, and of
+    #cuda.attention_combine threads join what several blocks have seen. Example:
     ```mlir
     tile.roles counts [1, 2] registers [24, 240] {
     ^bb0(%loader: index):
@@ -288,7 +289,9 @@ def ExpandAttention : Pass<"xc-expand-attention", "mlir::ModuleOp"> {
   let description = [{
     Works on a target's module in linalg form. A `kernel.attention` that no strategy of the target takes, of its types and sizes, becomes
     `array.attention` again, is decomposed, and lowered to linalg, as it would have been in phase `array`. So is a
-    `kernel.attention_gradient`; one that the target has kernels for becomes an op for each of them. Example:
+    `kernel.attention_gradient`; one that the target has kernels for becomes an op for each of them. A `kernel.attention` of fewer than
+    16 queries becomes `kernel.attention_decode`, and where blocks without clusters are to share keys, `kernel.attention_combine` joins
+    what each has seen. Example:
     ```mlir
     %o = kernel.attention %q, %k, %v into %e scale = 1.0 : ...   // input, for a CPU
     %s = linalg.contract ... linalg.generic ... linalg.contract  // output

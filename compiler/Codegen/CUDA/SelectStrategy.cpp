@@ -14,6 +14,7 @@
 
 #include "compiler/Codegen/CUDA/Attention/AttentionGradient.h"
 #include "compiler/Codegen/CUDA/Attention/AttentionProblem.h"
+#include "compiler/Codegen/CUDA/Attention/DecodeAttention.h"
 #include "compiler/Codegen/CUDA/Common/Guards.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/SelectVariants.h"
@@ -212,6 +213,8 @@ LogicalResult SelectStrategy::configure(func::FuncOp function) {
     return configureAttention(op, *kernel, narrow, tables.given);
   if (kernel::AttentionGradientOp op = matchAttentionGradient(*kernel))
     return configureAttentionGradient(op, *kernel, narrow, tables.given);
+  if (configureDecodeAttention(*kernel, narrow))
+    return success();
   FailureOr<Choice> found = choose(*kernel);
   if (failed(found) || failed(addSortVariants(*kernel)))
     return failure();

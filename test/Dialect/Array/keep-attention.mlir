@@ -1,4 +1,5 @@
 // RUN: xc-opt %s -split-input-file -xc-array-keep-attention -xc-array-decompose | FileCheck %s
+// RUN: xc-opt %s -split-input-file -xc-array-keep-attention=many=false -xc-array-decompose | FileCheck %s --check-prefix=FEW
 
 // CHECK-LABEL: func.func @half
 // CHECK:         array.attention %{{.*}} {array.whole}
@@ -7,15 +8,35 @@ func.func @half(%q: tensor<2x?x64xf16>, %k: tensor<2x?x64xf16>) -> tensor<2x?x64
   return %r : tensor<2x?x64xf16>
 }
 
-// No kernel takes wide types, or a vector of a size that is not known; a few queries are no work but reading.
+// FEW-LABEL: func.func @half
+// FEW-NOT:     array.attention
+
+// Few queries have kernels on more targets.
+// CHECK-LABEL: func.func @few
+// CHECK:         array.attention %{{.*}} {array.whole}
+// CHECK:         array.paged_attention %{{.*}} {array.whole}
+// FEW-LABEL: func.func @few
+// FEW:         array.attention %{{.*}} {array.whole}
+// FEW:         array.paged_attention %{{.*}} {array.whole}
+func.func @few(%q: tensor<2x4x1x64xf16>, %k: tensor<2x2x20x64xf16>, %p: tensor<9x2x16x64xf16>, %t: tensor<2x3xi32>, %n: tensor<2xi32>)
+    -> (tensor<2x4x1x64xf16>, tensor<2x4x1x64xf16>) {
+  %a = array.attention %q, %k, %k scale = 0.125 : (tensor<2x4x1x64xf16>, tensor<2x2x20x64xf16>, tensor<2x2x20x64xf16>) -> tensor<2x4x1x64xf16>
+  %b = array.paged_attention %q, %p, %p table(%t : tensor<2x3xi32>) lengths(%n : tensor<2xi32>) scale = 0.125
+     : (tensor<2x4x1x64xf16>, tensor<9x2x16x64xf16>, tensor<9x2x16x64xf16>) -> tensor<2x4x1x64xf16>
+  return %a, %b : tensor<2x4x1x64xf16>, tensor<2x4x1x64xf16>
+}
+
+// No kernel takes wide types, or a vector of a size that is not known, or many queries to pages.
 // CHECK-LABEL: func.func @others
 // CHECK-NOT:     array.attention
-func.func @others(%q: tensor<2x20x64xf32>, %d: tensor<2x20x?xf16>, %t: tensor<2x4x64xf16>, %k: tensor<2x20x64xf16>)
-    -> (tensor<2x20x64xf32>, tensor<2x20x?xf16>, tensor<2x4x64xf16>) {
+// CHECK-NOT:     array.paged_attention
+func.func @others(%q: tensor<2x20x64xf32>, %d: tensor<2x20x?xf16>, %t: tensor<2x4x20x64xf16>, %p: tensor<9x2x16x64xf16>, %i: tensor<2x3xi32>, %n: tensor<2xi32>)
+    -> (tensor<2x20x64xf32>, tensor<2x20x?xf16>, tensor<2x4x20x64xf16>) {
   %a = array.attention %q, %q, %q scale = 0.125 : (tensor<2x20x64xf32>, tensor<2x20x64xf32>, tensor<2x20x64xf32>) -> tensor<2x20x64xf32>
   %b = array.attention %d, %d, %d scale = 0.125 : (tensor<2x20x?xf16>, tensor<2x20x?xf16>, tensor<2x20x?xf16>) -> tensor<2x20x?xf16>
-  %c = array.attention %t, %k, %k scale = 0.125 : (tensor<2x4x64xf16>, tensor<2x20x64xf16>, tensor<2x20x64xf16>) -> tensor<2x4x64xf16>
-  return %a, %b, %c : tensor<2x20x64xf32>, tensor<2x20x?xf16>, tensor<2x4x64xf16>
+  %c = array.paged_attention %t, %p, %p table(%i : tensor<2x3xi32>) lengths(%n : tensor<2xi32>) scale = 0.125
+     : (tensor<2x4x20x64xf16>, tensor<9x2x16x64xf16>, tensor<9x2x16x64xf16>) -> tensor<2x4x20x64xf16>
+  return %a, %b, %c : tensor<2x20x64xf32>, tensor<2x20x?xf16>, tensor<2x4x20x64xf16>
 }
 
 // -----

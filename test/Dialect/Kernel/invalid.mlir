@@ -461,3 +461,123 @@ func.func @attention_gradient_window(%q: memref<2x4x16xf16>, %l: memref<2x4xf32>
   kernel.attention_gradient %q, %q, %q, %q, %l, %l window = 4 into %q scale = 1.0 : memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4xf32>, memref<2x4xf32> into memref<2x4x16xf16>
   return
 }
+
+// -----
+
+func.func @decode_rank(%q: memref<4x16xf16>) {
+  // expected-error @+1 {{expected queries of rank 3 at least, or 4 beside pages, got 'memref<4x16xf16>'}}
+  kernel.attention_decode %q, %q, %q into %q scale = 1.0 splits = 1 : memref<4x16xf16>, memref<4x16xf16>, memref<4x16xf16> into memref<4x16xf16>
+  return
+}
+
+// -----
+
+func.func @decode_type(%q: memref<2x1x16xf32>) {
+  // expected-error @+1 {{expected a 16-bit float type, got 'f32'}}
+  kernel.attention_decode %q, %q, %q into %q scale = 1.0 splits = 1 : memref<2x1x16xf32>, memref<2x1x16xf32>, memref<2x1x16xf32> into memref<2x1x16xf32>
+  return
+}
+
+// -----
+
+func.func @decode_heads(%q: memref<3x1x16xf16>, %k: memref<2x9x16xf16>) {
+  // expected-error @+1 {{expected queries, keys and values that belong together, got}}
+  kernel.attention_decode %q, %k, %k into %q scale = 1.0 splits = 1 : memref<3x1x16xf16>, memref<2x9x16xf16>, memref<2x9x16xf16> into memref<3x1x16xf16>
+  return
+}
+
+// -----
+
+func.func @decode_queries(%q: memref<2x?x16xf16>, %k: memref<2x9x16xf16>) {
+  // expected-error @+1 {{expected a known number of queries, got 'memref<2x?x16xf16>'}}
+  kernel.attention_decode %q, %k, %k into %q scale = 1.0 splits = 1 : memref<2x?x16xf16>, memref<2x9x16xf16>, memref<2x9x16xf16> into memref<2x?x16xf16>
+  return
+}
+
+// -----
+
+func.func @decode_splits(%q: memref<2x4x1x16xf16>, %k: memref<2x2x9x16xf16>) {
+  // expected-error @+1 {{expected at least one part of the keys, got 0}}
+  kernel.attention_decode %q, %k, %k into %q scale = 1.0 splits = 0 : memref<2x4x1x16xf16>, memref<2x2x9x16xf16>, memref<2x2x9x16xf16> into memref<2x4x1x16xf16>
+  return
+}
+
+// -----
+
+func.func @decode_parts(%q: memref<2x4x1x16xf16>, %k: memref<2x2x9x16xf16>, %p: memref<2x4x1x3x16xf32>) {
+  // expected-error @+1 {{expected one or two destinations, two of parts, got 1}}
+  kernel.attention_decode %q, %k, %k into %p scale = 1.0 splits = 3 : memref<2x4x1x16xf16>, memref<2x2x9x16xf16>, memref<2x2x9x16xf16> into memref<2x4x1x3x16xf32>
+  return
+}
+
+// -----
+
+func.func @decode_dest(%q: memref<2x4x1x16xf16>, %k: memref<2x2x9x16xf16>, %l: memref<2x4x1x3xf32>) {
+  // expected-error @+1 {{expected a destination of the result's shape and type, got 'memref<2x4x1x16xf16>'}}
+  kernel.attention_decode %q, %k, %k into %q, %l scale = 1.0 splits = 3 : memref<2x4x1x16xf16>, memref<2x2x9x16xf16>, memref<2x2x9x16xf16> into memref<2x4x1x16xf16>, memref<2x4x1x3xf32>
+  return
+}
+
+// -----
+
+func.func @decode_logsumexp(%q: memref<2x4x1x16xf16>, %k: memref<2x2x9x16xf16>, %l: memref<2x4x1x3xf32>) {
+  // expected-error @+1 {{expected an f32 for each query, got 'memref<2x4x1x3xf32>'}}
+  kernel.attention_decode %q, %k, %k into %q, %l scale = 1.0 splits = 1 : memref<2x4x1x16xf16>, memref<2x2x9x16xf16>, memref<2x2x9x16xf16> into memref<2x4x1x16xf16>, memref<2x4x1x3xf32>
+  return
+}
+
+// -----
+
+func.func @decode_mask(%q: memref<2x4x1x16xf16>, %k: memref<2x2x9x16xf16>, %m: memref<9xi32>) {
+  // expected-error @+1 {{expected a mask of floats or bytes that broadcasts to the scores, got 'memref<9xi32>'}}
+  kernel.attention_decode %q, %k, %k mask(%m : memref<9xi32>) into %q scale = 1.0 splits = 1 : memref<2x4x1x16xf16>, memref<2x2x9x16xf16>, memref<2x2x9x16xf16> into memref<2x4x1x16xf16>
+  return
+}
+
+// -----
+
+func.func @decode_window(%q: memref<2x4x1x16xf16>, %k: memref<2x2x9x16xf16>) {
+  // expected-error @+1 {{expected 'causal' beside an offset or a window}}
+  kernel.attention_decode %q, %k, %k window = 4 into %q scale = 1.0 splits = 1 : memref<2x4x1x16xf16>, memref<2x2x9x16xf16>, memref<2x2x9x16xf16> into memref<2x4x1x16xf16>
+  return
+}
+
+// -----
+
+func.func @decode_table(%q: memref<2x4x1x16xf16>, %k: memref<2x2x9x16xf16>, %t: memref<2x3xi32>) {
+  // expected-error @+1 {{expected a table with lengths, and neither 'causal' nor a mask beside it}}
+  kernel.attention_decode %q, %k, %k table(%t : memref<2x3xi32>) into %q scale = 1.0 splits = 1 : memref<2x4x1x16xf16>, memref<2x2x9x16xf16>, memref<2x2x9x16xf16> into memref<2x4x1x16xf16>
+  return
+}
+
+// -----
+
+func.func @decode_sequences(%q: memref<2x4x1x16xf16>, %k: memref<2x2x9x16xf16>, %t: memref<3x3xi32>, %n: memref<2xi32>) {
+  // expected-error @+1 {{expected integers for each sequence, got 'memref<3x3xi32>' and 'memref<2xi32>'}}
+  kernel.attention_decode %q, %k, %k table(%t : memref<3x3xi32>) lengths(%n : memref<2xi32>) into %q scale = 1.0 splits = 1 : memref<2x4x1x16xf16>, memref<2x2x9x16xf16>, memref<2x2x9x16xf16> into memref<2x4x1x16xf16>
+  return
+}
+
+// -----
+
+func.func @combine_parts(%p: memref<2x4x1x3x16xf32>, %l: memref<2x4x1x4xf32>, %q: memref<2x4x1x16xf16>) {
+  // expected-error @+1 {{expected f32 parts of known number and length and a logarithm of each, got}}
+  kernel.attention_combine %p, %l into %q : memref<2x4x1x3x16xf32>, memref<2x4x1x4xf32> into memref<2x4x1x16xf16>
+  return
+}
+
+// -----
+
+func.func @combine_dests(%p: memref<2x4x1x3x16xf32>, %l: memref<2x4x1x3xf32>, %q: memref<2x4x1x16xf16>) {
+  // expected-error @+1 {{expected one or two destinations, got 3}}
+  kernel.attention_combine %p, %l into %q, %q, %q : memref<2x4x1x3x16xf32>, memref<2x4x1x3xf32> into memref<2x4x1x16xf16>, memref<2x4x1x16xf16>, memref<2x4x1x16xf16>
+  return
+}
+
+// -----
+
+func.func @combine_dest(%p: memref<2x4x1x3x16xf32>, %l: memref<2x4x1x3xf32>, %q: memref<2x4x1x8xf16>) {
+  // expected-error @+1 {{expected destinations of the parts' vectors and of an f32 for each, got}}
+  kernel.attention_combine %p, %l into %q : memref<2x4x1x3x16xf32>, memref<2x4x1x3xf32> into memref<2x4x1x8xf16>
+  return
+}

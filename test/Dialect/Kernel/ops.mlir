@@ -136,3 +136,19 @@ func.func @attention_gradient(%q: tensor<2x8x20x64xf16>, %k: tensor<2x2x30x64xf1
     : tensor<2x8x20x64xf16>, tensor<2x2x30x64xf16>, tensor<2x2x30x32xf16>, tensor<2x8x20x32xf16>, tensor<2x8x20xf32>, tensor<2x8x20xf32> into tensor<2x2x30x64xf16>, tensor<2x2x30x32xf16> -> tensor<2x2x30x64xf16>, tensor<2x2x30x32xf16>
   return %a, %b, %c : tensor<2x8x20x64xf16>, tensor<2x2x30x64xf16>, tensor<2x2x30x32xf16>
 }
+
+// CHECK-LABEL: func.func @attention_decode
+// CHECK:         kernel.attention_decode %{{.*}}, %{{.*}}, %{{.*}} mask(%{{.*}} : tensor<30xi8>) causal window = 9 offset(%{{.*}} : tensor<i32>) sinks(%{{.*}} : tensor<8xf32>) into %{{.*}}, %{{.*}} scale = 1.250000e-01 splits = 4
+// CHECK:         kernel.attention_combine %{{.*}}, %{{.*}} into %{{.*}} : tensor<2x8x1x4x64xf32>, tensor<2x8x1x4xf32> into tensor<2x8x1x64xf16> -> tensor<2x8x1x64xf16>
+// CHECK:         kernel.attention_decode %{{.*}}, %{{.*}}, %{{.*}} table(%{{.*}} : tensor<2x?xi32>) lengths(%{{.*}} : tensor<2xi64>) into %{{.*}} scale = 1.250000e-01 splits = 1
+func.func @attention_decode(%q: tensor<2x8x1x64xf16>, %k: tensor<2x2x30x64xf16>, %m: tensor<30xi8>, %o: tensor<i32>, %s: tensor<8xf32>,
+                            %p: tensor<2x8x1x4x64xf32>, %l: tensor<2x8x1x4xf32>, %c: tensor<9x2x16x64xf16>, %t: tensor<2x?xi32>, %n: tensor<2xi64>)
+    -> (tensor<2x8x1x64xf16>, tensor<2x8x1x64xf16>) {
+  %a, %b = kernel.attention_decode %q, %k, %k mask(%m : tensor<30xi8>) causal window = 9 offset(%o : tensor<i32>) sinks(%s : tensor<8xf32>)
+     into %p, %l scale = 0.125 splits = 4 : tensor<2x8x1x64xf16>, tensor<2x2x30x64xf16>, tensor<2x2x30x64xf16>
+     into tensor<2x8x1x4x64xf32>, tensor<2x8x1x4xf32> -> tensor<2x8x1x4x64xf32>, tensor<2x8x1x4xf32>
+  %d = kernel.attention_combine %a, %b into %q : tensor<2x8x1x4x64xf32>, tensor<2x8x1x4xf32> into tensor<2x8x1x64xf16> -> tensor<2x8x1x64xf16>
+  %e = kernel.attention_decode %q, %c, %c table(%t : tensor<2x?xi32>) lengths(%n : tensor<2xi64>) into %q scale = 0.125 splits = 1
+     : tensor<2x8x1x64xf16>, tensor<9x2x16x64xf16>, tensor<9x2x16x64xf16> into tensor<2x8x1x64xf16> -> tensor<2x8x1x64xf16>
+  return %d, %e : tensor<2x8x1x64xf16>, tensor<2x8x1x64xf16>
+}

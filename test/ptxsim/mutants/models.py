@@ -117,6 +117,10 @@ MODELS = [
     model("attention_fused_short", ["1x540x70x16xf16", "1x540x100x16xf16", "1x540x100x16xf16"], "1x540x70x16xf16",
           "%r = array.attention %0, %1, %2 scale = 0.2 : (tensor<1x540x70x16xf16>, tensor<1x540x100x16xf16>, "
           "tensor<1x540x100x16xf16>) -> tensor<1x540x70x16xf16>", targets=("sm_90a",)),
+    # Warps that join what they have seen, and blocks: those of a cluster, or of two launches.
+    model("attention_decode", ["1x4x1x16xf16", "1x2x600x16xf16", "1x2x600x16xf16"], "1x4x1x16xf16",
+          "%r = array.attention %0, %1, %2 scale = 0.2 : (tensor<1x4x1x16xf16>, tensor<1x2x600x16xf16>, "
+          "tensor<1x2x600x16xf16>) -> tensor<1x4x1x16xf16>"),
 ]
 
 COLUMN_TREE = "the thread that sums the last values of a column is the one that stores it"

@@ -30,6 +30,7 @@
 #include "compiler/Codegen/CUDA/Attention/AttentionGradient.h"
 #include "compiler/Codegen/CUDA/Attention/AttentionProblem.h"
 #include "compiler/Codegen/CUDA/Attention/AttentionRows.h"
+#include "compiler/Codegen/CUDA/Attention/DecodeAttention.h"
 #include "compiler/Codegen/CUDA/Matmul/MatmulModel.h"
 #include "compiler/Codegen/CUDA/Passes.h"
 
@@ -364,11 +365,17 @@ namespace {
 struct EmitAttention final : impl::EmitAttentionBase<EmitAttention> {
   void runOnOperation() override {
     Attribute config = getOperation()->getAttr(plan::kConfigAttr);
-    if (!isa_and_nonnull<AttentionAttr, AttentionRowsAttr>(config))
+    if (!isa_and_nonnull<AttentionAttr, AttentionRowsAttr, AttentionCombineAttr,
+                         AttentionDecodeAttr>(config))
       return;
     FailureOr<KernelInfo> kernel = analyzeKernel(getOperation());
     if (failed(kernel))
       return signalPassFailure();
+    if (isa<AttentionCombineAttr, AttentionDecodeAttr>(config)) {
+      if (failed(emitFew(*kernel, config)))
+        signalPassFailure();
+      return;
+    }
     if (kernel::AttentionGradientOp op = matchAttentionGradient(*kernel);
         op && isa<AttentionAttr>(config)) {
       if (failed(emitAttentionGradient(*kernel, op, cast<AttentionAttr>(config))))
@@ -386,6 +393,19 @@ struct EmitAttention final : impl::EmitAttentionBase<EmitAttention> {
   }
 
 private:
+  static LogicalResult emitFew(const KernelInfo &kernel, Attribute config) {
+    Operation *op =
+        kernel.outputs.empty() ? nullptr : kernel.outputs.front().tensor.getDefiningOp();
+    auto decode = dyn_cast_or_null<kernel::AttentionDecodeOp>(op);
+    auto combine = dyn_cast_or_null<kernel::AttentionCombineOp>(op);
+    if (auto own = dyn_cast<AttentionDecodeAttr>(config); own && decode)
+      return emitDecodeAttention(kernel, decode, own);
+    if (auto own = dyn_cast<AttentionCombineAttr>(config); own && combine)
+      return emitCombineAttention(kernel, combine, own);
+    return kernel.getFunction().emitOpError(
+               "expected the results of kernel.attention_decode or kernel.attention_combine for ")
+           << config;
+  }
   static LogicalResult emit(const KernelInfo &kernel, kernel::AttentionOp op, Attribute config) {
     if (auto rows = dyn_cast<AttentionRowsAttr>(config))
       return emitAttentionRows(kernel, op, rows);

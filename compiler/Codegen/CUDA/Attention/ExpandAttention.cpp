@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Attention/AttentionProblem.h"
+#include "compiler/Codegen/CUDA/Attention/DecodeAttention.h"
 #include "compiler/Codegen/CUDA/Passes.h"
 #include "compiler/Conversion/Passes.h"
 #include "compiler/Dialect/Array/IR/AttentionGradientOp.h"
@@ -56,6 +57,15 @@ static void restore(kernel::AttentionOp op) {
   op.erase();
 }
 
+static void restore(kernel::AttentionDecodeOp op) {
+  OpBuilder builder(op);
+  auto attention = array::PagedAttentionOp::create(
+      builder, op.getLoc(), op->getResultTypes(), op.getQuery(), op.getKey(), op.getValue(),
+      op.getTable(), op.getLengths(), op.getScaleAttr());
+  op->replaceAllUsesWith(attention->getResults());
+  op.erase();
+}
+
 static void restore(kernel::AttentionGradientOp op) {
   OpBuilder builder(op);
   auto gradient = array::AttentionGradientOp::create(
@@ -83,6 +93,73 @@ static void split(kernel::AttentionGradientOp op) {
   op.erase();
 }
 
+//===----------------------------------------------------------------------===//
+// Few queries
+//===----------------------------------------------------------------------===//
+
+static std::optional<int64_t> getWindow(std::optional<uint64_t> window) {
+  return window ? std::optional(static_cast<int64_t>(*window)) : std::nullopt;
+}
+
+static bool isDecoded(kernel::AttentionOp op, const Target *target) {
+  int64_t queries = op.getQueryType().getShape().drop_back().back();
+  return !ShapedType::isDynamic(queries) && queries < array::kFewQueries &&
+         hasDecodeKernel(getDecodeSizes(op.getQueryType(), op.getKeyType(), op.getValueType()),
+                         getWindow(op.getWindow()), target);
+}
+
+static bool isDecoded(kernel::AttentionDecodeOp op, const Target *target) {
+  return hasDecodeKernel(getDecodeSizes(op.getQueryType(), op.getKeyType(), op.getValueType(),
+                                        cast<ShapedType>(op.getTable().getType())),
+                         getWindow(op.getWindow()), target);
+}
+
+/// Destinations of parts of the results of `op`: of the sums of values and of the logarithms.
+static SmallVector<Value> makePartDests(OpBuilder &builder, kernel::AttentionDecodeOp op,
+                                        int64_t splits) {
+  Location loc = op.getLoc();
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, op.getQuery());
+  sizes.back() = builder.getIndexAttr(splits);
+  SmallVector<OpFoldResult> whole(sizes);
+  whole.push_back(builder.getIndexAttr(op.getValueType().getShape().back()));
+  Type f32 = builder.getF32Type();
+  return {tensor::EmptyOp::create(builder, loc, whole, f32),
+          tensor::EmptyOp::create(builder, loc, sizes, f32)};
+}
+
+/// Divides the keys of `op` among blocks that store results of their parts, where `target` takes
+/// less time for that.
+static void divideKeys(kernel::AttentionDecodeOp op, const Target &target) {
+  ShapedType table = op.isPaged() ? cast<ShapedType>(op.getTable().getType()) : ShapedType();
+  int64_t splits = chooseDecodeSplits(
+      getDecodeSizes(op.getQueryType(), op.getKeyType(), op.getValueType(), table), target);
+  if (splits == 1)
+    return;
+  OpBuilder builder(op);
+  SmallVector<Value> dests = makePartDests(builder, op, splits);
+  auto parts = kernel::AttentionDecodeOp::create(
+      builder, op.getLoc(), ValueRange(dests).getTypes(), op.getQuery(), op.getKey(), op.getValue(),
+      op.getMask(), op.getOffset(), op.getSinks(), op.getTable(), op.getLengths(), dests,
+      op.getCausalAttr(), op.getWindowAttr(), op.getScaleAttr(), builder.getI64IntegerAttr(splits));
+  auto joined = kernel::AttentionCombineOp::create(builder, op.getLoc(), op->getResultTypes(),
+                                                   parts.getResults()[0], parts.getResults()[1],
+                                                   op.getDests());
+  op->replaceAllUsesWith(joined->getResults());
+  op.erase();
+}
+
+static kernel::AttentionDecodeOp makeDecode(kernel::AttentionOp op) {
+  OpBuilder builder(op);
+  auto decode = kernel::AttentionDecodeOp::create(
+      builder, op.getLoc(), op->getResultTypes(), op.getQuery(), op.getKey(), op.getValue(),
+      op.getMask(), op.getOffset(), op.getSinks(), /*table=*/Value(), /*lengths=*/Value(),
+      op.getDests(), op.getCausalAttr(), op.getWindowAttr(), op.getScaleAttr(),
+      builder.getI64IntegerAttr(1));
+  op->replaceAllUsesWith(decode->getResults());
+  op.erase();
+  return decode;
+}
+
 namespace {
 
 struct ExpandAttention final : impl::ExpandAttentionBase<ExpandAttention> {
@@ -90,6 +167,7 @@ struct ExpandAttention final : impl::ExpandAttentionBase<ExpandAttention> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    bool isAnyExpanded = decodeFewQueries(module);
     SmallVector<kernel::AttentionOp> ops;
     module.walk([&](kernel::AttentionOp op) {
       if (!hasAttentionKernel(op, findTarget(op), wgmma))
@@ -97,7 +175,7 @@ struct ExpandAttention final : impl::ExpandAttentionBase<ExpandAttention> {
     });
     SmallVector<kernel::AttentionGradientOp> gradients;
     module.walk([&](kernel::AttentionGradientOp op) { gradients.push_back(op); });
-    bool isAnyExpanded = !ops.empty();
+    isAnyExpanded |= !ops.empty();
     for (kernel::AttentionGradientOp op : gradients) {
       if (hasAttentionKernel(op, findTarget(op), wgmma)) {
         split(op);
@@ -121,6 +199,36 @@ struct ExpandAttention final : impl::ExpandAttentionBase<ExpandAttention> {
     lowering.addPass(createMergeEqualOps());
     if (failed(runPipeline(lowering, module)))
       signalPassFailure();
+  }
+
+private:
+  /// Returns whether some of them were restored for want of a kernel.
+  static bool decodeFewQueries(ModuleOp module) {
+    SmallVector<kernel::AttentionDecodeOp> paged;
+    module.walk([&](kernel::AttentionDecodeOp op) {
+      if (op.isPaged() && op.getSplits() == 1)
+        paged.push_back(op);
+    });
+    bool isAnyRestored = false;
+    for (kernel::AttentionDecodeOp op : paged) {
+      const Target *target = findTarget(op);
+      if (isDecoded(op, target)) {
+        divideKeys(op, *target);
+        continue;
+      }
+      restore(op);
+      isAnyRestored = true;
+    }
+    SmallVector<kernel::AttentionOp> few;
+    module.walk([&](kernel::AttentionOp op) {
+      if (isDecoded(op, findTarget(op)))
+        few.push_back(op);
+    });
+    for (kernel::AttentionOp op : few) {
+      const Target &target = *findTarget(op);
+      divideKeys(makeDecode(op), target);
+    }
+    return isAnyRestored;
   }
 };
 

@@ -9,6 +9,7 @@
 #include "compiler/Codegen/CUDA/Common/LaneOps.h"
 #include "compiler/Codegen/CUDA/Common/PointEmitter.h"
 #include "compiler/Codegen/CUDA/Common/ReductionGroup.h"
+#include "compiler/Dialect/Kernel/IR/AttentionDecodeOp.h"
 #include "compiler/Dialect/Kernel/IR/AttentionGradientOp.h"
 #include "compiler/Dialect/Plan/IR/Reductions.h"
 
@@ -90,8 +91,9 @@ Operation *PointEmitter::findUnsupported(const KernelInfo &kernel, std::string &
                          ? ""
                          : "expected the result of attention to be an output";
             })
-            .Case<kernel::AttentionGradientOp, kernel::CountDigitsOp, kernel::MergeOp,
-                  kernel::ScanOp, kernel::SortDigitOp, kernel::SortOp>([&](Operation *line) {
+            .Case<kernel::AttentionGradientOp, kernel::AttentionCombineOp,
+                  kernel::AttentionDecodeOp, kernel::CountDigitsOp, kernel::MergeOp, kernel::ScanOp,
+                  kernel::SortDigitOp, kernel::SortOp>([&](Operation *line) {
               return isOutput(kernel, line)
                          ? ""
                          : "expected the results of an op with a kernel of its own to be outputs";

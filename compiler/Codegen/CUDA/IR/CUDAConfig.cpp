@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
+#include "compiler/Codegen/CUDA/IR/AttentionConfig.h"
 
 #include "compiler/Dialect/Tile/IR/TileOps.h"
 
@@ -17,14 +17,14 @@ using namespace mlir;
 
 #include "compiler/Codegen/CUDA/IR/CUDAConfigDialect.cpp.inc"
 #define GET_ATTRDEF_CLASSES
-#include "compiler/Codegen/CUDA/IR/CUDAConfigAttrs.cpp.inc"
+#include "compiler/Codegen/CUDA/IR/AllConfigsAttrs.cpp.inc"
 
 namespace xc::cuda {
 
 void CUDADialect::initialize() {
   addAttributes<
 #define GET_ATTRDEF_LIST
-#include "compiler/Codegen/CUDA/IR/CUDAConfigAttrs.cpp.inc"
+#include "compiler/Codegen/CUDA/IR/AllConfigsAttrs.cpp.inc"
       >();
 }
 
@@ -397,6 +397,18 @@ LogicalResult AttentionAttr::verify(EmitError emitError, int64_t warpgroups, int
   if (serpentine != 0 && serpentine != 1)
     return emitError() << "expected 0 or 1 for 'serpentine', got " << serpentine;
   return success();
+}
+
+LogicalResult AttentionDecodeAttr::verify(EmitError emitError, int64_t warps, int64_t cluster) {
+  if (warps < 1 || warps > 16)
+    return emitError() << "expected 1 to 16 warps, got " << warps;
+  if (cluster != 1 && cluster != 2 && cluster != 4 && cluster != 8)
+    return emitError() << "expected clusters of 1, 2, 4 or 8 blocks, got " << cluster;
+  return success();
+}
+
+LogicalResult AttentionCombineAttr::verify(EmitError emitError, int64_t threads) {
+  return verifyThreads(emitError, threads);
 }
 
 LogicalResult AttentionRowsAttr::verify(EmitError emitError, int64_t threads) {

@@ -8,35 +8,7 @@
 #ifndef XC_CUDA_CONFIG_TD
 #define XC_CUDA_CONFIG_TD
 
-include "compiler/Dialect/Plan/IR/PlanAttrs.td"
-
-def CUDA_Dialect : Dialect {
-  let name = "cuda";
-  let cppNamespace = "::xc::cuda";
-  let summary = "How a kernel is laid out on an NVIDIA GPU";
-  let description = [{
-    Holds one attribute for each strategy of CUDA code generation. `-xc-cuda-select-strategy` puts one of them
-    on each kernel function as `lowering_config`; the `-xc-cuda-emit-*` pass of that strategy obeys it. The
-    discardable attribute `cuda.index_bits` on a kernel function (32 or 64) is the width that its index
-    arithmetic was proven to need; `cuda.divisor` on a `plan.scalar` is a divisor that the variant's guards
-    promise; `cuda.shared_offset` is the place of a buffer in the block's shared memory, in bytes. A kernel function with
-    `cuda.programmatic` executes `griddepcontrol.wait` in every thread before it touches memory, so that it may be
-    launched before the kernels in front of it have ended. One with `cuda.loads_ahead` has loads under way while it
-    computes, which `-xc-cuda-relax-math` then leaves exact quotients and roots to.
-  }];
-  let useDefaultAttributePrinterParser = 1;
-}
-
-class CUDA_Config<string name, string attrMnemonic, string strategy, int configVersion>
-    : AttrDef<CUDA_Dialect, name, [DeclareAttrInterfaceMethods<Plan_LoweringConfigInterface>]> {
-  let mnemonic = attrMnemonic;
-  let genVerifyDecl = 1;
-  let assemblyFormat = "`<` struct(params) `>`";
-  let extraClassDefinition = [{
-    ::llvm::StringRef $cppClass::getStrategyName() const { return "}] # strategy # [{"; }
-    int64_t $cppClass::getConfigVersion() const { return }] # configVersion # [{; }
-  }];
-}
+include "compiler/Codegen/CUDA/IR/CUDAConfigBase.td"
 
 def CUDA_SelectionAttr : AttrDef<CUDA_Dialect, "Selection"> {
   let mnemonic = "selection";

@@ -245,7 +245,8 @@ LogicalResult ArrayDialect::verifyOperationAttribute(Operation *op, NamedAttribu
     return success();
   if (isa<ConvOp>(op) && attribute.getName() == kFirstPlacesAttr)
     return success();
-  if (isa<AttentionOp, AttentionGradientOp>(op) && attribute.getName() == kWholeAttr)
+  if (isa<AttentionOp, AttentionGradientOp, PagedAttentionOp>(op) &&
+      attribute.getName() == kWholeAttr)
     return success();
   if ((isa<AttentionOp, AttentionGradientOp>(op) && attribute.getName() == maxScoresAttr) ||
       (isa<SortOp>(op) && attribute.getName() == kLeastSizeAttr)) {

@@ -9,6 +9,9 @@
 // Device-bounded dims have a rule for each simple op and none for attention: where there may be
 // some, it is taken apart.
 //
+// Attention of few queries has kernels on other targets than that of many, and so has a way of its
+// own to be asked for.
+//
 // A gradient that is left whole takes what the attention has computed: its logsumexp, and its
 // result, of which the sums of products with the cotangent are built here.
 //
@@ -99,6 +102,11 @@ struct KeepAttention final : impl::KeepAttentionBase<KeepAttention> {
       if (mayBeKernel(op))
         op->setAttr(kWholeAttr, builder.getUnitAttr());
     });
+    getOperation().walk([&](PagedAttentionOp op) {
+      RankedTensorType query = op.getQuery().getType();
+      if (hasVectors(query, op.getValues().getType()) && isFew(query))
+        op->setAttr(kWholeAttr, builder.getUnitAttr());
+    });
   }
 
 private:
@@ -107,12 +115,20 @@ private:
     return llvm::all_of(op->getOperandTypes(),
                         [](Type type) { return cast<RankedTensorType>(type).hasStaticShape(); });
   }
-  template <typename Op> bool mayBeKernel(Op op) const {
-    RankedTensorType query = op.getQuery().getType(), value = op.getValue().getType();
+  static bool hasVectors(RankedTensorType query, RankedTensorType value) {
     Type element = query.getElementType();
-    int64_t last = query.getRank() - 1, queries = query.getDimSize(last - 1);
-    return (element.isF16() || element.isBF16()) && !query.isDynamicDim(last) &&
-           !value.isDynamicDim(last) && (ShapedType::isDynamic(queries) || queries >= leastQueries);
+    return (element.isF16() || element.isBF16()) &&
+           !ShapedType::isDynamic(query.getShape().back()) &&
+           !ShapedType::isDynamic(value.getShape().back());
+  }
+  bool isFew(RankedTensorType query) const {
+    int64_t queries = query.getShape().drop_back().back();
+    return !ShapedType::isDynamic(queries) && queries < kFewQueries;
+  }
+  template <typename Op> bool mayBeKernel(Op op) const {
+    RankedTensorType query = op.getQuery().getType();
+    bool isWanted = isFew(query) ? std::is_same_v<Op, AttentionOp> : many;
+    return hasVectors(query, op.getValue().getType()) && isWanted;
   }
 };
 

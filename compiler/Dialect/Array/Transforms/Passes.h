@@ -17,6 +17,9 @@ namespace xc::array {
 #define GEN_PASS_REGISTRATION
 #include "compiler/Dialect/Array/Transforms/Passes.h.inc"
 
+/// Attention of fewer queries reads keys faster than tiles of queries could.
+inline constexpr int64_t kFewQueries = 16;
+
 /// What `Differentiate` calls the gradient of `function`.
 std::string getGradientName(llvm::StringRef function);
 

@@ -82,17 +82,18 @@ def Decompose : Pass<"xc-array-decompose"> {
 def KeepAttention : Pass<"xc-array-keep-attention", "::mlir::ModuleOp"> {
   let summary = "Leave attention whole that a target may have a kernel for";
   let description = [{
-    Marks each `array.attention` of 16-bit floats, vectors of known sizes and not few queries, in a module without device-bounded dims, as
-    `array.whole`: `-xc-array-decompose` then leaves it, and it becomes a kernel op. Whether a target takes it is decided where
-    targets are known. So is each `array.attention_gradient` of such operands whose sizes are all known: it gets the logsumexp of the
-    attention that it is the gradient of, and the sums of products of its result and the cotangent as operands. Example:
+    Marks each `array.attention` of 16-bit floats and vectors of known sizes, in a module without device-bounded dims, as `array.whole`:
+    `-xc-array-decompose` then leaves it, and it becomes a kernel op. Whether a target takes it is decided where targets are known. So
+    is each `array.paged_attention` of fewer than 16 queries, and each `array.attention_gradient` of such operands whose sizes are all
+    known: it gets the logsumexp of the attention that it is the gradient of, and the sums of products of its result and the cotangent as
+    operands. Example:
     ```mlir
     %y = array.attention %q, %k, %v scale = 0.125 : ...                 // input
     %y = array.attention %q, %k, %v scale = 0.125 {array.whole} : ...   // output
     ```
   }];
-  let options = [Option<"leastQueries", "least-queries", "int64_t", /*default=*/"16",
-                        "Attention of fewer queries is taken apart: reading keys is all that it does">];
+  let options = [Option<"many", "many", "bool", /*default=*/"true",
+                        "Whether some target has a kernel for 16 queries or more, and for gradients">];
 }
 
 def ResolveExtents : Pass<"xc-array-resolve-extents", "::mlir::func::FuncOp"> {

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Dialect/Kernel/IR/AttentionDecodeOp.h"
 #include "compiler/Dialect/Kernel/IR/AttentionGradientOp.h"
 #include "compiler/Dialect/Kernel/IR/KernelOpSupport.h"
 
@@ -32,7 +33,7 @@ void KernelDialect::initialize() {
 #define GET_OP_LIST
 #include "compiler/Dialect/Kernel/IR/KernelOps.cpp.inc"
       >();
-  addOperations<AttentionGradientOp>();
+  addOperations<AttentionGradientOp, AttentionCombineOp, AttentionDecodeOp>();
 }
 
 } // namespace xc::kernel

@@ -495,5 +495,6 @@ def Kernel_CustomOp : Op<Kernel_Dialect, "custom", [AttrSizedOperandSegments, Pu
 }
 
 include "compiler/Dialect/Kernel/IR/AttentionGradientOp.td"
+include "compiler/Dialect/Kernel/IR/AttentionDecodeOp.td"
 
 #endif // XC_DIALECT_KERNEL_IR_KERNELOPS_TD

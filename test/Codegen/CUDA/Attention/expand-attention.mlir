@@ -71,3 +71,59 @@ module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
     return %r#0, %r#1, %r#2 : tensor<2x20x16xf16>, tensor<2x30x16xf16>, tensor<2x30x16xf16>
   }
 }
+
+// -----
+
+// Few queries: the blocks of a cluster share the keys.
+// CHECK-LABEL: func.func @few
+// CHECK-NOT:     kernel.attention
+// CHECK:         kernel.attention_decode {{.*}} splits = 1
+// CHECK-NOT:     kernel.attention_combine
+module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @few(%q: tensor<1x8x1x64xf16>, %k: tensor<1x2x1024x64xf16>) -> tensor<1x8x1x64xf16> {
+    %e = tensor.empty() : tensor<1x8x1x64xf16>
+    %r = kernel.attention %q, %k, %k into %e scale = 1.0 : tensor<1x8x1x64xf16>, tensor<1x2x1024x64xf16>, tensor<1x2x1024x64xf16> into tensor<1x8x1x64xf16> -> tensor<1x8x1x64xf16>
+    return %r : tensor<1x8x1x64xf16>
+  }
+}
+
+// -----
+
+// Without clusters, parts are joined by a kernel of its own.
+// CHECK-LABEL: func.func @parts
+// CHECK:         %[[P:.*]]:2 = kernel.attention_decode {{.*}} splits = 4 {{.*}} -> tensor<1x8x1x4x64xf32>, tensor<1x8x1x4xf32>
+// CHECK:         kernel.attention_combine %[[P]]#0, %[[P]]#1 into
+module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @parts(%q: tensor<1x8x1x64xf16>, %k: tensor<1x2x1024x64xf16>) -> tensor<1x8x1x64xf16> {
+    %e = tensor.empty() : tensor<1x8x1x64xf16>
+    %r = kernel.attention %q, %k, %k into %e scale = 1.0 : tensor<1x8x1x64xf16>, tensor<1x2x1024x64xf16>, tensor<1x2x1024x64xf16> into tensor<1x8x1x64xf16> -> tensor<1x8x1x64xf16>
+    return %r : tensor<1x8x1x64xf16>
+  }
+}
+
+// -----
+
+// sm_75 has no products of bf16 on its tensor cores; nor has a CPU a kernel for pages, which are gathered.
+// CHECK-LABEL: func.func @old
+// CHECK-NOT:     kernel.attention_decode
+// CHECK:         tensor.extract
+// CHECK-NOT:     kernel.attention_decode
+module attributes {plan.target = #plan.target<"cuda", "sm_75">} {
+  func.func @old(%q: tensor<2x8x1x64xf16>, %k: tensor<9x2x16x64xf16>, %t: tensor<2x3xi32>, %n: tensor<2xi32>) -> tensor<2x8x1x64xf16> {
+    %e = tensor.empty() : tensor<2x8x1x64xf16>
+    %r = kernel.attention_decode %q, %k, %k table(%t : tensor<2x3xi32>) lengths(%n : tensor<2xi32>) into %e scale = 1.0 splits = 1 : tensor<2x8x1x64xf16>, tensor<9x2x16x64xf16>, tensor<9x2x16x64xf16> into tensor<2x8x1x64xf16> -> tensor<2x8x1x64xf16>
+    return %r : tensor<2x8x1x64xf16>
+  }
+}
+
+// -----
+
+// CHECK-LABEL: func.func @pages
+// CHECK:         kernel.attention_decode {{.*}} table
+module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @pages(%q: tensor<2x8x1x64xf16>, %k: tensor<9x2x16x64xf16>, %t: tensor<2x3xi32>, %n: tensor<2xi32>) -> tensor<2x8x1x64xf16> {
+    %e = tensor.empty() : tensor<2x8x1x64xf16>
+    %r = kernel.attention_decode %q, %k, %k table(%t : tensor<2x3xi32>) lengths(%n : tensor<2xi32>) into %e scale = 1.0 splits = 1 : tensor<2x8x1x64xf16>, tensor<9x2x16x64xf16>, tensor<9x2x16x64xf16> into tensor<2x8x1x64xf16> -> tensor<2x8x1x64xf16>
+    return %r : tensor<2x8x1x64xf16>
+  }
+}

@@ -1,0 +1,58 @@
+//===- DecodeAttention.h - How attention of few queries is shared -*- C++ -*-===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_CODEGEN_CUDA_ATTENTION_DECODEATTENTION_H
+#define XC_CODEGEN_CUDA_ATTENTION_DECODEATTENTION_H
+
+#include "compiler/Codegen/CUDA/IR/AttentionConfig.h"
+#include "compiler/Codegen/CUDA/SelectStrategy.h"
+#include "compiler/Dialect/Kernel/IR/AttentionDecodeOp.h"
+
+namespace xc::cuda {
+
+/// Keys that a warp works on at a time: the depth of an mma.sync of 16-bit types.
+constexpr int64_t kDecodeKeys = 16;
+/// Queries of a block: those beyond are another block's.
+constexpr int64_t kDecodeRows = 16;
+
+/// What attention reads and how much of it there is; -1 where a size is not known.
+struct DecodeSizes {
+  int64_t heads; // of keys, of all sequences, each once for every kDecodeRows queries
+  int64_t keys;  // that a sequence has room for
+  int64_t rows;  // queries of a head of keys
+  int64_t vector, result;
+};
+
+/// Those of attention of `query` to `key` and `value`, pages of them with a `table`.
+DecodeSizes getDecodeSizes(mlir::ShapedType query, mlir::ShapedType key, mlir::ShapedType value,
+                           mlir::ShapedType table = {});
+
+/// Warps of a block, and how many such blocks a multiprocessor has registers for.
+struct DecodeBlocks {
+  int64_t warps, blocks;
+};
+DecodeBlocks getDecodeBlocks(const DecodeSizes &sizes);
+
+/// Whether `target` has a kernel for such sizes; null stands for a CPU.
+bool hasDecodeKernel(const DecodeSizes &sizes, std::optional<int64_t> window, const Target *target);
+
+/// Into how many parts, each with a result of its own in memory, keys are to be divided: 1 where
+/// the blocks of a cluster can join what they have seen themselves.
+int64_t chooseDecodeSplits(const DecodeSizes &sizes, const Target &target);
+
+/// Chooses for `kernel` what has it computed, if it is of one of these ops; false if not.
+bool configureDecodeAttention(const KernelInfo &kernel, bool isNarrow);
+
+/// Emit a kernel that `op` makes the outputs of.
+mlir::LogicalResult emitDecodeAttention(const KernelInfo &kernel, kernel::AttentionDecodeOp op,
+                                        AttentionDecodeAttr config);
+mlir::LogicalResult emitCombineAttention(const KernelInfo &kernel, kernel::AttentionCombineOp op,
+                                         AttentionCombineAttr config);
+
+} // namespace xc::cuda
+
+#endif // XC_CODEGEN_CUDA_ATTENTION_DECODEATTENTION_H

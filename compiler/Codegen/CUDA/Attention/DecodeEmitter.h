@@ -1,0 +1,133 @@
+//===- DecodeEmitter.h - How attention of few queries is emitted -*- C++ -*-===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_CODEGEN_CUDA_ATTENTION_DECODEEMITTER_H
+#define XC_CODEGEN_CUDA_ATTENTION_DECODEEMITTER_H
+
+#include "compiler/Codegen/CUDA/Attention/DecodeAttention.h"
+#include "compiler/Codegen/CUDA/Common/KernelFrame.h"
+
+namespace xc::cuda {
+
+/// f32 arithmetic of softmax.
+struct DecodeMath {
+  mlir::Value f32(double value);
+  mlir::Value exp2(mlir::Value x);
+  mlir::Value add(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value sub(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value mul(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value max(mlir::Value lhs, mlir::Value rhs);
+  mlir::Value select(mlir::Value condition, mlir::Value lhs, mlir::Value rhs);
+  /// `value`, or 0 where it is minus infinity, which must not be subtracted from itself.
+  mlir::Value finite(mlir::Value value);
+  /// `value`, or `instead` where it is 0.
+  mlir::Value nonZero(mlir::Value value, double instead);
+
+  /// What has been seen in parts: the sum of exponentials of each, relative to a power of 2.
+  struct Sums {
+    mlir::Value base, sum;
+    llvm::SmallVector<mlir::Value> scales; // of each part
+  };
+  /// Joins parts whose largest scores are `maxima`, as exponents of 2, and whose sums are `sums`,
+  /// or 1 each.
+  Sums join(mlir::ValueRange maxima, mlir::ValueRange sums);
+
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+};
+
+class DecodeEmitter {
+public:
+  DecodeEmitter(const KernelInfo &kernel, kernel::AttentionDecodeOp op, AttentionDecodeAttr config);
+
+  mlir::LogicalResult run();
+
+private:
+  using Values = llvm::SmallVector<mlir::Value>;
+  /// What a warp has seen so far: of rows lane / 4 (and 8 further) the largest score and this
+  /// thread's share of the sum; sums of values as accumulators of the products.
+  struct State {
+    Values maxima, sums, outputs;
+  };
+  /// A query of this block's head of keys: its number there, which head of queries it is of, and
+  /// which of the queries.
+  struct Row {
+    mlir::Value number, head, query;
+  };
+
+  // Where things are (EmitDecodeAttention.cpp).
+  void locate();
+  void findKeys();
+  Row makeRow(mlir::Value number);
+  Values placeOf(const Row &row);
+  mlir::Value loadWhole(mlir::Value tensor, mlir::ArrayRef<mlir::Value> place);
+
+  // Products.
+  void loadQueries();
+  State begin();
+  State step(mlir::Value block, const State &state);
+  /// A key of a block: number `within` of its four that begin `four` behind `first`.
+  struct Key {
+    mlir::Value first, four, within;
+  };
+  Values placeKey(const Key &key);
+  /// 16 bytes of the vector of a key, or a value, as words.
+  Values loadChunk(mlir::Value tensor, const Key &key, mlir::Value chunk, int64_t count);
+  llvm::SmallVector<Values> loadKeys(mlir::Value firstKey);
+  llvm::SmallVector<Values> loadValues(mlir::Value firstKey);
+  Values multiplyScores(mlir::ArrayRef<Values> loaded);
+  mlir::Value hide(mlir::Value score, const Row &row, mlir::Value key);
+  mlir::Value loadMask(const Row &row, mlir::Value key);
+  void addValues(mlir::ArrayRef<Values> loaded, mlir::ArrayRef<Values> weights, Values &outputs);
+  Values multiply(mlir::ArrayRef<mlir::Value> a, mlir::ArrayRef<mlir::Value> b, Values sums);
+  mlir::Value asFragment(mlir::Value word);
+  mlir::Value permute(mlir::Value low, mlir::Value high, int64_t selector);
+
+  // Joining (JoinDecodeAttention.cpp).
+  void leaveWarp(const State &state);
+  void joinWarps();
+  void joinBlocks();
+  void storeResult(const Row &row, mlir::Value column, Values values);
+  void storeLogarithm(const Row &row, mlir::Value logarithm);
+  /// Over groups of four columns of rows that there are, each by a thread.
+  void forEachVector(mlir::Value count, mlir::Value first,
+                     llvm::function_ref<void(mlir::Value, mlir::Value, mlir::Value)> body);
+  mlir::Value loadShared(mlir::Value buffer, mlir::Value place);
+  Values loadShared4(mlir::Value buffer, mlir::Value place);
+
+  const KernelInfo &kernel;
+  kernel::AttentionDecodeOp op;
+  AttentionDecodeAttr config;
+  KernelFrame frame;
+  PointEmitter &points;
+  IndexBuilder &index;
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+  DecodeMath math;
+
+  int64_t rank, group, queries, rows; // of the operands; heads of queries, and queries, of a head
+  int64_t vector, result;             // elements of keys and values
+  int64_t halves;                     // groups of 8 rows that a block has
+  int64_t splits;                     // parts of the keys: blocks of the cluster, or results
+  mlir::Type element;
+
+  mlir::Value thread, lane, warp, part, head, rowTile, firstRow;
+  mlir::Value inQuad, quad;          // lane % 4, lane / 4
+  Values sharedPlace;                // batch dims and the head of keys
+  mlir::Value keys, pageSize;        // of a sequence, of a page
+  mlir::Value offset;                // of the last key that query 0 sees; null where all are seen
+  mlir::Value end;                   // one behind the last key that any query sees
+  mlir::Value firstBlock, lastBlock; // of 16 keys, of this part
+  llvm::SmallVector<Values> queryWords; // of each half
+
+  mlir::Value outputBuffer, maximumBuffer, sumBuffer; // of the warps
+  mlir::Value partBuffer, logarithmBuffer;            // of the cluster's blocks
+};
+
+} // namespace xc::cuda
+
+#endif // XC_CODEGEN_CUDA_ATTENTION_DECODEEMITTER_H

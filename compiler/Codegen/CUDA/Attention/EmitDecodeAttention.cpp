@@ -1,0 +1,584 @@
+//===- EmitDecodeAttention.cpp - Attention of few queries on mma.sync -----===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A warp goes over blocks of 16 keys, alone: keys and values go from memory to the registers that
+// the products take them from, 16 bytes a load, and nobody waits for others until the end.
+//
+// What a product sums over may be in any order, as long as both operands have the same, and so may
+// its rows and columns. Orders are such that each thread has whole vectors of 16 bytes. With t =
+// lane % 4 and g = lane / 4 (PTX ISA, "Matrix Fragments for mma.m16n8k16"):
+//
+//   scores = queries * keys      of 16 queries and twice 8 keys: column g of product u is key
+//                                4 (g / 2) + g % 2 + 2 u; a thread's words are those of the 16
+//                                bytes t, t + 4, ... of a vector
+//   sums += values * weights     of 16 elements and 8 queries: k = 2 t, 2 t + 1, 2 t + 8, 2 t + 9
+//                                are keys 4 t to 4 t + 3, of which a thread has the scores; row g
+//                                is element 8 g + 2 w of 64 and row g + 8 the next, for each word
+//                                w of a vector's 16 bytes
+//
+// So weights need no exchange, and values only the halves of words of neighbouring keys put
+// together. What takes time is reading: a warp has 16 keys and values under way, 8 KB of vectors of
+// 128 elements.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CUDA/Attention/DecodeEmitter.h"
+#include "compiler/Codegen/CUDA/Common/LaneOps.h"
+
+#include "compiler/Dialect/Tile/IR/TileOps.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/SmallVectorExtras.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <numeric>
+
+using namespace mlir;
+
+namespace xc::cuda {
+
+static constexpr double kLog2E = 1.4426950408889634;
+/// Elements of 16 bytes; those of a vector that the four threads of a key load at a time; those of
+/// values that the eight threads of a key load at a time.
+static constexpr int64_t kChunk = 8, kKeyStep = 32, kValueStep = 64;
+/// Elements of vectors of which keys and values fit a thread's registers together.
+static constexpr int64_t kMostEarly = 128;
+
+//===----------------------------------------------------------------------===//
+// Arithmetic
+//===----------------------------------------------------------------------===//
+
+Value DecodeMath::f32(double value) {
+  return arith::ConstantOp::create(builder, loc,
+                                   builder.getF32FloatAttr(static_cast<float>(value)));
+}
+
+Value DecodeMath::exp2(Value x) {
+  auto op = math::Exp2Op::create(builder, loc, x);
+  op.setFastmath(arith::FastMathFlags::afn);
+  return op;
+}
+
+Value DecodeMath::add(Value lhs, Value rhs) {
+  return arith::AddFOp::create(builder, loc, lhs, rhs);
+}
+
+Value DecodeMath::sub(Value lhs, Value rhs) {
+  return arith::SubFOp::create(builder, loc, lhs, rhs);
+}
+
+Value DecodeMath::mul(Value lhs, Value rhs) {
+  return arith::MulFOp::create(builder, loc, lhs, rhs);
+}
+
+Value DecodeMath::max(Value lhs, Value rhs) {
+  return arith::MaximumFOp::create(builder, loc, lhs, rhs);
+}
+
+Value DecodeMath::select(Value condition, Value lhs, Value rhs) {
+  return arith::SelectOp::create(builder, loc, condition, lhs, rhs);
+}
+
+Value DecodeMath::finite(Value value) {
+  Value lowest = f32(-std::numeric_limits<double>::infinity());
+  return select(
+      arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, value, lowest).getResult(),
+      f32(0), value);
+}
+
+Value DecodeMath::nonZero(Value value, double instead) {
+  return select(
+      arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, value, f32(0)).getResult(),
+      f32(instead), value);
+}
+
+DecodeMath::Sums DecodeMath::join(ValueRange maxima, ValueRange sums) {
+  Sums joined;
+  Value largest = maxima.front();
+  for (Value maximum : maxima.drop_front())
+    largest = max(largest, maximum);
+  joined.base = finite(largest);
+  joined.sum = f32(0);
+  for (auto [number, maximum] : llvm::enumerate(maxima)) {
+    Value scale = exp2(sub(maximum, joined.base));
+    joined.scales.push_back(scale);
+    joined.sum = add(joined.sum, sums.empty() ? scale : mul(scale, sums[number]));
+  }
+  return joined;
+}
+
+//===----------------------------------------------------------------------===//
+// Where things are
+//===----------------------------------------------------------------------===//
+
+DecodeEmitter::DecodeEmitter(const KernelInfo &kernel, kernel::AttentionDecodeOp op,
+                             AttentionDecodeAttr config)
+    : kernel(kernel), op(op), config(config), frame(kernel, 32 * config.getWarps()),
+      points(frame.points), index(points.index), builder(points.builder),
+      loc(points.loc), math{builder, loc}, rank(op.getQueryType().getRank()),
+      group(op.getGroupSize()), queries(op.getQueryType().getDimSize(rank - 2)), rows(op.getRows()),
+      vector(op.getQueryType().getShape().back()), result(op.getValueType().getShape().back()),
+      halves(rows > 8 ? 2 : 1), splits(std::max<int64_t>(op.getSplits(), config.getCluster())),
+      element(op.getQueryType().getElementType()) {}
+
+/// What this thread, its warp and its block are for.
+void DecodeEmitter::locate() {
+  thread = frame.getThreadId();
+  lane = index.rem(thread, 32);
+  warp = index.div(thread, 32);
+  inQuad = index.rem(lane, 4);
+  quad = index.div(lane, 4);
+  Value block = frame.getBlockId();
+  int64_t tiles = llvm::divideCeil(rows, kDecodeRows);
+  part = index.rem(block, splits);
+  Value rest = index.div(block, splits);
+  rowTile = index.rem(rest, tiles);
+  firstRow = index.mul(rowTile, kDecodeRows);
+  head = index.div(rest, tiles);
+  SmallVector<Value> heads = points.getSizes(op.getQuery());
+  heads.resize(rank - 2);
+  heads.back() = index.constant(op.getQueryType().getDimSize(rank - 3) / group);
+  sharedPlace = index.delinearize(head, heads);
+}
+
+Value DecodeEmitter::loadWhole(Value tensor, ArrayRef<Value> place) {
+  Point point;
+  for (Value position : place)
+    point.coords.push_back(Coord::uniform(position));
+  if (place.empty())
+    point.flat = Coord::uniform(index.constant(0));
+  Type i64 = builder.getI64Type();
+  Value stored = points.emit(tensor, point);
+  return stored.getType() == i64 ? stored
+                                 : arith::ExtSIOp::create(builder, loc, i64, stored).getResult();
+}
+
+/// The blocks of keys that this part has: an equal share of those that some query sees.
+void DecodeEmitter::findKeys() {
+  Type indexType = builder.getIndexType(), i64 = builder.getI64Type();
+  SmallVector<Value> sizes = points.getSizes(op.getKey());
+  keys = sizes[rank - 2];
+  if (op.isPaged()) {
+    pageSize = keys;
+    keys = index.mul(points.getSizes(op.getTable())[1], pageSize);
+  }
+  Value zero = index.constant(0), first = zero;
+  int64_t window = static_cast<int64_t>(op.getWindow().value_or(0));
+  end = keys;
+  if (op.isBounded()) {
+    // Between what hides all keys and what hides none, so that sums fit.
+    auto clamp = [&](Value stored, Value least, Value most) {
+      stored = arith::MinSIOp::create(builder, loc, stored,
+                                      arith::IndexCastOp::create(builder, loc, i64, most));
+      stored = arith::MaxSIOp::create(builder, loc, stored,
+                                      arith::IndexCastOp::create(builder, loc, i64, least));
+      return arith::IndexCastOp::create(builder, loc, indexType, stored).getResult();
+    };
+    if (op.isPaged())
+      offset = index.sub(clamp(loadWhole(op.getLengths(), sharedPlace.front()), zero, keys),
+                         index.constant(queries));
+    else if (op.getOffset())
+      offset = clamp(loadWhole(op.getOffset(), {}), index.constant(-queries),
+                     index.add(keys, index.constant(window)));
+    else
+      offset = index.sub(keys, index.constant(queries));
+    end = index.min(index.max(index.add(offset, index.constant(queries)), zero), keys);
+    if (window > 0)
+      first = index.min(index.max(index.sub(offset, index.constant(window - 1)), zero), end);
+  }
+  Value begin = index.div(first, kDecodeKeys),
+        count = index.sub(index.ceilDiv(end, index.constant(kDecodeKeys)), begin);
+  Value share = index.ceilDiv(count, index.constant(splits));
+  firstBlock = index.min(index.mul(part, share), count);
+  lastBlock = index.add(begin, index.min(index.add(firstBlock, share), count));
+  firstBlock = index.add(begin, firstBlock);
+}
+
+DecodeEmitter::Row DecodeEmitter::makeRow(Value number) {
+  Row row;
+  row.number = number;
+  Value ownHead = queries == 1 ? number : index.div(number, queries);
+  row.query = queries == 1 ? index.constant(0) : index.rem(number, queries);
+  row.head = index.add(index.mul(sharedPlace.back(), group), ownHead);
+  return row;
+}
+
+DecodeEmitter::Values DecodeEmitter::placeOf(const Row &row) {
+  Values place(ArrayRef(sharedPlace).drop_back());
+  place.append({row.head, row.query});
+  return place;
+}
+
+//===----------------------------------------------------------------------===//
+// Fragments
+//===----------------------------------------------------------------------===//
+
+/// The words of a vector of 16 bytes.
+static SmallVector<Value> splitWords(OpBuilder &builder, Location loc, Value chunk) {
+  auto words = VectorType::get(4, builder.getI32Type());
+  chunk = splatTo(builder, loc, chunk, kChunk);
+  Value cast = vector::BitCastOp::create(builder, loc, words, chunk);
+  return llvm::map_to_vector(llvm::seq<int64_t>(0, 4),
+                             [&](int64_t word) { return getLane(builder, loc, cast, word); });
+}
+
+/// An operand of mma.sync: f16 fragments are pairs to the op, all others are words.
+Value DecodeEmitter::asFragment(Value word) {
+  if (!element.isF16())
+    return word;
+  return LLVM::BitcastOp::create(builder, loc, VectorType::get(2, element), word);
+}
+
+Value DecodeEmitter::permute(Value low, Value high, int64_t selector) {
+  Value chosen = arith::ConstantOp::create(
+      builder, loc, builder.getI32IntegerAttr(static_cast<int32_t>(selector)));
+  return NVVM::PermuteOp::create(builder, loc, builder.getI32Type(), low, high, chosen,
+                                 NVVM::PermuteMode::DEFAULT);
+}
+
+DecodeEmitter::Values DecodeEmitter::multiply(ArrayRef<Value> a, ArrayRef<Value> b, Values sums) {
+  Type f32 = builder.getF32Type();
+  auto type = LLVM::LLVMStructType::getLiteral(builder.getContext(), {f32, f32, f32, f32});
+  auto operand = element.isF16() ? NVVM::MMATypes::f16 : NVVM::MMATypes::bf16;
+  Values left, right;
+  for (Value word : a)
+    left.push_back(asFragment(word));
+  for (Value word : b)
+    right.push_back(asFragment(word));
+  Value product = NVVM::MmaOp::create(builder, loc, type, left, right, sums, {16, 8, 16},
+                                      std::nullopt, std::nullopt, std::array{operand, operand},
+                                      std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
+  Values results;
+  for (int64_t i = 0; i < 4; ++i)
+    results.push_back(LLVM::ExtractValueOp::create(builder, loc, product, i));
+  return results;
+}
+
+//===----------------------------------------------------------------------===//
+// Loads
+//===----------------------------------------------------------------------===//
+
+/// Row g, and row g + 8, of the block's queries: the 16 bytes t, t + 4, ... of each. What is no
+/// query, or behind the vector's end, is 0.
+void DecodeEmitter::loadQueries() {
+  int64_t chunks = vector / kChunk;
+  bool isFull = rows % kDecodeRows == 0 || rows == 8;
+  for (int64_t half = 0; half < halves; ++half) {
+    Value number = index.add(index.add(firstRow, quad), half * 8);
+    Value isRow = isFull ? Value() : index.isLess(number, index.constant(rows));
+    Row row = makeRow(isFull ? number : index.min(number, index.constant(rows - 1)));
+    Values &words = queryWords.emplace_back();
+    for (int64_t step = 0; step * kKeyStep < vector; ++step) {
+      Value chunk = index.add(inQuad, step * 4);
+      Value isThere = isRow;
+      if ((step + 1) * kKeyStep > vector)
+        isThere = index.both(isThere, index.isLess(chunk, index.constant(chunks)));
+      Point point;
+      for (Value position : placeOf(row))
+        point.coords.push_back(Coord::uniform(position));
+      point.coords.push_back(Coord::consecutive(index.mul(chunk, kChunk)));
+      point.lanes = kChunk;
+      point.mask = isThere;
+      llvm::append_range(words, splitWords(builder, loc, points.emit(op.getQuery(), point)));
+    }
+  }
+}
+
+/// Where a key is, or the last one that is seen if that is before it: places behind it may hold
+/// anything.
+DecodeEmitter::Values DecodeEmitter::placeKey(const Key &key) {
+  Value last = index.sub(end, index.constant(1));
+  Value four = index.add(key.first, key.four);
+  Value position = index.min(index.add(four, key.within), last);
+  Values place(sharedPlace);
+  if (!op.isPaged()) {
+    place.push_back(position);
+    return place;
+  }
+  // Neighbouring keys are in one page where its size allows: its number is loaded once for them.
+  std::optional<int64_t> size = getConstantIntValue(pageSize);
+  int64_t together = size ? std::gcd(*size, kDecodeKeys) : 1;
+  Value base = together == kDecodeKeys ? key.first
+               : together >= 4         ? index.min(four, last)
+                                       : position;
+  Value number = index.div(base, pageSize);
+  Type i64 = builder.getI64Type();
+  Value pages = points.getSizes(op.getKey()).front();
+  Value page = loadWhole(op.getTable(), {sharedPlace.front(), number});
+  Value most = arith::IndexCastOp::create(builder, loc, i64, index.sub(pages, index.constant(1))),
+        least = arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(0));
+  page =
+      arith::MaxSIOp::create(builder, loc, arith::MinSIOp::create(builder, loc, page, most), least);
+  place.front() = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), page);
+  place.push_back(index.sub(position, index.mul(number, pageSize)));
+  return place;
+}
+
+/// Of vectors of `count` chunks. Behind their end, the last one is loaded again.
+DecodeEmitter::Values DecodeEmitter::loadChunk(Value tensor, const Key &key, Value chunk,
+                                               int64_t count) {
+  Point point;
+  for (Value position : placeKey(key))
+    point.coords.push_back(Coord::uniform(position));
+  Value own = index.min(chunk, index.constant(count - 1));
+  point.coords.push_back(Coord::consecutive(index.mul(own, kChunk)));
+  point.lanes = kChunk;
+  return splitWords(builder, loc, points.emit(tensor, point));
+}
+
+/// Column g of either product of 8 keys: chunks t, t + 4, ... of its key.
+SmallVector<DecodeEmitter::Values> DecodeEmitter::loadKeys(Value firstKey) {
+  Value four = index.mul(index.div(quad, 2), 4), within = index.rem(quad, 2);
+  SmallVector<Values> loaded;
+  for (int64_t product = 0; product < 2; ++product)
+    for (int64_t step = 0; step * kKeyStep < vector; ++step)
+      loaded.push_back(loadChunk(op.getKey(), {firstKey, four, index.add(within, product * 2)},
+                                 index.add(inQuad, step * 4), vector / kChunk));
+  return loaded;
+}
+
+/// Of keys 4 t to 4 t + 3, chunks g, g + 8, ...
+SmallVector<DecodeEmitter::Values> DecodeEmitter::loadValues(Value firstKey) {
+  Value four = index.mul(inQuad, 4);
+  SmallVector<Values> loaded;
+  for (int64_t step = 0; step * kValueStep < result; ++step)
+    for (int64_t key = 0; key < 4; ++key)
+      loaded.push_back(loadChunk(op.getValue(), {firstKey, four, index.constant(key)},
+                                 index.add(quad, step * 8), result / kChunk));
+  return loaded;
+}
+
+//===----------------------------------------------------------------------===//
+// Scores
+//===----------------------------------------------------------------------===//
+
+/// Of rows g and, 8 further, the scores of keys 4 t to 4 t + 3: four each.
+DecodeEmitter::Values DecodeEmitter::multiplyScores(ArrayRef<Values> loaded) {
+  Value zero = math.f32(0), none = points.zero(builder.getI32Type());
+  Values scores(halves * 4);
+  size_t steps = loaded.size() / 2;
+  for (size_t product = 0; product < 2; ++product) {
+    Values sums(4, zero);
+    for (size_t step = 0; step < steps; ++step) {
+      const Values &words = loaded[product * steps + step];
+      for (size_t word = 0; word < 4; word += 2) {
+        auto query = [&](int64_t half, size_t which) {
+          return half < halves ? queryWords[half][step * 4 + which] : none;
+        };
+        sums = multiply({query(0, word), query(1, word), query(0, word + 1), query(1, word + 1)},
+                        {words[word], words[word + 1]}, sums);
+      }
+    }
+    for (int64_t half = 0; half < halves; ++half)
+      for (int64_t i = 0; i < 2; ++i)
+        scores[half * 4 + product * 2 + i] = sums[half * 2 + i];
+  }
+  return scores;
+}
+
+Value DecodeEmitter::loadMask(const Row &row, Value key) {
+  SmallVector<Value> place = placeOf(row), sizes = points.getSizes(op.getMask());
+  place.push_back(key);
+  Point point;
+  for (auto [position, size] : llvm::zip_equal(ArrayRef(place).take_back(sizes.size()), sizes)) {
+    bool isOne = getConstantIntValue(size) == std::optional<int64_t>(1);
+    Value last = index.sub(size, index.constant(1));
+    point.coords.push_back(Coord::uniform(isOne ? index.constant(0) : index.min(position, last)));
+  }
+  if (sizes.empty())
+    point.flat = Coord::uniform(index.constant(0));
+  return points.emit(op.getMask(), point);
+}
+
+/// The scaled score, as an exponent of 2; minus infinity where `row` does not see the key.
+Value DecodeEmitter::hide(Value score, const Row &row, Value key) {
+  Value hidden = math.f32(-std::numeric_limits<double>::infinity());
+  score = math.mul(score, math.f32(op.getScale().convertToDouble() * kLog2E));
+  if (op.getMask()) {
+    Value stored = loadMask(row, key);
+    if (isa<FloatType>(stored.getType())) {
+      if (!stored.getType().isF32())
+        stored = arith::ExtFOp::create(builder, loc, builder.getF32Type(), stored);
+      score = math::FmaOp::create(builder, loc, stored, math.f32(kLog2E), score);
+    } else {
+      Value zero = points.zero(stored.getType());
+      Value isSeen = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, stored, zero);
+      score = math.select(isSeen, score, hidden);
+    }
+  }
+  Value isSeen = index.isLess(key, end);
+  if (offset && queries > 1)
+    isSeen = index.both(isSeen, index.isLess(key, index.add(index.add(row.query, offset), 1)));
+  if (op.getWindow()) {
+    Value window = index.constant(static_cast<int64_t>(*op.getWindow()));
+    Value before = index.sub(index.add(row.query, offset), window);
+    isSeen = index.both(isSeen, index.isLess(before, key));
+  }
+  return math.select(isSeen, score, hidden);
+}
+
+//===----------------------------------------------------------------------===//
+// Steps
+//===----------------------------------------------------------------------===//
+
+/// Nothing seen but sinks, which the first warp of the first part counts.
+DecodeEmitter::State DecodeEmitter::begin() {
+  State state;
+  Value lowest = math.f32(-std::numeric_limits<double>::infinity()), zero = math.f32(0);
+  int64_t accumulators = llvm::divideCeil(result, kValueStep) * 4 * halves;
+  state.outputs.assign(accumulators * 4, zero);
+  state.maxima.assign(halves, lowest);
+  state.sums.assign(halves, zero);
+  if (!op.getSinks())
+    return state;
+  Value isFirst =
+      index.both(index.isEqual(warp, index.constant(0)), index.isEqual(part, index.constant(0)));
+  Value counts = index.both(isFirst, index.isEqual(inQuad, index.constant(0)));
+  for (int64_t half = 0; half < halves; ++half) {
+    Value number = index.add(index.add(firstRow, quad), half * 8);
+    Row row = makeRow(index.min(number, index.constant(rows - 1)));
+    Value sink = points.emit(op.getSinks(), Point{{Coord::uniform(row.head)}, {}, 1, {}});
+    if (!sink.getType().isF32())
+      sink = arith::ExtFOp::create(builder, loc, builder.getF32Type(), sink);
+    state.maxima[half] = math.select(isFirst, math.mul(sink, math.f32(kLog2E)), lowest);
+    state.sums[half] = math.select(counts, math.f32(1), zero);
+  }
+  return state;
+}
+
+/// Adds the values of 16 keys, each times its weight: `weights` has pairs of each half's.
+void DecodeEmitter::addValues(ArrayRef<Values> loaded, ArrayRef<Values> weights, Values &outputs) {
+  constexpr int64_t lower = 0x5410, upper = 0x7632; // halves of two words
+  for (size_t step = 0; step * 4 < loaded.size(); ++step)
+    for (size_t word = 0; word < 4; ++word) {
+      Values a;
+      for (size_t key = step * 4; key < step * 4 + 4; key += 2)
+        for (int64_t selector : {lower, upper})
+          a.push_back(permute(loaded[key][word], loaded[key + 1][word], selector));
+      for (int64_t half = 0; half < halves; ++half) {
+        size_t place = ((step * 4 + word) * halves + half) * 4;
+        Values sums(ArrayRef(outputs).slice(place, 4));
+        sums = multiply(a, weights[half], sums);
+        llvm::copy(sums, outputs.begin() + place);
+      }
+    }
+}
+
+DecodeEmitter::State DecodeEmitter::step(Value block, const State &state) {
+  Value firstKey = index.mul(block, kDecodeKeys);
+  SmallVector<Values> loadedKeys = loadKeys(firstKey), loadedValues;
+  // All that is read is under way at once where registers hold it.
+  bool isEarly = vector + result <= 2 * kMostEarly;
+  if (isEarly)
+    loadedValues = loadValues(firstKey);
+  Values scores = multiplyScores(loadedKeys);
+  State next = state;
+  SmallVector<Values> weights(halves);
+  for (int64_t half = 0; half < halves; ++half) {
+    Value number = index.add(index.add(firstRow, quad), half * 8);
+    Row row = makeRow(index.min(number, index.constant(rows - 1)));
+    Value maximum = state.maxima[half];
+    MutableArrayRef<Value> own = MutableArrayRef(scores).slice(half * 4, 4);
+    for (auto [i, score] : llvm::enumerate(own)) {
+      score = hide(score, row, index.add(index.add(firstKey, index.mul(inQuad, 4)), i));
+      maximum = math.max(maximum, score);
+    }
+    for (int64_t distance : {1, 2})
+      maximum = math.max(maximum, frame.shuffleXor(maximum, distance));
+    Value base = math.finite(maximum);
+    Value rescale = math.exp2(math.sub(state.maxima[half], base));
+    Value sum = math.mul(state.sums[half], rescale);
+    for (Value &score : own) {
+      score = math.exp2(math.sub(score, base));
+      sum = math.add(sum, score);
+    }
+    for (int64_t pair = 0; pair < 2; ++pair) {
+      Value both = fromLanes(builder, loc, own.slice(pair * 2, 2));
+      Value narrow = arith::TruncFOp::create(builder, loc, VectorType::get(2, element), both);
+      auto word = VectorType::get(1, builder.getI32Type());
+      Value cast = vector::BitCastOp::create(builder, loc, word, narrow);
+      weights[half].push_back(vector::ExtractOp::create(builder, loc, cast, ArrayRef<int64_t>{0}));
+    }
+    next.maxima[half] = maximum;
+    next.sums[half] = sum;
+    // Sums of values are of rows 2 t and 2 t + 1.
+    Value firstLane =
+        arith::IndexCastOp::create(builder, loc, builder.getI32Type(), index.mul(inQuad, 8));
+    Value nextLane = arith::AddIOp::create(
+        builder, loc, firstLane,
+        arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(4)));
+    Value scales[] = {frame.shuffleFrom(rescale, firstLane), frame.shuffleFrom(rescale, nextLane)};
+    for (size_t place = half * 4; place < next.outputs.size(); place += halves * 4)
+      for (size_t i = 0; i < 4; ++i)
+        next.outputs[place + i] = math.mul(next.outputs[place + i], scales[i % 2]);
+  }
+  if (!isEarly)
+    loadedValues = loadValues(firstKey);
+  addValues(loadedValues, weights, next.outputs);
+  return next;
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
+
+LogicalResult DecodeEmitter::run() {
+  // Registers for all that is under way come before one more block.
+  DecodeSizes sizes = getDecodeSizes(op.getQueryType(), op.getKeyType(), op.getValueType());
+  frame.setFewestBlocks(getDecodeBlocks(sizes).blocks);
+  if (config.getCluster() > 1)
+    tile::ArriveBlocksOp::create(builder, loc);
+  locate();
+  findKeys();
+  loadQueries();
+  State state = begin();
+  auto pack = [](const State &from) {
+    Values all(from.maxima);
+    llvm::append_range(all, from.sums);
+    llvm::append_range(all, from.outputs);
+    return all;
+  };
+  auto unpack = [&](ValueRange all) {
+    return State{Values(all.take_front(halves)), Values(all.slice(halves, halves)),
+                 Values(all.drop_front(2 * halves))};
+  };
+  state = unpack(points.emitLoop(
+      index.add(firstBlock, warp), lastBlock, index.constant(config.getWarps()), pack(state),
+      [&](Value block, ValueRange carried) { return pack(step(block, unpack(carried))); }));
+  leaveWarp(state);
+  frame.barrier();
+  joinWarps();
+  if (config.getCluster() > 1)
+    joinBlocks();
+  SmallVector<Value> querySizes = points.getSizes(op.getQuery());
+  Value heads = index.product(ArrayRef(querySizes).take_front(rank - 3));
+  int64_t groups = op.getQueryType().getDimSize(rank - 3) / group;
+  Value blocks = index.mul(heads, groups * llvm::divideCeil(rows, kDecodeRows) * splits);
+  return frame.finish(blocks, config.getCluster());
+}
+
+LogicalResult emitDecodeAttention(const KernelInfo &kernel, kernel::AttentionDecodeOp op,
+                                  AttentionDecodeAttr config) {
+  ShapedType table = op.isPaged() ? cast<ShapedType>(op.getTable().getType()) : ShapedType();
+  DecodeSizes sizes = getDecodeSizes(op.getQueryType(), op.getKeyType(), op.getValueType(), table);
+  std::optional<int64_t> window;
+  if (op.getWindow())
+    window = static_cast<int64_t>(*op.getWindow());
+  if (!hasDecodeKernel(sizes, window, kernel.target))
+    return op.emitOpError("expected vectors of a multiple of 8 up to 256 elements, some keys and "
+                          "sm_80 or newer for ")
+           << config;
+  if (config.getCluster() > 1 && (op.getSplits() > 1 || !kernel.target->hasClusters()))
+    return op.emitOpError("expected results that are no parts, and clusters of blocks, for ")
+           << config;
+  return DecodeEmitter(kernel, op, config).run();
+}
+
+} // namespace xc::cuda

@@ -1,0 +1,34 @@
+//===- AttentionConfig.td - Configurations of attention of few queries ----===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Few files need these, so they have a header of their own: AttentionConfig.h.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_ATTENTION_CONFIG_TD
+#define XC_ATTENTION_CONFIG_TD
+
+include "compiler/Codegen/CUDA/IR/CUDAConfigBase.td"
+
+def CUDA_AttentionDecodeAttr : CUDA_Config<"AttentionDecode", "attention_decode", "attention-decode", 1> {
+  let summary = "Attention of few queries on mma.sync, all operands in registers";
+  let description = [{
+    `warps` warps of a block, and the `cluster` blocks of a cluster, share the keys of a head, 16 at a time, and join what they have seen
+    at the end. Example: `#cuda.attention_decode<warps = 8, cluster = 4>`.
+  }];
+  let parameters = (ins "int64_t":$warps, DefaultValuedParameter<"int64_t", "1">:$cluster);
+}
+
+def CUDA_AttentionCombineAttr : CUDA_Config<"AttentionCombine", "attention_combine", "attention-combine", 1> {
+  let summary = "Threads join four elements each of what queries have seen in parts of the keys";
+  let description = [{
+    Example: `#cuda.attention_combine<threads = 128>`.
+  }];
+  let parameters = (ins "int64_t":$threads);
+}
+
+#endif // XC_ATTENTION_CONFIG_TD

@@ -1,0 +1,152 @@
+"""Attention of few queries to many keys: groups of heads in rows of one product, keys divided among warps, blocks and launches."""
+import numpy as np
+
+from cases.attention import attend, attend_pages, inputs
+from cases.fused_attention import case
+from harness import Case, Step, simple
+import tensors
+from tensors import Tensor
+
+
+def shapes():
+    # Odd lengths, groups of 1, 4, 8 and those that fill neither 8 rows nor 16, more rows than a block has.
+    for keys in (1, 15, 16, 17, 1000, 4097):
+        yield case(f"keys_{keys}", "bf16", (1, 8, 1, 64), (1, 2, keys, 64), logsumexp=True)
+    for heads, groups in ((3, 3), (4, 1), (8, 1), (5, 1), (12, 1), (16, 1), (23, 1), (32, 1)):
+        yield case(f"group_{heads}_{groups}", "f16", (2, heads, 1, 32), (2, groups, 333, 32), logsumexp=True)
+    for width in (8, 24, 64, 80, 128, 136, 256):
+        yield case(f"width_{width}", "bf16", (1, 8, 1, width), (1, 1, 300, width))
+    yield case("wide_16_rows", "f16", (1, 16, 1, 256), (1, 1, 150, 256), scale=0.06)
+    yield case("narrow_values", "f16", (1, 4, 1, 128), (1, 2, 150, 128), (1, 2, 150, 24), scale=0.1)
+    yield case("wide_values", "bf16", (1, 4, 1, 40), (1, 2, 150, 40), (1, 2, 150, 192))
+    yield case("several_queries", "bf16", (2, 6, 3, 64), (2, 2, 700, 64), logsumexp=True)
+    yield case("many_rows", "f16", (1, 8, 15, 32), (1, 2, 400, 32))
+    yield case("no_batch", "f16", (3, 1, 16), (3, 40, 16))
+    yield case("two_batch_dims", "bf16", (2, 2, 2, 2, 16), (2, 2, 1, 90, 16), options="causal", causal=True)
+    yield case("many_heads", "bf16", (9, 32, 1, 16), (9, 32, 50, 16))
+    yield case("scale_negative", "f16", (1, 2, 1, 32), (1, 2, 300, 32), scale=-0.5)
+    yield case("scale_zero", "f16", (1, 2, 1, 32), (1, 2, 300, 32), scale=0.0, logsumexp=True)
+    # So long, of so few heads, that parts have results in memory.
+    yield case("long", "bf16", (1, 4, 1, 16), (1, 1, 9000, 16), logsumexp=True)
+    yield case("long_causal", "f16", (1, 2, 3, 16), (1, 1, 8300, 16), options="causal", causal=True, offset=5000, logsumexp=True)
+    yield case("long_hidden", "f16", (1, 2, 3, 16), (1, 1, 8300, 16), options="causal", causal=True, offset=-9, logsumexp=True)
+
+
+def hidden_keys():
+    q, k = (1, 4, 3, 32), (1, 2, 420, 32)
+    yield case("causal", "bf16", q, k, options="causal", causal=True)
+    for offset in (-400, -2, 0, 5, 150, 2**31 - 1):
+        yield case(f"offset_{offset}", "bf16", q, k, options="causal", causal=True, offset=offset, logsumexp=True)
+    for window in (1, 30, 150, 1000):
+        yield case(f"window_{window}", "f16", q, k, options=f"causal window = {window}", causal=True, window=window, logsumexp=True)
+    yield case("window_behind", "f16", q, k, options="causal window = 9", causal=True, window=9, offset=600, logsumexp=True)
+    given = Tensor("f32", [-np.inf, -1, 80, 0])
+    yield case("sinks", "bf16", q, k, sinks=Tensor("bf16", [0.5, -1, 3, 0]), logsumexp=True)
+    yield case("sinks_causal", "f16", q, k, options="causal window = 4", sinks=given, causal=True, window=4, offset=-30, logsumexp=True)
+    yield case("sinks_long", "f16", (1, 4, 1, 16), (1, 1, 8300, 16), sinks=given, logsumexp=True)
+
+
+def masks():
+    q, k = (2, 4, 2, 32), (2, 2, 290, 32)
+    for name, shape in (("full", (2, 4, 2, 290)), ("keys", (2, 1, 1, 290)), ("plane", (2, 290)), ("queries", (4, 2, 1)), ("row", (290,))):
+        yield case(f"mask_{name}", "bf16", q, k, mask=Tensor("i1", np.random.default_rng(5).random(shape) < 0.6))
+        yield case(f"bias_{name}", "f16", q, k, mask=tensors.random("f32", shape, 6, -1, 1))
+    hidden = np.random.default_rng(7).random((2, 1, 2, 290)) < 0.5
+    hidden[:, :, 1], hidden[:, :, :, 100:] = False, False
+    yield case("no_key_seen", "bf16", q, k, mask=Tensor("i1", hidden), logsumexp=True)
+    yield case("bias_infinite", "f16", q, k, mask=Tensor("f32", np.where(hidden, 0, -np.inf)))
+    yield case("causal_and_mask", "f16", q, k, options="causal window = 200", mask=Tensor("i1", hidden), causal=True, window=200, logsumexp=True)
+
+
+def symbolic():
+    """Of one module, all lengths, no keys and no sequences among them; what is behind the length in the cache is NaN."""
+    steps = []
+    for batch, keys, length in ((1, 1, 1), (2, 300, 40), (1, 0, 0), (3, 17, 16), (0, 5, 3), (1, 500, 500), (2, 40, 0)):
+        q, k, v = inputs("f16", (batch, 4, 1, 32), (batch, 2, keys, 32))
+        wanted = attend(q.values, k.values[:, :, :length], v.values[:, :, :length], 0.25, logsumexp=True)
+        k.values[:, :, length:] = v.values[:, :, length:] = np.nan
+        steps.append(Step([q, k, v, Tensor("i64", np.int64(length - 1))], [("f16", wanted[0]), ("f32", wanted[1])]))
+    yield Case("symbolic", """  func.func @NAME(%q: tensor<?x4x1x32xf16>, %k: tensor<?x2x?x32xf16>, %v: tensor<?x2x?x32xf16>, %o: tensor<i64>)
+      -> (tensor<?x4x1x32xf16>, tensor<?x4x1xf32>) {
+    %r, %l = array.attention %q, %k, %v causal offset(%o : tensor<i64>) logsumexp scale = 0.25
+       : (tensor<?x4x1x32xf16>, tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>) -> tensor<?x4x1x32xf16>, tensor<?x4x1xf32>
+    return %r, %l : tensor<?x4x1x32xf16>, tensor<?x4x1xf32>
+  }
+""", steps, "sum")
+
+
+def fusion():
+    """Operands that are slices and transposed: of one product's columns, and of a cache with tokens before heads."""
+    qkv, k, v = tensors.random("bf16", (2, 6 * 32), 1, -1, 1), *(tensors.random("bf16", (2, 70, 2, 32), i, -1, 1) for i in (2, 3))
+    q = qkv.values[:, 64:].reshape(2, 4, 1, 32)
+    wanted = attend(q, k.values.swapaxes(1, 2), v.values.swapaxes(1, 2), 0.25)
+    heads = "tensor<2x2x70x32xbf16>"
+    turns = "\n".join(f"%t{i} = array.transpose %{i} permutation = [0, 2, 1, 3] : {k.mlir} -> {heads}" for i in (1, 2))
+    yield simple("operands_in_place", [qkv, k, v], [("bf16", wanted)], f"""
+    %s = array.slice %0 [:, 64:192] : {qkv.mlir} -> tensor<2x128xbf16>
+    %q = array.reshape %s : tensor<2x128xbf16> -> tensor<2x4x1x32xbf16>
+    {turns}
+    %r0 = array.attention %q, %t1, %t2 scale = 0.25 : (tensor<2x4x1x32xbf16>, {heads}, {heads}) -> tensor<2x4x1x32xbf16>""", "sum")
+
+
+def paged():
+    """Pages out of order, of sizes that 4 and 16 divide or do not; what is not used is NaN, or a page that does not exist."""
+    def given(dtype, queries, heads, groups, lengths, size, width, seed):
+        pages = sum(-(-length // size) for length in lengths) + 2
+        q, k, v = inputs(dtype, (len(lengths), heads, queries, width), (pages, groups, size, width), seed=seed)
+        table = np.full((len(lengths), max(-(-max(lengths) // size), 1)), pages + 7)
+        order = list(np.random.default_rng(seed).permutation(pages))
+        for b, length in enumerate(lengths):
+            for i in range(-(-length // size)):
+                table[b, i] = order.pop()
+                k.values[table[b, i], :, length - i * size:] = v.values[table[b, i], :, length - i * size:] = np.nan
+        k.values[order], v.values[order] = np.nan, np.nan
+        return [q, k, v, Tensor("i32", table), Tensor("i64", np.array(lengths))]
+
+    def text(types):
+        return (f"%r0 = array.paged_attention %0, %1, %2 table(%3 : {types[3]}) lengths(%4 : {types[4]}) scale = 0.25 : "
+                f"({', '.join(types[:3])}) -> {types[0]}")
+
+    for size in (1, 4, 6, 16, 64):
+        tensors_ = given("bf16", 1, 8, 2, (70, 1, 0, 33), size, 64, 40 + size)
+        wanted = attend_pages(*(t.values for t in tensors_), 0.25)
+        yield simple(f"paged_by_{size}", tensors_, [("bf16", wanted)], text([t.mlir for t in tensors_]), "sum")
+    tensors_ = given("f16", 3, 6, 2, (3, 500), 16, 80, 50)
+    yield simple("paged_several_queries", tensors_, [("f16", attend_pages(*(t.values for t in tensors_), 0.25))], text([t.mlir for t in tensors_]), "sum")
+    tensors_ = given("f16", 1, 4, 1, (8500,), 20, 16, 51)
+    yield simple("paged_long", tensors_, [("f16", attend_pages(*(t.values for t in tensors_), 0.25))], text([t.mlir for t in tensors_]), "sum")
+    types = ["tensor<?x4x1x32xf16>", "tensor<?x2x?x32xf16>", "tensor<?x2x?x32xf16>", "tensor<?x?xi32>", "tensor<?xi64>"]
+    steps = []
+    for lengths, size in (((5, 1, 9), 4), ((3,), 16), ((160, 2), 10)):
+        tensors_ = given("f16", 1, 4, 2, lengths, size, 32, 41)
+        steps.append(Step(tensors_, [("f16", attend_pages(*(t.values for t in tensors_), 0.25))]))
+    arguments = ", ".join(f"%{i}: {type}" for i, type in enumerate(types))
+    yield Case("paged_symbolic", f"""  func.func @NAME({arguments}) -> {types[0]} {{
+    {text(types)}
+    return %r0 : {types[0]}
+  }}
+""", steps, "sum")
+
+
+def norms():
+    """Products of one token's norm: of short vectors each row of a product sums up the norm by itself; long ones are normed first."""
+    for dtype, width, rows in (("f32", 512, 600), ("f16", 264, 1024), ("f32", 3000, 100)):
+        x, scale = tensors.random(dtype, (1, width), 1, -1, 1), tensors.random(dtype, (width,), 2, 0.5, 1.5)
+        gate, up, down = (tensors.random(dtype, shape, seed, -0.1, 0.1) for seed, shape in ((3, (rows, width)), (4, (rows, width)), (5, (width, rows))))
+        normed = x.values / np.sqrt(np.square(x.values).mean() + 0.001) * scale.values
+        first, second = normed @ gate.values.T, normed @ up.values.T
+        wanted = x.values + (first / (1 + np.exp(-first)) * second) @ down.values.T
+        row = f"tensor<1x{rows}x{dtype}>"
+        yield simple(f"norm_and_products_{dtype}_{width}", [x, scale, gate, up, down], [(dtype, wanted)], f"""
+        %n = array.rms_norm %0 scale(%1 : {scale.mlir}) axis = 1 epsilon = 0.001 : {x.mlir}
+        %g = array.matmul %n, %2 transpose_b : ({x.mlir}, {gate.mlir}) -> {row}
+        %u = array.matmul %n, %3 transpose_b : ({x.mlir}, {up.mlir}) -> {row}
+        %s = array.silu %g : {row}
+        %h = array.mul %s, %u : {row}
+        %d = array.matmul %h, %4 transpose_b : ({row}, {down.mlir}) -> {x.mlir}
+        %r0 = array.add %0, %d : {x.mlir}""", "sum" if dtype == "f32" else "model")
+
+
+def cases():
+    for make in (shapes, hidden_keys, masks, symbolic, fusion, paged, norms):
+        yield from make()
