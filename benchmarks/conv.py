@@ -25,10 +25,11 @@ SHAPES = [  # those that peers are compared by; ResNet-50; EfficientNet and Conv
     "n32_c512_h28_k1024_r1_s2", "n1_c64_h56_k64_r3", "n1_c256_h14_k256_r3", "n32_c32_h112_k16_r1", "n32_c192_h14_k1152_r1",
     "n32_c24_h56_k96_r3", "n32_c96_h56_k192_r2_s2_p0", "n32_c384_h14_k768_r2_s2_p0", "n4_c64_h256_k64_r3", "n4_c256_h64_k512_r3",
     "n4_c1024_h16_k1024_r3", "n16_c256_h28_k256_r3_p2_d2"]
+GRADIENTS = [*SHAPES[:4], "n32_c256_h56_k64_r1", "n32_c128_h56_k128_r3_s2", "n32_c512_h14_k512_r3_s2", "n32_c256_h56_k512_r1_s2", "n32_c24_h56_k96_r3",
+             "n32_c96_h56_k192_r2_s2_p0", "n4_c64_h256_k64_r3", "n16_c256_h28_k256_r3_p2_d2"]
 WORKLOADS = [f"bf16_{shape}" for shape in SHAPES] + ["bf16_n32_c64_h56_k64_r3_fused", "bf16_n128_c128_h28_k128_r3_fused",
                                                      "f16_n32_c256_h14_k256_r3"] + [
-    f"{kind}_bf16_{shape}" for kind in ("input", "filter")
-    for shape in ("n32_c64_h56_k64_r3", "n32_c256_h14_k256_r3", "n32_c512_h7_k512_r3", "n128_c128_h28_k128_r3")]
+    f"{kind}_bf16_{shape}" for kind in ("input", "filter") for shape in GRADIENTS]
 NHWC = "[b, 0, 1, f] x [o, 0, 1, i] -> [b, 0, 1, f]"
 
 
@@ -65,11 +66,16 @@ def mlir(work):
     return f"func.func @main({arguments}) -> {y} {{\n  {body}\n  return {result} : {y}\n}}\n"
 
 
+def gradient(work):
+    """The compiler's options for the gradient that the workload is of."""
+    return {"input": ["--gradient=main:x"], "filter": ["--gradient=main:w"]}.get(work["kind"], [])
+
+
 def compile_one(args, work):
     base = pathlib.Path(args.out) / work["name"]
     pathlib.Path(f"{base}.mlir").write_text(mlir(work))
-    gradient = {"input": ["--gradient=main:x"], "filter": ["--gradient=main:w"]}.get(work["kind"], [])
-    command = [f"{args.build}/bin/xcompile", f"{base}.mlir", "-o", f"{base}.vmfb", "--target=cuda:sm_90a", "-j", "1", "--report=json", *gradient]
+    command = [f"{args.build}/bin/xcompile", f"{base}.mlir", "-o", f"{base}.vmfb", "--target=cuda:sm_90a", "-j", "1", "--report=json",
+               *gradient(work)]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         print(f"{work['name']}: {done.stderr.strip()[-300:]}", file=sys.stderr)

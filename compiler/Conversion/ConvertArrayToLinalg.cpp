@@ -10,6 +10,7 @@
 
 #include "compiler/Conversion/ArrayToLinalg.h"
 #include "compiler/Conversion/Passes.h"
+#include "compiler/Conversion/SpreadConvToLinalg.h"
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 #include "compiler/Dispatch/Requirements.h"
@@ -257,6 +258,7 @@ private:
     populateReductionPatterns(converter, patterns);
     populateContractionPatterns(converter, patterns);
     populateConvPatterns(converter, patterns);
+    populateSpreadConvPatterns(converter, patterns);
     populatePoolPatterns(converter, patterns);
     populateIndexPatterns(converter, patterns);
     populateLinePatterns(converter, patterns);

@@ -59,6 +59,9 @@ double CUDADispatchTarget::estimateLayoutGain(const ConvolutionLayout &layout) c
   // With channels first, tiles are loaded element by element instead of in 16 bytes; an estimate.
   constexpr double gain = 1.0 / 256;
   constexpr int64_t vectorBytes = 16;
+  // Tensor cores take such rows transposed.
+  if (layout.sumsPositions)
+    return 0;
   bool isVector = layout.channelBytes && *layout.channelBytes % vectorBytes == 0;
   // A filter of groups alone: what is small beside the rest, and then read in vectors.
   return layout.movesGroupsOnly || (layout.isProduct && isVector) ? layout.operations * gain : 0;

@@ -26,6 +26,9 @@ struct ConvolutionLayout {
   bool isProduct = false;
   /// Only its filter would change, which has groups.
   bool movesGroupsOnly = false;
+  /// It sums up positions of 16-bit elements, the gradient to a filter: as they are, rows of both
+  /// operands run along dims of the result, not along the sum.
+  bool sumsPositions = false;
   /// Bytes of the channels of a pixel; nothing if their number is symbolic.
   std::optional<int64_t> channelBytes;
 };

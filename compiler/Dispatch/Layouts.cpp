@@ -157,6 +157,21 @@ static bool isPointwise(linalg::GenericOp op, AffineMap imageMap, ArrayRef<int64
   return true;
 }
 
+/// True if rows of both operands, of 16-bit elements and whole vectors, run along dims of the
+/// result: what the convolution sums up is outside of them.
+static bool sumsPositions(linalg::GenericOp op) {
+  constexpr int64_t rowBytes = 16;
+  return llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+    auto type = cast<RankedTensorType>(input->get().getType());
+    std::optional<unsigned> loop =
+        getParallelLoop(op.getMatchingIndexingMap(input).getResults().back(), op);
+    bool isRow = isa<AffineDimExpr>(op.getMatchingIndexingMap(input).getResults().back());
+    return loop && isRow && type.getElementTypeBitWidth() == 16 &&
+           !ShapedType::isDynamic(type.getShape().back()) &&
+           type.getShape().back() * 2 % rowBytes == 0;
+  });
+}
+
 double LayoutChoice::estimateGain(const Convolution &convolution, AffineMap imageMap,
                                   bool isGrouped) const {
   if (isIdentity(convolution.imageOrder) && isIdentity(convolution.filterOrder))
@@ -168,6 +183,7 @@ double LayoutChoice::estimateGain(const Convolution &convolution, AffineMap imag
   ConvolutionLayout layout;
   layout.operations = countElements(op.getStaticLoopRanges());
   layout.isProduct = isContraction(op);
+  layout.sumsPositions = sumsPositions(op);
   layout.movesGroupsOnly = isGrouped && isIdentity(convolution.imageOrder);
   int64_t channels = image.getDimSize(convolution.imageOrder.back());
   if (!ShapedType::isDynamic(channels))

@@ -6,6 +6,9 @@
 // CHECK-DAG: #[[DEPTH_X:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d1 + d4, d2 + d5, d3)>
 // CHECK-DAG: #[[GROUP_X:.*]] = affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d1 + d4, d2, d5)>
 // CHECK-DAG: #[[GROUP_W:.*]] = affine_map<(d0, d1, d2, d3, d4, d5) -> (d4, d5, d2, d3)>
+// CHECK-DAG: #[[PHASE_X:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7, d8) -> (d0, d1 + d6, d3 + d7, d8)>
+// CHECK-DAG: #[[PHASE_W:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7, d8) -> (d6, d7, d8, d2, d4, d5)>
+// CHECK-DAG: #[[PHASE_Y:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7, d8) -> (d0, d1, d2, d3, d4, d5)>
 // CHECK-DAG: #[[POOL_X:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d1 * 2 + d3, d2)>
 // CHECK-DAG: #[[POOL_K:.*]] = affine_map<(d0, d1, d2, d3) -> (d3)>
 // CHECK-DAG: #[[POOL_Y:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>
@@ -72,6 +75,20 @@ func.func @too_wide(%x: tensor<2x2x6xf32>, %w: tensor<3x6x4xf32>) -> tensor<2x0x
 func.func @no_places(%x: tensor<?x0x4xf32>, %w: tensor<3x2x2xf32>) -> tensor<?x0x2xf32> {
   %0 = array.conv %x, %w dims = <[b, 0, f] x [0, i, o] -> [b, 0, f]> feature_groups = 2 : (tensor<?x0x4xf32>, tensor<3x2x2xf32>) -> tensor<?x0x2xf32>
   return %0 : tensor<?x0x2xf32>
+}
+
+// Of an input that is spread by 2 and 3, phases beside positions, each of which reads 2 elements. 8 of 8, and 11 of 12 outputs are asked for.
+// CHECK-LABEL: func.func @phases(
+// CHECK-SAME:    %[[ARG:.*]]: tensor<?x4x4x2xf16>
+// CHECK:         %[[PAD:.*]] = tensor.pad %[[ARG]] low[0, 0, 1, 0] high[0, 1, 0, 0]
+// CHECK:         linalg.generic {indexing_maps = [#[[PHASE_X]], #[[PHASE_W]], #[[PHASE_Y]]]
+// CHECK-SAME:      ins(%[[PAD]], %{{.*}} : tensor<?x5x5x2xf16>, tensor<2x2x2x2x3x5xf16>) outs(%{{.*}} : tensor<?x4x2x4x3x5xf32>)
+// CHECK:         %[[ALL:.*]] = tensor.collapse_shape %{{.*}} {{\[\[}}0], [1, 2], [3, 4], [5]] : tensor<?x4x2x4x3x5xf16> into tensor<?x8x12x5xf16>
+// CHECK:         tensor.extract_slice %[[ALL]][0, 0, 0, 0] [%{{.*}}, 8, 11, 5] [1, 1, 1, 1]
+func.func @phases(%x: tensor<?x4x4x2xf16>, %w: tensor<3x4x2x5xf16>) -> tensor<?x8x11x5xf16> {
+  %0 = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> low = [1, 3] high = [2, 1] input_dilation = [2, 3]
+     : (tensor<?x4x4x2xf16>, tensor<3x4x2x5xf16>) -> tensor<?x8x11x5xf16>
+  return %0 : tensor<?x8x11x5xf16>
 }
 
 // CHECK-LABEL: func.func @max_pool(

@@ -17,6 +17,26 @@ func.func @transposed_and_cut(%x: tensor<1x4x4x2xf32>, %w: tensor<2x2x2x3xf32>)
   return %0, %1 : tensor<1x6x2x3xf32>, tensor<1x5x5x3xf32>
 }
 
+// A spread input without strides stays for the conversion, which computes phases together; of a filter of one element the result is spread.
+// CHECK-LABEL: func.func @phases(
+// CHECK-SAME:    %[[X:.*]]: tensor<1x4x4x2xf32>
+// CHECK:         array.conv %[[X]], %{{.*}} input_dilation = [2, 2]
+func.func @phases(%x: tensor<1x4x4x2xf32>, %w: tensor<3x3x2x3xf32>) -> tensor<1x7x7x3xf32> {
+  %0 = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> low = [1, 1] high = [1, 1] input_dilation = [2, 2]
+     : (tensor<1x4x4x2xf32>, tensor<3x3x2x3xf32>) -> tensor<1x7x7x3xf32>
+  return %0 : tensor<1x7x7x3xf32>
+}
+
+// CHECK-LABEL: func.func @one_element(
+// CHECK-SAME:    %[[X:.*]]: tensor<1x4x4x2xf32>
+// CHECK:         %[[Y:.*]] = array.conv %[[X]], %{{.*}} dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> : {{.*}} -> tensor<1x4x4x3xf32>
+// CHECK:         array.pad %[[Y]], %{{.*}} low = [0, 0, 1, 0] high = [0, 1, 0, 0] interior = [0, 1, 2, 0]
+func.func @one_element(%x: tensor<1x4x4x2xf32>, %w: tensor<1x1x2x3xf32>) -> tensor<1x8x11x3xf32> {
+  %0 = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> low = [0, 1] high = [1, 0] input_dilation = [2, 3]
+     : (tensor<1x4x4x2xf32>, tensor<1x1x2x3xf32>) -> tensor<1x8x11x3xf32>
+  return %0 : tensor<1x8x11x3xf32>
+}
+
 // Only padding makes windows of different counts, which are counted along the padded dims alone.
 // CHECK-LABEL: func.func @averages(
 // CHECK:         %[[NINE:.*]] = array.constant dense<9.000000e+00>

@@ -443,6 +443,22 @@ func.func private @image_rank(!tile.tensor_map<64x32xbf16, im2col = 2>)
 
 // -----
 
+func.func @load_panel_behind_the_last(%map: !tile.tensor_map<64x64xbf16>, %slot: !tile.shared<64x144xbf16>, %ring: !tile.ring<2, !tile.shared<64x144xbf16>>, %i: index) {
+  // expected-error@+1 {{expected a whole panel below 2, got 2}}
+  tile.load %map[%i, %i] to %slot panel 2 signal %ring[%i] : !tile.tensor_map<64x64xbf16>, !tile.shared<64x144xbf16>, !tile.ring<2, !tile.shared<64x144xbf16>>
+  return
+}
+
+// -----
+
+func.func @load_tail_as_panel(%map: !tile.tensor_map<64x16xbf16, span = 128>, %slot: !tile.shared<64x144xbf16>, %ring: !tile.ring<2, !tile.shared<64x144xbf16>>, %i: index) {
+  // expected-error@+1 {{expected a whole panel below 2, got 1}}
+  tile.load %map[%i, %i] to %slot panel 1 signal %ring[%i] : !tile.tensor_map<64x16xbf16, span = 128>, !tile.shared<64x144xbf16>, !tile.ring<2, !tile.shared<64x144xbf16>>
+  return
+}
+
+// -----
+
 func.func @load_without_offsets(%map: !tile.tensor_map<64x64xbf16, im2col = 4>, %slot: !tile.shared<64x64xbf16>, %ring: !tile.ring<2, !tile.shared<64x64xbf16>>, %i: index) {
   // expected-error@+1 {{expected 2 offsets, got 0}}
   tile.load %map[%i, %i, %i, %i] to %slot signal %ring[%i] : !tile.tensor_map<64x64xbf16, im2col = 4>, !tile.shared<64x64xbf16>, !tile.ring<2, !tile.shared<64x64xbf16>>

@@ -84,6 +84,15 @@ func.func @pixels(%memory: memref<802816xbf16>, %ring: !tile.ring<4, !tile.share
   return
 }
 
+// Of taps that a tile has beside each other, each panel has its own.
+// CHECK-LABEL: func.func @pixels_of_a_panel
+// CHECK:         tile.load %{{.*}} offsets[%{{.*}}, %{{.*}}] to %{{.*}} panel 1 signal
+func.func @pixels_of_a_panel(%map: !tile.tensor_map<64x64xbf16, im2col = 4>, %ring: !tile.ring<4, !tile.shared<64x192xbf16>>, %slot: !tile.shared<64x192xbf16>, %i: index) {
+  tile.load %map[%i, %i, %i, %i] offsets [%i, %i] to %slot panel 1 signal %ring[%i]
+      : !tile.tensor_map<64x64xbf16, im2col = 4>, !tile.shared<64x192xbf16>, !tile.ring<4, !tile.shared<64x192xbf16>>
+  return
+}
+
 // CHECK-LABEL: func.func @fragments
 // CHECK:         tile.tensor_map %{{.*}} {sizes = {{.*}}, strides = {{.*}}, tf32} : memref<524288xf32> -> {{.*}}<128x32xf32>
 // CHECK:         tile.undefined : {{.*}}<64x16xf32>

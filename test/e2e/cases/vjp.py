@@ -568,13 +568,26 @@ def without_places():
 
 def pixels():
     """Convolutions of 16-bit types: back to the image they are convolutions with the reversed filter, whose images come by columns of pixels
-    on sm_90a."""
+    on sm_90a, and back to the filter sums of such columns: in parts that end within images, and with taps beside each other in a tile where
+    channels are a multiple of 64. Behind strides the phases of the image's gradient are computed together."""
     for name, dtype, dims, shape, (r, s), window in (
             ("same", "bf16", conv.NHWC, (2, 7, 9, 32), (3, 3), dict(low=[1, 1], high=[1, 1])),
             ("asymmetric", "f16", conv.NHWC, (1, 8, 7, 16), (3, 2), dict(low=[0, 1], high=[2, 0])),
             ("dilated", "f16", conv.KRSC, (2, 9, 8, 24), (3, 3), dict(low=[2, 3], high=[2, 3], filter_dilation=[2, 3])),
             ("one_by_one", "bf16", conv.KRSC, (2, 5, 6, 16), (1, 1), dict(low=[1, 0], high=[0, 1])),
-            ("strided", "f16", conv.NHWC, (2, 9, 8, 16), (3, 3), dict(low=[1, 1], high=[1, 1], strides=[2, 1]))):
+            ("strided", "f16", conv.NHWC, (2, 9, 8, 16), (3, 3), dict(low=[1, 1], high=[1, 1], strides=[2, 1])),
+            ("strided_both", "bf16", conv.KRSC, (2, 9, 10, 16), (3, 3), dict(low=[1, 1], high=[1, 1], strides=[2, 2])),
+            ("strided_far", "f16", conv.KRSC, (1, 11, 10, 16), (2, 4), dict(low=[0, 1], high=[1, 2], strides=[3, 2])),
+            ("strided_one", "bf16", conv.KRSC, (2, 7, 8, 16), (1, 1), dict(low=[0, 0], high=[0, 0], strides=[2, 2])),
+            ("panels", "bf16", conv.KRSC, (3, 15, 17, 64), (3, 3), dict(low=[1, 1], high=[1, 1])),
+            ("panels_first", "f16", conv.NHWC, (2, 19, 18, 128), (3, 2), dict(low=[0, 1], high=[2, 0], strides=[1, 2])),
+            ("tails", "f16", conv.KRSC, (3, 16, 15, 72), (2, 3), dict(low=[1, 2], high=[0, 2], filter_dilation=[1, 2])),
+            ("tails_first", "bf16", conv.NHWC, (3, 16, 15, 24), (3, 2), dict(low=[1, 0], high=[1, 1])),
+            ("product", "bf16", conv.KRSC, (3, 15, 17, 32), (1, 1), dict(low=[0, 0], high=[0, 0])),
+            # Positions enough for partial sums, which end within images.
+            ("parts", "bf16", conv.KRSC, (3, 53, 47, 64), (1, 2), dict(low=[0, 1], high=[0, 0])),
+            ("parts_first", "f16", conv.NHWC, (5, 73, 41, 16), (2, 1), dict(low=[1, 0], high=[1, 0], strides=[2, 1])),
+            ("parts_product", "bf16", conv.KRSC, (3, 51, 49, 24), (1, 1), dict(low=[0, 0], high=[0, 0]))):
         outputs = 40
         x = random(dtype, shape, 40, -1, 1)
         w = random(dtype, (r, s, shape[3], outputs) if dims == conv.NHWC else (outputs, r, s, shape[3]), 41, -1, 1)

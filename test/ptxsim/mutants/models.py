@@ -79,6 +79,12 @@ MODELS = [
           f"%r = array.conv %0, %1 {NHWC} : (tensor<1x96x96x16xf16>, tensor<3x3x16x16xf16>) -> tensor<1x96x96x16xf16>",
           targets=("sm_90a",), tuning="sm_90a matmul f16*f16>f16 1x9216x16x144 nn = #cuda.matmul_wgmma<tile_m = 64, tile_n = 16, "
           "tile_k = 16, warpgroups = 1, stages = 3, raster = 8, blocks = 1, split = 1, turns = 1, cluster_m = 1, cluster_n = 1>"),
+    # The gradient to a filter: two taps beside each other in a tile, neither operand along the sum, and partial sums that end within images.
+    model("conv_wgmma_filter", ["2x47x41x64xf16", "2x47x41x16xf16"], "16x1x2x64xf16",
+          "%r = array.conv %0, %1 dims = <[f, 0, 1, b] x [i, 0, 1, o] -> [f, 0, 1, b]> low = [0, 1] "
+          ": (tensor<2x47x41x64xf16>, tensor<2x47x41x16xf16>) -> tensor<16x1x2x64xf16>", targets=("sm_90a",),
+          tuning="sm_90a matmul f16*f16>f32 13x16x128x320 tn = #cuda.matmul_wgmma<tile_m = 64, tile_n = 128, "
+          "tile_k = 64, warpgroups = 1, stages = 3, raster = 8, blocks = 1, split = 1, turns = 1, cluster_m = 1, cluster_n = 1>"),
     # So long a sum that its parts are a batch of products, which another kernel adds up; fewer stages than a part has steps.
     model("matmul_wgmma_parts", ["128x8192xf16", "8192x128xf16"], "128x128xf16",
           "%r = array.matmul %0, %1 : (tensor<128x8192xf16>, tensor<8192x128xf16>) -> tensor<128x128xf16>",
@@ -135,6 +141,7 @@ STARTED = "all blocks of a cluster have started, and prepared their rings, befor
 TURNS = "warpgroups take turns for speed alone"
 IMPLIED = "what is copied before it waited for a later release of the same threads"
 FIRST = "no kernel comes before a model's first one"
+JOINED = "the commit behind it takes its copy along"
 
 # (model, target, kernel, number of the instruction in it): why the kernel does not need it at these sizes.
 REDUNDANT = {
@@ -154,6 +161,9 @@ REDUNDANT = {
     **{("matmul_wgmma_parts", "sm_90a", "main_k0_matmul", number): ONCE for number in (11, 12)},
     ("matmul_wgmma_parts", "sm_90a", "main_k1_reduce", 3): COLUMN_TREE,
 }
+REDUNDANT |= {("conv_wgmma_filter", "sm_90a", "main_k0_conv", number): reason
+              for number, reason in ((10, LAST), (11, ONCE), (12, ONCE), (15, JOINED), (21, JOINED))}
+REDUNDANT |= {("conv_wgmma_filter", "sm_90a", "main_k1_reduce", 3): COLUMN_TREE}
 REDUNDANT |= {("matmul_wgmma_turns", "sm_90a", "main_k0_matmul", 3): TEAMS}
 REDUNDANT |= {("attention_fused", "sm_90a", "main_k0_attention", number): reason
               for number, reason in ((8, TURNS), (10, WRITTEN), (22, IMPLIED), (24, IMPLIED))}

@@ -11,6 +11,7 @@
 #include "compiler/Codegen/CUDA/Common/ReductionGroup.h"
 #include "compiler/Dialect/Kernel/IR/AttentionDecodeOp.h"
 #include "compiler/Dialect/Kernel/IR/AttentionGradientOp.h"
+#include "compiler/Dialect/Plan/IR/PartialSums.h"
 #include "compiler/Dialect/Plan/IR/Reductions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -49,8 +50,9 @@ static std::string whyUnsupported(const KernelInfo &kernel, linalg::LinalgOp op)
   for (AffineMap map : op.getIndexingMapsArray())
     if (map.getNumSymbols() != 0)
       return "expected indexing maps without symbols";
-  // Results of parts that take turns are for a strategy of its own.
-  if (countParts(op) > 0 && isOutput(kernel, op))
+  // Results of parts that take turns, and partial sums of products, are for strategies of their
+  // own.
+  if ((countParts(op) > 0 || plan::getPartialSums(op)) && isOutput(kernel, op))
     return "";
   for (OpOperand &init : op.getDpsInitsMutable())
     if (!op.getMatchingIndexingMap(&init).isProjectedPermutation(/*allowZeroInResults=*/true) &&

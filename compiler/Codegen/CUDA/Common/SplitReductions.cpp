@@ -398,9 +398,11 @@ struct SplitReductions final : impl::SplitReductionsBase<SplitReductions> {
     if (!arch)
       return;
     for (auto op : llvm::make_early_inc_range(getOperation().getOps<linalg::ContractOp>()))
-      splitProduct(op, *arch);
+      if (!splitPositions(op, *arch))
+        splitProduct(op, *arch);
     for (auto op : llvm::make_early_inc_range(getOperation().getOps<linalg::GenericOp>()))
-      splitWindowProduct(op, *arch);
+      if (!splitPositions(op, *arch))
+        splitWindowProduct(op, *arch);
     llvm::SmallPtrSet<Operation *, 8> done;
     splitWalkedRows(*arch, done);
     splitDependentReductions(getOperation(), *arch);

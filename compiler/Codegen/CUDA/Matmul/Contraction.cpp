@@ -7,6 +7,7 @@
 
 #include "compiler/Codegen/CUDA/Matmul/Contraction.h"
 
+#include "compiler/Codegen/CUDA/Common/PointEmitter.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 #include "compiler/Dialect/Plan/IR/Reductions.h"
@@ -98,6 +99,35 @@ bool Contraction::hasCopiedFactors() const {
            side->getCopySource() && !side->getZeroPadding() &&
            op.getMatchingIndexingMap(side->operand).isProjectedPermutation();
   });
+}
+
+SmallVector<int64_t> Contraction::getRanges() const {
+  SmallVector<int64_t> ranges = getOp().getStaticLoopRanges();
+  if (partial)
+    ranges.push_back(partial->count);
+  return ranges;
+}
+
+SmallVector<Value> Contraction::getSizes(PointEmitter &points) const {
+  SmallVector<Value> sizes = points.getLoopSizes(getOp());
+  if (partial)
+    sizes.push_back(points.index.constant(partial->count));
+  return sizes;
+}
+
+std::optional<int64_t> Contraction::getProduct(ArrayRef<unsigned> dims) const {
+  SmallVector<int64_t> ranges = getRanges();
+  int64_t product = 1;
+  for (unsigned dim : dims) {
+    if (ShapedType::isDynamic(ranges[dim]))
+      return std::nullopt;
+    product *= ranges[dim];
+  }
+  return product;
+}
+
+std::optional<int64_t> Contraction::getSumLength() const {
+  return partial ? partial->size : getProduct(k);
 }
 
 bool Contraction::Side::isUnsigned() const {
@@ -291,6 +321,34 @@ bool isStreamedProduct(linalg::LinalgOp op, const Target &target) {
          type.getShape().back() * 2 % kRowBytes == 0 && type.getNumElements() * 2 >= kLargeBytes;
 }
 
+/// Gives partial sums a loop of their own, which is part of the batch; false if they are not of
+/// neighbours along k.
+static bool placePartialSums(Contraction &result, std::string &reason) {
+  linalg::LinalgOp op = result.group.root;
+  result.partial = plan::getPartialSums(op);
+  if (!result.partial)
+    return true;
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  MLIRContext *context = op.getContext();
+  AffineExpr place = getAffineConstantExpr(0, context);
+  for (unsigned loop : result.k)
+    place = place * ranges[loop] + getAffineDimExpr(loop, context);
+  AffineExpr quotient = place.floorDiv(result.partial->size);
+  auto isSame = [&](AffineExpr expr) {
+    return simplifyAffineExpr(expr, op.getNumLoops(), 0) ==
+           simplifyAffineExpr(quotient, op.getNumLoops(), 0);
+  };
+  if (!isSame(result.partial->quotient) || result.group.results.size() != 1 ||
+      !isSame(result.group.results.front().coords.front())) {
+    reason = "partial sums of elements that are not neighbours along k";
+    return false;
+  }
+  unsigned loop = op.getNumLoops();
+  result.group.results.front().coords.front() = getAffineDimExpr(loop, context);
+  result.batch.insert(result.batch.begin(), loop);
+  return true;
+}
+
 FailureOr<Contraction> matchContraction(const KernelInfo &kernel, std::string &reason) {
   SmallVector<linalg::LinalgOp> reductions = kernel.getReductions();
   llvm::erase_if(reductions, [](linalg::LinalgOp op) { return plan::getRowPart(op).has_value(); });
@@ -347,9 +405,23 @@ FailureOr<Contraction> matchContraction(const KernelInfo &kernel, std::string &r
     moveToBatch(op, result.a, result.m, result.batch);
     moveToBatch(op, result.b, result.n, result.batch);
   }
+  if (!placePartialSums(result, reason))
+    return failure();
   result.a.isVectorizable = isVectorizable(op, result.a, result.m, result.k);
   result.b.isVectorizable = isVectorizable(op, result.b, result.n, result.k);
   return result;
+}
+
+std::string checkPartialSums(const plan::PartialSums &sums, Attribute config) {
+  auto mma = dyn_cast<MatmulMMAAttr>(config);
+  auto wgmma = dyn_cast<MatmulWGMMAAttr>(config);
+  if (!mma && !wgmma)
+    return "its results are partial sums, which only kernels on tensor cores give";
+  int64_t step = mma ? mma.getTileK() : wgmma.getTileK();
+  if (sums.size % step == 0)
+    return {};
+  return "partial sums of " + std::to_string(sums.size) +
+         " terms are no multiple of tile_k = " + std::to_string(step);
 }
 
 FailureOr<Contraction> requireContraction(const KernelInfo &kernel, Attribute config) {
@@ -359,6 +431,11 @@ FailureOr<Contraction> requireContraction(const KernelInfo &kernel, Attribute co
       !isa<MatmulMMAAttr, MatmulWGMMAAttr>(config)) {
     reason = "its rows are reduced, which only kernels on tensor cores do";
     contraction = failure();
+  }
+  if (succeeded(contraction) && contraction->partial) {
+    reason = checkPartialSums(*contraction->partial, config);
+    if (!reason.empty())
+      contraction = failure();
   }
   if (failed(contraction))
     kernel.getFunction().emitOpError("expected a matrix product for ") << config << ": " << reason;

@@ -9,10 +9,13 @@
 #define XC_CODEGEN_CUDA_MATMUL_CONTRACTION_H
 
 #include "compiler/Codegen/CUDA/Common/ReductionGroup.h"
+#include "compiler/Dialect/Plan/IR/PartialSums.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace xc::cuda {
+
+class PointEmitter;
 
 /// A kernel whose only reduction is `c[batch, m, n] += a[batch, m, k] * b[batch, k, n]`, each
 /// letter standing for any number of dims: a matrix product, or a convolution, one of whose
@@ -45,8 +48,19 @@ struct Contraction {
   llvm::SmallVector<unsigned> taps;
   Side a, b;
   mlir::Type accumulatorType;
+  /// Where the op's results are partial sums: each of them is a product of a batch, whose number is
+  /// one more loop behind the op's own. It sums up k from number x `size` on.
+  std::optional<plan::PartialSums> partial;
 
   mlir::linalg::LinalgOp getOp() const { return group.root; }
+  /// The static ranges of the op's loops, and of that of partial sums.
+  llvm::SmallVector<int64_t> getRanges() const;
+  /// The sizes of the same loops, as `points` finds them.
+  llvm::SmallVector<mlir::Value> getSizes(PointEmitter &points) const;
+  /// The product of the ranges of `dims`; nothing if one is symbolic.
+  std::optional<int64_t> getProduct(llvm::ArrayRef<unsigned> dims) const;
+  /// How long each sum is: that of `k`, or of a part of it.
+  std::optional<int64_t> getSumLength() const;
   /// True if both factors are f16 or both are bf16, each extended to f32 and nothing else.
   bool hasHalfOperands() const;
   /// True if factors and sums are f32 as they are stored.
@@ -80,6 +94,10 @@ struct Contraction {
 /// True if `op` is the product of a vector and a matrix of 16-bit types that wgmma streams best:
 /// the matrix is large, is not reduced along its rows, and its rows are aligned.
 bool isStreamedProduct(mlir::linalg::LinalgOp op, const Target &target);
+
+/// What keeps a kernel of configuration `config` from giving such partial sums; empty if nothing
+/// does. Their steps along k must be whole.
+std::string checkPartialSums(const plan::PartialSums &sums, mlir::Attribute config);
 
 /// Fails with a reason if the kernel is no such product, or one without m or n (a reduction, then,
 /// unless it is a streamed product).

@@ -12,6 +12,11 @@
 //
 //   y[n, p, q, f] += x[n, p * stride + r * dilation - padding, ..., c] * w[r, s, c, f]
 //
+// The gradient to the filter sums up positions: a step of the sum is a column of pixels, and one
+// of y's gradient. Neither operand runs along k.
+//
+//   w'[r, s, c, f] += x[n, p * stride + r * dilation - padding, ..., c] * y'[n, p, q, f]
+//
 // Refused, with a reason: images whose channels are not innermost in memory or are no multiple of
 // 16 bytes, positions that are not in the image's order, symbolic spatial sizes, groups, and what
 // cuTensorMapEncodeIm2col does not take.
@@ -30,6 +35,8 @@ namespace xc::cuda {
 /// steps of at most 8 elements.
 static constexpr size_t kLeastRank = 3, kMostRank = 5;
 static constexpr int64_t kLineBytes = 16, kMostStep = 8;
+/// Channels of a whole panel of tiles that do not run along k.
+static constexpr int64_t kPanelChannels = 64;
 
 /// Bits of a corner, and of an offset, along each of `spatial` dims.
 static int64_t countBits(size_t spatial) { return spatial == 1 ? 16 : spatial == 2 ? 8 : 5; }
@@ -79,8 +86,7 @@ struct Source {
 class ConvolutionMatcher {
 public:
   ConvolutionMatcher(const Contraction &contraction, std::string &reason)
-      : contraction(contraction), reason(reason),
-        ranges(contraction.getOp().getStaticLoopRanges()) {}
+      : contraction(contraction), reason(reason), ranges(contraction.getRanges()) {}
 
   std::optional<Convolution> match();
 
@@ -89,12 +95,22 @@ private:
     reason = why.str();
     return false;
   }
+  /// The loops that count positions, and those of taps and channels.
+  ArrayRef<unsigned> getPositionLoops() const {
+    return image.isAcross ? contraction.k : contraction.m;
+  }
+  ArrayRef<unsigned> getFilterLoops() const {
+    return !image.isAcross ? contraction.k : image.isB ? contraction.n : contraction.m;
+  }
+  void chooseSide();
   bool findSource();
-  bool isWindowed(ArrayRef<Terms> dims) const;
+  bool findTerms();
+  bool isWindowed() const;
   bool addSpatial(const Terms &terms, unsigned dim, int64_t size);
-  bool placeDims(ArrayRef<Terms> dims);
+  bool placeDims();
   bool checkLimits();
   bool separateTaps();
+  bool separateOwnTaps();
   /// Those of `loops` that have more than one step.
   SmallVector<unsigned> getLong(ArrayRef<unsigned> loops) const {
     return llvm::filter_to_vector(loops, [&](unsigned loop) { return ranges[loop] != 1; });
@@ -104,6 +120,7 @@ private:
   std::string &reason;
   SmallVector<int64_t> ranges;
   Source source;
+  SmallVector<Terms> dims; // of the source's coordinates
   WindowedImage image;
   std::optional<unsigned> channel;
   Contraction product;
@@ -114,7 +131,8 @@ private:
 /// Follows padding by zeros and copies back to memory. Behind padding only the order of dims may
 /// change: elsewhere what is outside of a copy need not be outside of what it copies.
 bool ConvolutionMatcher::findSource() {
-  const Contraction::Side &side = contraction.a;
+  const Contraction::Side &side = image.isB ? contraction.b : contraction.a;
+  source = Source();
   source.coords =
       llvm::to_vector(contraction.getOp().getMatchingIndexingMap(side.operand).getResults());
   Value tensor = side.operand->get();
@@ -144,22 +162,30 @@ bool ConvolutionMatcher::findSource() {
   return true;
 }
 
+bool ConvolutionMatcher::findTerms() {
+  dims.assign(source.coords.size(), Terms());
+  for (auto [coord, terms] : llvm::zip_equal(source.coords, dims))
+    if (!addTerms(coord, 1, ranges, terms))
+      return refuse("the image's indices are no sums of loops");
+  return true;
+}
+
 /// True if plain boxes do not have the operand's rows: taps move positions, or padding or strides
 /// part them.
-bool ConvolutionMatcher::isWindowed(ArrayRef<Terms> dims) const {
+bool ConvolutionMatcher::isWindowed() const {
   bool isStrided = llvm::any_of(dims, [](const Terms &terms) {
     return terms.loops.size() > 1 || (terms.loops.size() == 1 && terms.loops[0].second != 1);
   });
-  return source.isPadded || (isStrided && getLong(contraction.m).size() > 1) ||
+  return source.isPadded || (isStrided && getLong(getPositionLoops()).size() > 1) ||
          llvm::any_of(dims, [](const Terms &terms) { return terms.loops.size() > 1; });
 }
 
 bool ConvolutionMatcher::addSpatial(const Terms &terms, unsigned dim, int64_t size) {
   WindowedImage::Spatial spatial{{}, {}, 1, size, 1, 1, terms.constant, 0};
   for (auto [loop, step] : terms.loops) {
-    bool isPosition = llvm::is_contained(contraction.m, loop);
+    bool isPosition = llvm::is_contained(getPositionLoops(), loop);
     std::optional<unsigned> &found = isPosition ? spatial.position : spatial.tap;
-    if (found || step < 1 || (!isPosition && !llvm::is_contained(contraction.k, loop)))
+    if (found || step < 1 || (!isPosition && !llvm::is_contained(getFilterLoops(), loop)))
       return refuse("the image's indices are not those of windows");
     found = loop;
     (isPosition ? spatial.stride : spatial.dilation) = step;
@@ -178,14 +204,14 @@ bool ConvolutionMatcher::addSpatial(const Terms &terms, unsigned dim, int64_t si
 }
 
 /// Which dims of memory have images, positions and channels.
-bool ConvolutionMatcher::placeDims(ArrayRef<Terms> dims) {
+bool ConvolutionMatcher::placeDims() {
   ArrayRef<int64_t> shape = cast<MemRefType>(source.binding.getMemory().getType()).getShape();
   for (auto [dim, terms] : llvm::enumerate(dims)) {
     bool isLast = dim + 1 == dims.size();
     bool isPlain = terms.loops.size() == 1 && terms.loops[0].second == 1;
     if (isLast) {
       if (!isPlain || terms.constant < 0 ||
-          !llvm::is_contained(contraction.k, terms.loops[0].first))
+          !llvm::is_contained(getFilterLoops(), terms.loops[0].first))
         return refuse("the image's channels are not innermost in memory");
       channel = terms.loops[0].first;
       image.channels = ranges[*channel];
@@ -196,7 +222,7 @@ bool ConvolutionMatcher::placeDims(ArrayRef<Terms> dims) {
     }
     bool isImage = dim == 0 && terms.constant == 0 &&
                    (terms.loops.empty() ||
-                    (isPlain && llvm::is_contained(contraction.m, terms.loops[0].first)));
+                    (isPlain && llvm::is_contained(getPositionLoops(), terms.loops[0].first)));
     // Where images are one dim of several, the others are spatial ones.
     if (isImage && dims.size() > kLeastRank - 1) {
       image.imageDim = dim;
@@ -241,42 +267,67 @@ bool ConvolutionMatcher::checkLimits() {
 
 /// Takes taps out of the sum's loops; positions must be rows in the image's order.
 bool ConvolutionMatcher::separateTaps() {
-  SmallVector<unsigned> positions, taps;
+  SmallVector<unsigned> positions;
   if (image.images)
     positions.push_back(*image.images);
   for (const WindowedImage::Spatial &dim : image.spatial) {
     if (dim.position)
       positions.push_back(*dim.position);
     if (dim.tap)
-      taps.push_back(*dim.tap);
+      image.taps.push_back(*dim.tap);
   }
-  if (positions != getLong(contraction.m))
+  if (positions != getLong(getPositionLoops()))
     return refuse("positions are not in the image's order");
-  SmallVector<unsigned> sum = getLong(contraction.k);
-  if (sum.size() != taps.size() + 1)
-    return refuse("the sum has other loops than taps and channels");
   product = contraction;
+  if (image.isAcross)
+    return separateOwnTaps();
+  SmallVector<unsigned> sum = getLong(contraction.k);
+  if (sum.size() != image.taps.size() + 1)
+    return refuse("the sum has other loops than taps and channels");
   product.k = {*channel};
-  product.taps =
-      llvm::filter_to_vector(sum, [&](unsigned loop) { return llvm::is_contained(taps, loop); });
+  image.taps = llvm::filter_to_vector(
+      sum, [&](unsigned loop) { return llvm::is_contained(image.taps, loop); });
+  product.taps = image.taps;
   return true;
 }
 
+/// Of columns that are taps and channels: they are in this order, and panels of channels are whole,
+/// or else taps are products of their own.
+bool ConvolutionMatcher::separateOwnTaps() {
+  SmallVector<unsigned> own = image.taps;
+  own.push_back(*channel);
+  if (own != getLong(getFilterLoops()))
+    return refuse("the filter's gradient has other dims than taps and channels, in this order");
+  image.hasWholePanels = image.channels % kPanelChannels == 0;
+  if (image.hasWholePanels)
+    return true;
+  llvm::append_range(product.batch, image.taps);
+  (image.isB ? product.n : product.m) = {*channel};
+  return true;
+}
+
+/// Where neither operand runs along k, positions are k; then the image may be either one.
+void ConvolutionMatcher::chooseSide() {
+  image.isAcross =
+      contraction.hasHalfOperands() && !contraction.a.isKContiguous && !contraction.b.isKContiguous;
+  if (!image.isAcross)
+    return;
+  image.isB = true;
+  image.isB = findSource() && findTerms() && isWindowed();
+}
+
 std::optional<Convolution> ConvolutionMatcher::match() {
-  // Which side is the image: a filter that is b is not read at windows.
-  if (!findSource())
+  chooseSide();
+  if (!findSource() || !findTerms())
     return std::nullopt;
-  SmallVector<Terms> dims(source.coords.size());
-  for (auto [coord, terms] : llvm::zip_equal(source.coords, dims))
-    if (!addTerms(coord, 1, ranges, terms)) {
-      refuse("the image's indices are no sums of loops");
-      return std::nullopt;
-    }
-  if (!isWindowed(dims)) {
+  if (!isWindowed()) {
     refuse("no window moves over it");
     return std::nullopt;
   }
-  if (!getLong(contraction.batch).empty()) {
+  bool hasGroups = llvm::any_of(getLong(contraction.batch), [&](unsigned loop) {
+    return loop < contraction.getOp().getNumLoops();
+  });
+  if (hasGroups) {
     refuse("its groups are products of their own");
     return std::nullopt;
   }
@@ -285,7 +336,7 @@ std::optional<Convolution> ConvolutionMatcher::match() {
     return std::nullopt;
   }
   image.binding = source.binding;
-  if (!placeDims(dims) || !checkLimits() || !separateTaps())
+  if (!placeDims() || !checkLimits() || !separateTaps())
     return std::nullopt;
   return Convolution{product, image};
 }

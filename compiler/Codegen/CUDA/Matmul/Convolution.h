@@ -14,6 +14,9 @@ namespace xc::cuda {
 
 /// An image in memory under the windows of a convolution, as a tensor map in im2col mode wants it:
 /// images, 1 to 3 spatial dims and channels, outermost first. What windows read outside is zero.
+/// Of a convolution, and of its gradient to the image, the product's rows are output positions. Of
+/// the gradient to the filter (`isAcross`) positions are k, and taps and channels are the operand's
+/// own dim.
 struct WindowedImage {
   struct Spatial {
     /// Loops of the output position and of the filter's tap along this dim; none of one step.
@@ -31,18 +34,28 @@ struct WindowedImage {
   llvm::SmallVector<Spatial> spatial;
   llvm::SmallVector<unsigned> spatialDims; // the binding's
   int64_t channels;
-  int64_t firstChannel; // of those that the convolution reads
+  int64_t firstChannel;             // of those that the convolution reads
+  llvm::SmallVector<unsigned> taps; // loops of more than one step, in the order of `spatial`
+  bool isAcross = false;
+  bool isB = false; // which operand of the product it is
+  /// If `isAcross`: channels are whole panels of tiles, so that columns go on from tap to tap.
+  /// Otherwise each tap is a product of the batch.
+  bool hasWholePanels = false;
 };
 
-/// A product of a windowed image and a filter, which sums up channels for each tap.
+/// A product of a windowed image and a filter, which sums up channels for each tap, or of an image
+/// and the gradient of what it gave, which sums up positions.
 struct Convolution {
-  /// The contraction without taps among its `k`.
+  /// The contraction without taps among its `k`, and with those in its batch that are.
   Contraction product;
   WindowedImage image;
+
+  const Contraction::Side &getOther() const { return image.isB ? product.a : product.b; }
 };
 
-/// The contraction as a convolution whose first operand comes by columns of pixels. Nothing, with a
-/// reason, where the hardware's im2col mode does not do, or the operand is no image under windows.
+/// The contraction as a convolution, one of whose operands comes by columns of pixels. Nothing,
+/// with a reason, where the hardware's im2col mode does not do, or neither operand is an image
+/// under windows.
 std::optional<Convolution> matchConvolution(const Contraction &contraction, std::string &reason);
 
 } // namespace xc::cuda

@@ -168,16 +168,33 @@ void WGMMAEmitter::addMaps(Operand operand, llvm::function_ref<Value(int64_t)> m
   operands.push_back(operand);
 }
 
-/// The first operand of a convolution: rows are output positions, and each step brings the channels
-/// that one tap reads of the image for them.
-LogicalResult WGMMAEmitter::addImage(int64_t own) {
-  auto [type, rows] = getLines(contraction.a, own);
-  Operand operand{contraction.a, TiledAccess(), type, rows};
-  operand.isImage = true;
+/// The image of a convolution. Rows of the tile are output positions, and each step brings the
+/// channels that one tap reads of the image for them; or steps are of positions, and rows of
+/// taps and channels.
+LogicalResult WGMMAEmitter::addImage(const Contraction::Side &side, int64_t own) {
+  tile::SharedType type;
+  int64_t rows = config.getTileK();
+  if (image->isAcross)
+    type = tile::SharedType::get(builder.getContext(), rows, own,
+                                 getElementTypeOrSelf(side.operand->get()));
+  else
+    std::tie(type, rows) = getLines(side, own);
+  Operand operand{side, TiledAccess(), type, rows};
+  operand.image = image;
+  bool isWhole = !image->hasWholePanels || type.getTailColumns() == 0;
+  if (image->isAcross && (cluster > 1 || !isWhole))
+    return kernel.getFunction().emitOpError("expected ")
+           << (isWhole ? "blocks that fetch for themselves" : "whole panels of taps and channels")
+           << " for " << config << ", whose columns of pixels do not run along k";
   addMaps(operand, [&, type = type, rows = rows](int64_t channels) {
     return makePixelMap(type, channels, rows);
   });
   return success();
+}
+
+LogicalResult WGMMAEmitter::add(const Contraction::Side &side, int64_t own) {
+  bool isImage = image && image->isB == (&side == &contraction.b);
+  return isImage ? addImage(side, own) : addOperand(side, own);
 }
 
 /// A map of columns of `pixels` pixels, `channels` of each.
@@ -326,7 +343,7 @@ void WGMMAEmitter::prefetch(Value map) {
 /// The steps along k that this block does: all, or its share.
 void WGMMAEmitter::makeSteps() {
   Value steps = index.mul(index.product(tile.select(contraction.taps)),
-                          index.ceilDiv(tile.sizeK, index.constant(config.getTileK())));
+                          index.ceilDiv(tile.sumLength, index.constant(config.getTileK())));
   firstStep = index.constant(0);
   lastStep = steps;
   if (config.getSplit() == 1)
@@ -400,7 +417,7 @@ RingState WGMMAEmitter::skip(RingState state, Value count) {
 /// The corner of a box: the position in each group's dims; `start` says where M, N or K begin.
 SmallVector<Value> WGMMAEmitter::getCoords(const TiledAccess &access, ValueRange taps,
                                            llvm::function_ref<Value(Group)> start) {
-  SmallVector<Value> batch = index.delinearize(tile.batch, tile.select(contraction.batch));
+  SmallVector<Value> batch = tile.getBatchIndices();
   SmallVector<Value> coords;
   for (const TiledAccess::Dim &dim : access.dims) {
     if (!dim.isSingle()) {
@@ -422,7 +439,7 @@ SmallVector<Value> WGMMAEmitter::getCoords(const TiledAccess &access, ValueRange
 /// Steps go through the blocks of channels of a tap, then on to the next tap.
 SumStep WGMMAEmitter::getStep(Value number) {
   if (contraction.taps.empty())
-    return {index.mul(number, config.getTileK()), {}};
+    return {index.add(tile.startK, index.mul(number, config.getTileK())), {}};
   Value perTap = index.ceilDiv(tile.sizeK, index.constant(config.getTileK()));
   Value k = index.mul(index.rem(number, perTap), config.getTileK());
   return {k, index.delinearize(index.div(number, perTap), tile.select(contraction.taps))};
@@ -441,7 +458,7 @@ WGMMAEmitter::getPixelCoords(Value pixel, Value channel, ValueRange taps) {
     coords.push_back(index.add(index.mul(position, dim.stride), dim.lower));
     Value offset = index.constant(0);
     if (dim.tap) {
-      size_t place = llvm::find(contraction.taps, *dim.tap) - contraction.taps.begin();
+      size_t place = llvm::find(image->taps, *dim.tap) - image->taps.begin();
       offset = index.mul(taps[place], dim.dilation);
     }
     offsets.push_back(offset);
@@ -454,8 +471,41 @@ WGMMAEmitter::getPixelCoords(Value pixel, Value channel, ValueRange taps) {
 // From global to shared memory
 //===----------------------------------------------------------------------===//
 
+void WGMMAEmitter::fetchAcross(const Operand &operand, Value slot, const SumStep &step,
+                               Value stage) {
+  tile::SharedType type = operand.type;
+  int64_t width = type.getPanelColumns();
+  Value first = image->isB ? tile.startN : tile.startM;
+  SmallVector<Value> batch = tile.getBatchIndices();
+  auto load = [&](Value map, Value channel, ValueRange taps, IntegerAttr panel) {
+    auto [coords, offsets] = getPixelCoords(step.k, channel, taps);
+    tile::LoadOp::create(builder, loc, map, coords, offsets, slot, ring, stage, panel);
+  };
+  if (!image->hasWholePanels) {
+    SmallVector<Value> taps = llvm::map_to_vector(image->taps, [&](unsigned loop) {
+      return batch[llvm::find(contraction.batch, loop) - contraction.batch.begin()];
+    });
+    if (operand.map)
+      load(operand.map, first, taps, IntegerAttr());
+    if (operand.tailMap)
+      load(operand.tailMap, index.add(first, type.getColumns() - type.getTailColumns()), taps,
+           IntegerAttr());
+    return;
+  }
+  // Panels beyond the last tap's are those of the last one again, which nobody stores.
+  Value last = index.sub(image->isB ? tile.sizeN : tile.sizeM, index.constant(width));
+  for (int64_t panel = 0; panel < type.getPanels(); ++panel) {
+    Value column = index.min(index.add(first, panel * width), last);
+    load(operand.map, index.rem(column, image->channels),
+         index.delinearize(index.div(column, image->channels), tile.select(image->taps)),
+         builder.getI64IntegerAttr(panel));
+  }
+}
+
 /// Starts the copies of the operand's tile from `k` on, or those of this block's part of it.
 void WGMMAEmitter::fetch(const Operand &operand, Value slot, const SumStep &step, Value stage) {
+  if (operand.image && operand.image->isAcross)
+    return fetchAcross(operand, slot, step, stage);
   bool kInnermost = operand.runsAlongK();
   Value row = operand.part ? index.mul(operand.part, operand.rows) : Value();
   auto fetchFrom = [&](Value map, int64_t column) {
@@ -466,7 +516,7 @@ void WGMMAEmitter::fetch(const Operand &operand, Value slot, const SumStep &step
       return row ? index.add(start, row) : start;
     };
     SmallVector<Value> coords, offsets;
-    if (operand.isImage)
+    if (operand.image)
       std::tie(coords, offsets) = getPixelCoords(getStart(Group::M), getStart(Group::K), step.taps);
     else
       coords = getCoords(operand.access, step.taps, getStart);
@@ -474,7 +524,7 @@ void WGMMAEmitter::fetch(const Operand &operand, Value slot, const SumStep &step
       tile::MulticastOp::create(builder, loc, map, coords, offsets, slot, row, operand.blocks, ring,
                                 stage);
     else
-      tile::LoadOp::create(builder, loc, map, coords, offsets, slot, ring, stage);
+      tile::LoadOp::create(builder, loc, map, coords, offsets, slot, ring, stage, IntegerAttr());
   };
   if (operand.map)
     fetchFrom(operand.map, 0);
@@ -754,9 +804,8 @@ LogicalResult WGMMAEmitter::run() {
   threadInWarpgroup = index.rem(thread, tile::kWarpgroupThreads);
   makeSteps();
   makeCluster();
-  if (failed(image ? addImage(config.getTileM())
-                   : addOperand(swapped ? contraction.b : contraction.a, config.getTileM())) ||
-      failed(addOperand(swapped ? contraction.a : contraction.b, config.getTileN())) ||
+  if (failed(add(swapped ? contraction.b : contraction.a, config.getTileM())) ||
+      failed(add(swapped ? contraction.a : contraction.b, config.getTileN())) ||
       failed(checkForm()))
     return failure();
   if (config.getSplit() > 1) {

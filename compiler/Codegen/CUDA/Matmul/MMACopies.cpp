@@ -143,7 +143,7 @@ void MMAEmitter::startCopy(const Share &share, Value step, Value steps, Value sl
     apart = line.offset * *stride;
     first.offset = 0;
   }
-  Value k0 = index.mul(step, config.getTileK());
+  Value k0 = index.add(tile.startK, index.mul(step, config.getTileK()));
   auto locate = [&](const Line &at) -> std::pair<Value, Value> {
     return {index.add(operand.start, alongOwn ? toValue(at) : along),
             index.add(k0, alongOwn ? along : toValue(at))};
@@ -187,7 +187,7 @@ void MMAEmitter::startCopy(const Share &share, Value step, Value steps, Value sl
 SmallVector<Value> MMAEmitter::startLoads(Value step, Value steps) {
   if (llvm::all_of(operands, [](const Operand &operand) { return operand.isAsync; }))
     return {};
-  Value k0 = index.mul(step, config.getTileK());
+  Value k0 = index.add(tile.startK, index.mul(step, config.getTileK()));
   return points.emitIfOrZeros(index.isLess(step, steps), [&] {
     SmallVector<Value> values;
     for (const Operand &operand : operands)

@@ -259,6 +259,25 @@ static double getMultiplyCycles(const MatmulProblem &problem, const WGMMAPlan &p
   return cycles;
 }
 
+/// What a tile has of the operand that columns of pixels are, along its own dim.
+static int64_t getAcrossTile(const MatmulProblem &problem, const WGMMAPlan &plan) {
+  return problem.across == MatmulProblem::Across::A ? plan.tileM : plan.tileN;
+}
+
+/// Cycles that a step's pixels take, of which each panel of the tile has a column, and beside it
+/// the boxes of the other operand.
+static double getAcrossCycles(const MatmulProblem &problem, const WGMMAPlan &plan) {
+  bool isA = problem.across == MatmulProblem::Across::A;
+  int64_t own = getAcrossTile(problem, plan), bytes = problem.elementBytes;
+  double lines = countLines(kLineBytes, problem.channels * bytes);
+  double pixels = static_cast<double>(plan.tileK * llvm::divideCeil(own * bytes, kLineBytes));
+  double other = isA ? getFetchedBytes(problem, plan, plan.tileN, problem.n, problem.isKContiguousB,
+                                       plan.clusterM)
+                     : getFetchedBytes(problem, plan, plan.tileM, problem.m, problem.isKContiguousA,
+                                       plan.clusterN);
+  return kPixelCycles * lines * pixels + other / kL2BytesPerCycle;
+}
+
 /// Cycles that bringing a step's operands takes where `blocks` blocks do it.
 static double getFetchCycles(const Target &target, const MatmulProblem &problem,
                              const WGMMAPlan &plan, int64_t blocks, double together) {
@@ -274,6 +293,8 @@ static double getFetchCycles(const Target &target, const MatmulProblem &problem,
                                     plan.clusterM);
     fetch = std::max(fetch, kPixelCycles * lines * pixels + filter / kL2BytesPerCycle);
   }
+  if (problem.isAcross())
+    fetch = std::max(fetch, getAcrossCycles(problem, plan));
   // Of a factor that threads turn one step is under way, and it passes through L1 and registers.
   if (problem.turnsB)
     fetch =
@@ -287,6 +308,8 @@ static double getMemoryTime(const MatmulProblem &problem) {
   int64_t pixels = problem.isConvolution() ? problem.pixels : problem.m;
   double operands = problem.batch * problem.k * problem.elementBytes *
                     static_cast<double>(pixels + problem.taps * problem.n);
+  if (problem.sharedElements > 0)
+    operands = static_cast<double>(problem.sharedElements * problem.elementBytes);
   double results = static_cast<double>(problem.batch * problem.m * problem.n * problem.outputBytes);
   return (operands + results) / kMemoryRate;
 }
@@ -381,6 +404,10 @@ std::string checkWGMMAPlan(const Target &target, const MatmulProblem &problem,
   if (!reachesA || !reachesB)
     return "an operand that is not contiguous along k needs rows of 32, 64 or a multiple of 128 "
            "bytes (of 16 from 64 on, if it is operand B)";
+  if (problem.isAcross() && plan.clusterM * plan.clusterN > 1)
+    return "columns of pixels that do not run along k need blocks that fetch for themselves";
+  if (problem.hasWholePanels && getAcrossTile(problem, plan) * bytes % kLineBytes != 0)
+    return "taps and channels must be in tiles of multiples of 128 bytes";
   if (stepBytes % 32 != 0)
     return "steps along k must be multiples of 32 bytes";
   if (bytes == 1 && plan.tileN != 8 && plan.tileN != 24 && plan.tileN % 16 != 0)
@@ -432,8 +459,10 @@ static std::optional<int64_t> fitColumns(const Target &target, const MatmulProbl
   int64_t groupsN = rounds * (getClusterRoom(target, blocks) / blocks) / groupsM;
   if (groupsN == 0)
     return std::nullopt;
-  int64_t columns = llvm::alignTo(llvm::divideCeil(problem.n, groupsN * group.clusterN),
-                                  kFragmentColumns * group.split);
+  bool hasPanels = problem.hasWholePanels && problem.across == MatmulProblem::Across::B;
+  int64_t step =
+      std::max(kFragmentColumns * group.split, hasPanels ? kLineBytes / problem.elementBytes : 0);
+  int64_t columns = llvm::alignTo(llvm::divideCeil(problem.n, groupsN * group.clusterN), step);
   if (columns > kMostColumns)
     return std::nullopt;
   return columns;
@@ -482,7 +511,7 @@ static bool canShareWork(const MatmulProblem &problem, const Shape &shape, int64
                          int64_t blocks, const Group &group) {
   int64_t split = group.split, cluster = group.clusterM * group.clusterN;
   // Columns of pixels that blocks fetch for each other were no faster: 22.1 us, not 22.3.
-  if (cluster > 1 && problem.isConvolution())
+  if (cluster > 1 && (problem.isConvolution() || problem.isAcross()))
     return false;
   // Each block of a group needs a tile of its own.
   if (cluster > 1 && (blocks > 1 || problem.m <= shape.tileM * (group.clusterM - 1) ||

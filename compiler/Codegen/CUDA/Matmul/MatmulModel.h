@@ -32,8 +32,16 @@ struct MatmulProblem {
   /// A convolution sums up `k` channels under each of so many taps; its m rows are read of `pixels`
   /// of the image. A product's `pixels` are 0.
   int64_t taps = 1, pixels = 0;
+  /// Of the gradient to a filter: the operand that columns of pixels are, which do not run along k;
+  /// how many channels they have, and whether its own dim goes on from tap to tap by whole panels.
+  enum class Across { None, A, B } across = Across::None;
+  int64_t channels = 0;
+  bool hasWholePanels = false;
+  /// Elements of the operands of all products together, where a batch shares them; otherwise 0.
+  int64_t sharedElements = 0;
 
   bool isConvolution() const { return pixels > 0; }
+  bool isAcross() const { return across != Across::None; }
 };
 
 /// The parameters of #cuda.matmul_wgmma, and the time that they should take.

@@ -24,7 +24,7 @@ static constexpr int64_t kRasterRows = 8;
 MatmulTile::MatmulTile(const KernelInfo &kernel, const Contraction &contraction, KernelFrame &frame,
                        int64_t tileM, int64_t tileN)
     : contraction(contraction), frame(frame), points(frame.points), index(points.index),
-      sizes(points.getLoopSizes(contraction.getOp())), tileM(tileM), tileN(tileN), groupM(tileM),
+      sizes(contraction.getSizes(points)), tileM(tileM), tileN(tileN), groupM(tileM),
       groupN(tileN) {
   sizeM = product(contraction.m);
   sizeN = product(contraction.n);
@@ -32,6 +32,7 @@ MatmulTile::MatmulTile(const KernelInfo &kernel, const Contraction &contraction,
   tilesM = index.ceilDiv(sizeM, index.constant(tileM));
   tilesN = index.ceilDiv(sizeN, index.constant(tileN));
   batches = product(contraction.batch);
+  sumLength = contraction.partial ? index.constant(contraction.partial->size) : sizeK;
 }
 
 void MatmulTile::setGroup(int64_t rows, int64_t columns) {
@@ -43,6 +44,15 @@ void MatmulTile::place(Value row, Value column, Value product) {
   startM = index.mul(row, tileM);
   startN = index.mul(column, tileN);
   batch = contraction.batch.empty() ? index.constant(0) : product;
+  startK = index.constant(0);
+  if (contraction.partial)
+    startK = index.mul(getBatchIndices()[llvm::find(contraction.batch, sizes.size() - 1) -
+                                         contraction.batch.begin()],
+                       sumLength);
+}
+
+SmallVector<Value> MatmulTile::getBatchIndices() {
+  return index.delinearize(batch, select(contraction.batch));
 }
 
 void MatmulTile::placeAtBlock(int64_t share) {
@@ -64,7 +74,7 @@ void MatmulTile::placeAtBlock(int64_t share) {
 }
 
 Value MatmulTile::getSteps(int64_t tileK) {
-  Value steps = index.ceilDiv(sizeK, index.constant(tileK));
+  Value steps = index.ceilDiv(sumLength, index.constant(tileK));
   if (!contraction.group.rowParts.empty())
     return steps;
   SmallVector<LimitedOutput> outputs;
@@ -132,7 +142,9 @@ Value MatmulTile::isInsideOwn(const Contraction::Side &side, Value own, int64_t 
 }
 
 Value MatmulTile::isInsideK(Value k, int64_t tileK) {
-  return isWholeTiles(sizeK, tileK) ? Value() : index.isLess(k, sizeK);
+  // The last partial sum may end before its length is over.
+  bool isWhole = isWholeTiles(sizeK, tileK) && !contraction.partial;
+  return isWhole ? Value() : index.isLess(k, sizeK);
 }
 
 Value MatmulTile::isInside(const Contraction::Side &side, Value own, Value k, int64_t tileOwn,

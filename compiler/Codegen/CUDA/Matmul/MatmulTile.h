@@ -27,8 +27,10 @@ public:
   /// Sizes of the product, and how many tiles it has.
   mlir::Value sizeM, sizeN, sizeK;
   mlir::Value tilesM, tilesN, batches;
-  /// The corner of the tile at hand, and its product's place in the batch.
-  mlir::Value startM, startN, batch;
+  /// The length of each sum along k: `sizeK`, or that of a partial sum.
+  mlir::Value sumLength;
+  /// The corner of the tile at hand, its product's place in the batch, and where its sum begins.
+  mlir::Value startM, startN, batch, startK;
 
   /// Makes the tile of this block's number the one at hand; each block has one, or `share` blocks
   /// in a row have one together.
@@ -104,6 +106,8 @@ public:
   mlir::Value countTiles();
   /// Launches a block for each tile, or a cluster of `share` blocks.
   mlir::LogicalResult finish(int64_t share = 1);
+  /// The indices of the batch's loops for the tile at hand.
+  llvm::SmallVector<mlir::Value> getBatchIndices();
   /// The sizes of the product's loops, and those of `dims`.
   llvm::ArrayRef<mlir::Value> getLoopSizes() const { return sizes; }
   llvm::SmallVector<mlir::Value> select(llvm::ArrayRef<unsigned> dims);

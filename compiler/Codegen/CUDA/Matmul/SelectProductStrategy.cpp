@@ -66,10 +66,11 @@ private:
   int64_t getExpectedSize(ArrayRef<unsigned> dims, int64_t guess);
   int64_t getExpectedRows() { return getExpectedSize(contraction.m, kExpectedSize); }
   int64_t getExpectedColumns() { return getExpectedSize(contraction.n, kExpectedSize); }
-  int64_t getExpectedBatch() {
-    return getStaticProduct(contraction.getOp(), contraction.batch).value_or(1);
+  int64_t getExpectedBatch() { return contraction.getProduct(contraction.batch).value_or(1); }
+  int64_t getExpectedSum() {
+    return contraction.partial ? contraction.partial->size
+                               : getExpectedSize(contraction.k, kExpectedSum);
   }
-  int64_t getExpectedSum() { return getExpectedSize(contraction.k, kExpectedSum); }
   /// Those of a problem of the product as it stands.
   template <typename Problem> void setExpectedSizes(Problem &problem) {
     problem.batch = getExpectedBatch();
@@ -97,11 +98,13 @@ private:
   /// The product as wgmma sees it; nothing, and `refusal`, where that cannot do it.
   std::optional<MatmulProblem> makeProblem();
   std::optional<MatmulProblem> makeConvolutionProblem(ArrayRef<Value> sizes);
+  int64_t countPixels(int64_t positions, int64_t taps) const;
+  void describeAcross(MatmulProblem &problem);
   std::optional<MatmulProblem> refuse(const Twine &reason) {
     refusal = reason.str();
     return std::nullopt;
   }
-  std::optional<TiledAccess> getBoxedOutput();
+  std::optional<TiledAccess> getBoxedOutput(const Contraction &product);
   bool canTurn(const Contraction::Side &side, ArrayRef<unsigned> own);
   /// What an operand is beyond a matrix, or a batch of them, in memory; empty if it is just that.
   std::string findOddity(const Contraction::Side &side, ArrayRef<unsigned> own) const;
@@ -160,7 +163,7 @@ std::string ProductChooser::findOddity(const Contraction::Side &side,
     return (name + " is computed or a part of a tensor").str();
   if (binding.getAlignment() < kVectorBytes)
     return (name + " is not aligned to 16 bytes").str();
-  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  SmallVector<int64_t> ranges = contraction.getRanges();
   SmallVector<unsigned> expected, dims;
   for (ArrayRef<unsigned> group : {ArrayRef<unsigned>(contraction.batch),
                                    side.isKContiguous ? own : ArrayRef<unsigned>(contraction.k),
@@ -197,9 +200,8 @@ static std::string getTypeName(const Contraction::Side &side) {
 }
 
 std::string ProductChooser::makeKey(bool isExpected) {
-  linalg::LinalgOp op = contraction.getOp();
   auto getSize = [&](ArrayRef<unsigned> dims, int64_t expected) {
-    std::optional<int64_t> size = getStaticProduct(op, dims);
+    std::optional<int64_t> size = contraction.getProduct(dims);
     return size || isExpected ? std::to_string(size.value_or(expected)) : "?";
   };
   std::string types;
@@ -209,13 +211,15 @@ std::string ProductChooser::makeKey(bool isExpected) {
   else
     stream << getTypeName(contraction.a) << "*" << getTypeName(contraction.b);
   stream << ">" << getOutputType(contraction);
-  return llvm::formatv(
-             "{0} matmul {1} {2}x{3}x{4}x{5} {6}{7}{8}", kernel.target->arch, types,
-             getSize(contraction.batch, getExpectedBatch()),
-             getSize(contraction.m, getExpectedRows()),
-             getSize(contraction.n, getExpectedColumns()), getSize(contraction.k, getExpectedSum()),
-             contraction.a.isKContiguous ? "n" : "t", contraction.b.isKContiguous ? "t" : "n",
-             outputOps ? TuningTable::kFused.str() + std::to_string(outputOps) : "")
+  return llvm::formatv("{0} matmul {1} {2}x{3}x{4}x{5} {6}{7}{8}", kernel.target->arch, types,
+                       getSize(contraction.batch, getExpectedBatch()),
+                       getSize(contraction.m, getExpectedRows()),
+                       getSize(contraction.n, getExpectedColumns()),
+                       contraction.partial ? std::to_string(contraction.partial->size)
+                                           : getSize(contraction.k, getExpectedSum()),
+                       contraction.a.isKContiguous ? "n" : "t",
+                       contraction.b.isKContiguous ? "t" : "n",
+                       outputOps ? TuningTable::kFused.str() + std::to_string(outputOps) : "")
       .str();
 }
 
@@ -248,6 +252,9 @@ static MatmulWGMMAAttr toConfig(MLIRContext *context, const WGMMAPlan &plan) {
 }
 
 std::string ProductChooser::checkGiven(Attribute config) {
+  if (contraction.partial)
+    if (std::string wrong = checkPartialSums(*contraction.partial, config); !wrong.empty())
+      return wrong;
   if (auto wgmma = dyn_cast<MatmulWGMMAAttr>(config))
     return problem ? checkWGMMAPlan(*kernel.target, *problem, toPlan(wgmma)) : refusal;
   auto fma = dyn_cast<MatmulFMAAttr>(config);
@@ -279,22 +286,22 @@ std::string ProductChooser::checkGiven(Attribute config) {
   return checkMMATiles(contraction, mma);
 }
 
-std::optional<TiledAccess> ProductChooser::getBoxedOutput() {
-  int64_t bytes = getElementBytes(getOutputType(contraction));
-  if (contraction.group.results.size() != 1 || (bytes != 2 && bytes != 4))
+/// The output of `product`, which is the contraction or the convolution that it is.
+std::optional<TiledAccess> ProductChooser::getBoxedOutput(const Contraction &product) {
+  int64_t bytes = getElementBytes(getOutputType(product));
+  if (product.group.results.size() != 1 || (bytes != 2 && bytes != 4))
     return std::nullopt;
-  const ReductionGroup::Result &result = contraction.group.results.front();
+  const ReductionGroup::Result &result = product.group.results.front();
   std::string reason;
-  return matchTiledOutput(contraction, result, points.getLoopSizes(contraction.getOp()),
-                          points.index, reason);
+  return matchTiledOutput(product, result, product.getSizes(points), points.index, reason);
 }
 
 int64_t ProductChooser::getExpectedSize(ArrayRef<unsigned> dims, int64_t guess) {
   linalg::LinalgOp op = contraction.getOp();
-  if (std::optional<int64_t> size = getStaticProduct(op, dims))
+  if (std::optional<int64_t> size = contraction.getProduct(dims))
     return *size;
   MLIRContext *context = op.getContext();
-  SmallVector<Value> sizes = points.getLoopSizes(op);
+  SmallVector<Value> sizes = contraction.getSizes(points);
   AffineExpr formula = getAffineConstantExpr(1, context);
   std::optional<int64_t> most = 1;
   for (unsigned dim : dims) {
@@ -338,7 +345,7 @@ std::optional<MatmulProblem> ProductChooser::makeProblem() {
   // Where sizes are symbolic, guards keep them from being zero or too large.
   if (!hasKnownSizes())
     return refuse("sizes may be zero, or too large");
-  SmallVector<Value> sizes = points.getLoopSizes(contraction.getOp());
+  SmallVector<Value> sizes = contraction.getSizes(points);
   auto getName = [&](const Contraction::Side &side) -> StringRef {
     return side.operand->getOperandNumber() == 0 ? "operand A" : "operand B";
   };
@@ -371,54 +378,81 @@ std::optional<MatmulProblem> ProductChooser::makeProblem() {
       contraction.group.results.empty() ? 0 : getElementBytes(getOutputType(contraction));
   problem.partColumns = contraction.getPartColumns();
   problem.isSwapped = swapped;
-  problem.isGuess = !getStaticProduct(contraction.getOp(), contraction.batch) ||
-                    !getStaticProduct(contraction.getOp(), contraction.m) ||
-                    !getStaticProduct(contraction.getOp(), contraction.n);
+  problem.isGuess = !contraction.getProduct(contraction.batch) ||
+                    !contraction.getProduct(contraction.m) ||
+                    !contraction.getProduct(contraction.n);
   problem.isKContiguousA = a->dims.back().group == TiledAccess::Group::K;
   problem.turnsB = turns;
   problem.isKContiguousB = !turns && b->dims.back().group == TiledAccess::Group::K;
-  problem.storesBoxes =
-      getBoxedOutput().has_value() && (problem.elementBytes == 2 || problem.isKContiguousA);
+  problem.storesBoxes = getBoxedOutput(contraction).has_value() &&
+                        (problem.elementBytes == 2 || problem.isKContiguousA);
   if (problem.elementBytes != 2 && !problem.isKContiguousB && !turns)
     return refuse(getName(second) +
                   " does not run along k, as elements of other than 16 bits must");
   problem.outputOps = outputOps;
+  if (contraction.partial)
+    problem.sharedElements = getExpectedSize(contraction.k, kExpectedSum) * (problem.m + problem.n);
   return problem;
 }
 
-/// The same of a convolution, whose filter is copied by boxes.
+/// The same of a convolution, whose filter is copied by boxes, or of its gradient to the filter.
 std::optional<MatmulProblem> ProductChooser::makeConvolutionProblem(ArrayRef<Value> sizes) {
   const Contraction &product = convolution->product;
+  bool isAcross = convolution->image.isAcross;
   std::string reason;
-  std::optional<TiledAccess> filter =
-      matchTiledOperand(product, product.b, sizes, points.index, reason);
-  if (!filter) {
+  std::optional<TiledAccess> other =
+      matchTiledOperand(product, convolution->getOther(), sizes, points.index, reason);
+  if (!other) {
     convolution = std::nullopt;
-    return refuse("no boxes can be copied of the filter: " + reason);
+    return refuse(Twine("no boxes can be copied of ") +
+                  (isAcross ? "what comes back of the outputs: " : "the filter: ") + reason);
   }
   MatmulProblem problem{};
-  setExpectedSizes(problem);
-  if (problem.m * problem.n == 0) {
+  problem.batch = product.getProduct(product.batch).value_or(1);
+  problem.m = getExpectedSize(product.m, kExpectedSize);
+  problem.n = getExpectedSize(product.n, kExpectedSize);
+  if (problem.m * problem.n * getExpectedSum() == 0) {
     convolution = std::nullopt;
     return refuse("a size is 0");
   }
-  problem.k = convolution->image.channels;
-  problem.taps = *getStaticProduct(product.getOp(), product.taps);
-  problem.pixels = problem.m;
-  for (const WindowedImage::Spatial &dim : convolution->image.spatial)
-    problem.pixels = llvm::divideCeil(problem.pixels, dim.positions) * dim.size;
-  // Strides that are longer than windows pass over the others.
-  problem.pixels = std::min(problem.pixels, problem.m * problem.taps);
   problem.elementBytes = getElementBytes(getElementTypeOrSelf(product.a.operand->get()));
   problem.outputBytes = product.group.results.empty() ? 0 : getElementBytes(getOutputType(product));
   problem.partColumns = product.getPartColumns();
-  problem.isGuess = !getStaticProduct(product.getOp(), product.m) ||
-                    !getStaticProduct(product.getOp(), product.n);
-  problem.isKContiguousA = true;
-  problem.isKContiguousB = filter->dims.back().group == TiledAccess::Group::K;
-  problem.storesBoxes = getBoxedOutput().has_value();
+  problem.isGuess = !product.getProduct(product.m) || !product.getProduct(product.n);
+  problem.storesBoxes = getBoxedOutput(product).has_value();
   problem.outputOps = outputOps;
+  if (isAcross) {
+    describeAcross(problem);
+    return problem;
+  }
+  problem.k = convolution->image.channels;
+  problem.taps = *product.getProduct(product.taps);
+  problem.pixels = countPixels(problem.m, problem.taps);
+  problem.isKContiguousA = true;
+  problem.isKContiguousB = other->dims.back().group == TiledAccess::Group::K;
   return problem;
+}
+
+/// Pixels of the image that `positions` output positions are read of under `taps` taps.
+int64_t ProductChooser::countPixels(int64_t positions, int64_t taps) const {
+  int64_t pixels = positions;
+  for (const WindowedImage::Spatial &dim : convolution->image.spatial)
+    pixels = llvm::divideCeil(pixels, dim.positions) * dim.size;
+  // Strides that are longer than windows pass over the others.
+  return std::min(pixels, positions * taps);
+}
+
+/// What is of the gradient to a filter alone.
+void ProductChooser::describeAcross(MatmulProblem &problem) {
+  const WindowedImage &image = convolution->image;
+  int64_t positions = getExpectedSize(contraction.k, kExpectedSum);
+  problem.k = getExpectedSum();
+  problem.across = image.isB ? MatmulProblem::Across::B : MatmulProblem::Across::A;
+  problem.channels = image.channels;
+  problem.hasWholePanels = image.hasWholePanels;
+  int64_t taps = *contraction.getProduct(image.taps);
+  problem.sharedElements = countPixels(positions, taps) * image.channels +
+                           positions * (image.isB ? problem.m : problem.n);
 }
 
 /// wgmma where boxes of both operands can be copied, or threads can turn the second one; the model
@@ -444,11 +478,9 @@ std::optional<Choice> ProductChooser::chooseWGMMA() {
 }
 
 ProductSize ProductChooser::makeMMASize() {
-  linalg::LinalgOp op = contraction.getOp();
-  std::optional<int64_t> batch = getStaticProduct(op, contraction.batch),
-                         m = getStaticProduct(op, contraction.m),
-                         n = getStaticProduct(op, contraction.n),
-                         k = getStaticProduct(op, contraction.k);
+  std::optional<int64_t> batch = contraction.getProduct(contraction.batch),
+                         m = contraction.getProduct(contraction.m),
+                         n = contraction.getProduct(contraction.n), k = contraction.getSumLength();
   int64_t elementBytes = getElementBytes(getElementTypeOrSelf(contraction.a.operand->get()));
   auto getWidth = [&](const Contraction::Side &side, ArrayRef<unsigned> own) -> int64_t {
     ArrayRef<unsigned> inner = side.isKContiguous ? ArrayRef(contraction.k) : own;
@@ -546,9 +578,17 @@ double ProductChooser::predict(Attribute config) {
 
 std::string ProductChooser::describe(Attribute config) {
   std::string time = formatTime(predict(config));
+  if (contraction.partial)
+    time = llvm::formatv("{0} partial sums, {1}", contraction.partial->count, time);
   if (auto wgmma = dyn_cast<MatmulWGMMAAttr>(config)) {
     std::string kind = "matrix product by wgmma";
-    if (convolution)
+    if (convolution && convolution->image.isAcross)
+      kind =
+          llvm::formatv("gradient to the filter by wgmma, {0} channels of columns of pixels under "
+                        "{1} tap{2}",
+                        problem->channels, *contraction.getProduct(convolution->image.taps),
+                        convolution->image.taps.empty() ? "" : "s");
+    else if (convolution)
       kind =
           llvm::formatv("convolution by wgmma, columns of pixels under {0} tap{1}, {2} channels a "
                         "step",

@@ -77,6 +77,10 @@ static int64_t getElementBytes(linalg::ContractOp op) {
   return getElementTypeOrSelf(op.getDpsInputs().front()).getIntOrFloatBitWidth() / 8;
 }
 
+double estimateSumOfParts(int64_t bytes, int64_t parts) {
+  return kSumTime + static_cast<double>(bytes) * parts / kSumBytesPerMicrosecond;
+}
+
 /// How long each of `parts` parts of `range` is, as a multiple of `step`.
 static int64_t getPartSize(int64_t range, int64_t parts, int64_t step) {
   return range / (parts * step) * step;
@@ -123,8 +127,7 @@ static std::optional<ProductSplit> choosePartsOnWGMMA(const linalg::ContractionD
   if (dims.k.size() != 1 || problem.k < kVeryLongSum)
     return std::nullopt;
   double limit = kWorthwhile * estimate(target, problem);
-  double sumBytes =
-      static_cast<double>(problem.batch * problem.m * problem.n * problem.outputBytes);
+  int64_t sumBytes = problem.batch * problem.m * problem.n * problem.outputBytes;
   std::optional<ProductSplit> best;
   for (int64_t parts = 2; parts <= problem.k / kShortestPart; ++parts) {
     if (problem.batch * parts > 2 * target.multiprocessors)
@@ -133,7 +136,7 @@ static std::optional<ProductSplit> choosePartsOnWGMMA(const linalg::ContractionD
     part.batch *= parts;
     part.k = getPartSize(problem.k, parts, kPartBytes / problem.elementBytes);
     rest.k -= parts * part.k;
-    double time = estimate(target, part) + kSumTime + sumBytes * parts / kSumBytesPerMicrosecond;
+    double time = estimate(target, part) + estimateSumOfParts(sumBytes, parts);
     if (rest.k > 0)
       time += estimate(target, rest);
     if (time < limit) {
@@ -305,8 +308,7 @@ static Value sliceOperand(OpBuilder &builder, Value operand, AffineMap map, unsi
                                         ValueRange(), ValueRange(), offsets, sizes, strides);
 }
 
-/// The sum of the results of all parts, in their order, and of what the product was added to.
-static Value addParts(OpBuilder &builder, Location loc, Value parts, Value init) {
+Value addParts(OpBuilder &builder, Location loc, Value parts, Value init) {
   auto type = cast<RankedTensorType>(init.getType());
   AffineMap all = builder.getMultiDimIdentityMap(type.getRank() + 1), kept = all.dropResult(0);
   SmallVector<utils::IteratorType> iterators(type.getRank() + 1, utils::IteratorType::parallel);
@@ -324,8 +326,7 @@ static Value addParts(OpBuilder &builder, Location loc, Value parts, Value init)
       .getResult(0);
 }
 
-/// Zeros for `parts` sums, each a tensor of `type`.
-static Value makeZeroParts(OpBuilder &builder, Location loc, RankedTensorType type, int64_t parts) {
+Value makeZeroParts(OpBuilder &builder, Location loc, RankedTensorType type, int64_t parts) {
   SmallVector<int64_t> shape(type.getShape());
   shape.insert(shape.begin(), parts);
   Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type.getElementType()));

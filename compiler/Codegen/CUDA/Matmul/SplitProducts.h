@@ -21,6 +21,21 @@ void splitProduct(mlir::linalg::ContractOp op, const Target &target);
 /// The same for a convolution, or its gradient to the filter, which sums up over all of an image.
 void splitWindowProduct(mlir::linalg::GenericOp op, const Target &target);
 
+/// The same for a gradient to a filter, or a product that sums up along several loops, that wgmma
+/// computes: in parts of any number of terms (plan::getPartialSums). False if it is left alone.
+bool splitPositions(mlir::linalg::LinalgOp op, const Target &target);
+
+/// The sum of the results of all `parts`, in their order along dim 0, and of `init`.
+mlir::Value addParts(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value parts,
+                     mlir::Value init);
+
+/// Zeros for `parts` sums, each a tensor of `type`.
+mlir::Value makeZeroParts(mlir::OpBuilder &builder, mlir::Location loc, mlir::RankedTensorType type,
+                          int64_t parts);
+
+/// The microseconds that adding up `parts` parts of `bytes` bytes takes.
+double estimateSumOfParts(int64_t bytes, int64_t parts);
+
 } // namespace xc::cuda
 
 #endif // XC_CODEGEN_CUDA_MATMUL_SPLITPRODUCTS_H

@@ -29,7 +29,7 @@ struct SumStep {
 
 class WGMMAEmitter {
 public:
-  /// With `image`, the contraction is that of a convolution (Convolution.h), whose first operand
+  /// With `image`, the contraction is that of a convolution (Convolution.h), one of whose operands
   /// comes by columns of its pixels.
   WGMMAEmitter(const KernelInfo &kernel, const Contraction &contraction, const WindowedImage *image,
                MatmulWGMMAAttr config)
@@ -56,13 +56,18 @@ private:
     int64_t sharers = 1; // blocks of the cluster that need the same tile, and fetch parts
     mlir::Value part = {}, blocks = {}; // which of them this one is, and a bit for each of them
     bool isTurned = false; // by threads that load it, and store it with its lines along k
-    bool isImage = false;  // whose columns of pixels come, not boxes
+    /// Columns of its pixels come, not boxes; null if it is none.
+    const WindowedImage *image = nullptr;
 
-    bool runsAlongK() const { return isImage || access.dims.back().group == TiledAccess::Group::K; }
+    bool runsAlongK() const {
+      return image ? !image->isAcross : access.dims.back().group == TiledAccess::Group::K;
+    }
   };
   mlir::LogicalResult addOperand(const Contraction::Side &side, int64_t own);
   mlir::LogicalResult addTurned(const Contraction::Side &side, int64_t own);
-  mlir::LogicalResult addImage(int64_t own);
+  mlir::LogicalResult addImage(const Contraction::Side &side, int64_t own);
+  /// Adds A or B, whichever `side` is, in tiles of `own` rows or columns.
+  mlir::LogicalResult add(const Contraction::Side &side, int64_t own);
   /// Maps of whole panels and of a last one, made by `makeBoxes` for their columns; and who shares.
   void addMaps(Operand operand, llvm::function_ref<mlir::Value(int64_t)> makeBoxes);
   /// Lines of an operand along k that boxes bring, of a tile of `own`: no more than there are.
@@ -101,10 +106,14 @@ private:
   getCoords(const TiledAccess &access, mlir::ValueRange taps,
             llvm::function_ref<mlir::Value(TiledAccess::Group)> start);
   SumStep getStep(mlir::Value number);
-  /// The place of pixel `pixel` of the tile's rows at `channel`, and how far from it a tap reads.
+  /// The place of output position `pixel` at `channel` of the image, and how far from it a tap
+  /// reads.
   std::pair<llvm::SmallVector<mlir::Value>, llvm::SmallVector<mlir::Value>>
   getPixelCoords(mlir::Value pixel, mlir::Value channel, mlir::ValueRange taps);
 
+  /// Columns of pixels whose lines run along channels, or along taps and channels.
+  void fetchAcross(const Operand &operand, mlir::Value slot, const SumStep &step,
+                   mlir::Value stage);
   void fetch(const Operand &operand, mlir::Value slot, const SumStep &step, mlir::Value stage);
   /// Starts the copies of a stage that boxes bring.
   void fetchBoxes(mlir::Value stage, const SumStep &step);

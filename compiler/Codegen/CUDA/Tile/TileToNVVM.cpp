@@ -222,11 +222,12 @@ SmallVector<Value> reverseOffsets(Builder &b, Location loc, OpBuilder &builder,
   return halves;
 }
 
-/// Copies the panels of `tile` that are `width` wide to `slot` and on, each pixel from `offsets`
-/// (i16) further if the map is of pixels; `blocks` (i16) says of which blocks, this one alone if it
-/// is null.
+/// Copies the panels of `tile` that are `width` wide to `slot` and on, or `only` one of them, each
+/// pixel from `offsets` (i16) further if the map is of pixels; `blocks` (i16) says of which blocks,
+/// this one alone if it is null.
 void copyPanels(Builder &b, tile::SharedType tile, int64_t width, Value slot, Value map,
-                ValueRange coords, ArrayRef<Value> offsets, Value barrier, Value blocks) {
+                ValueRange coords, ArrayRef<Value> offsets, Value barrier, Value blocks,
+                std::optional<int64_t> only = std::nullopt) {
   size_t rank = coords.size(), numbers = rank + offsets.size();
   std::string text = llvm::formatv(
       "cp.async.bulk.tensor.{0}d.shared::cluster.global.{1}.mbarrier::complete_tx::bytes{2} [$0], "
@@ -237,7 +238,8 @@ void copyPanels(Builder &b, tile::SharedType tile, int64_t width, Value slot, Va
       blocks ? ", $" + std::to_string(3 + numbers) : "");
   int64_t whole = tile.getColumns() / tile.getPanelColumns();
   bool isTail = width == tile.getTailColumns();
-  for (int64_t panel = isTail ? whole : 0, first = panel; panel < whole + isTail; ++panel) {
+  int64_t first = only.value_or(isTail ? whole : 0), end = only ? *only + 1 : whole + isTail;
+  for (int64_t panel = first; panel < end; ++panel) {
     SmallVector<Value> operands{b.address(b.advance(slot, panel * tile.getPanelBytes())), map,
                                 barrier};
     llvm::append_range(operands, reverseCoords(b, coords, (panel - first) * width));
@@ -260,7 +262,8 @@ struct LowerLoad final : TilePattern<tile::LoadOp> {
     Value barrier = b.address(getBarrier(b, op.getRing(), adaptor.getStage(), Side::Full));
     copyPanels(b, op.getSlot().getType(), op.getMap().getType().getBox().back(), adaptor.getSlot(),
                adaptor.getMap(), adaptor.getCoords(),
-               reverseOffsets(b, op.getLoc(), rewriter, adaptor.getOffsets()), barrier, Value());
+               reverseOffsets(b, op.getLoc(), rewriter, adaptor.getOffsets()), barrier, Value(),
+               op.getPanel());
     rewriter.eraseOp(op);
     return success();
   }

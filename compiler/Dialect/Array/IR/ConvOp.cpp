@@ -5,7 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Dialect/Array/IR/Demands.h"
 #include "compiler/Dialect/Array/IR/Sizes.h"
+#include "compiler/Dialect/Array/IR/SpreadConv.h"
 #include "compiler/Dialect/Array/IR/WinogradConv.h"
 #include "mlir/IR/DialectImplementation.h"
 
@@ -221,24 +223,16 @@ static Value cutEnds(ExpressionBuilder &e, Value value, ArrayRef<int64_t> counts
   return e.make<DynamicSliceOp>(type, value, starts, dynamic);
 }
 
-/// Spreads, pads and cuts the spatial dims of the input as an op of its own, so that what remains
-/// only pads; that becomes products if the op's algorithm says so and their sizes are known.
-FailureOr<Values> ConvOp::decompose(OpBuilder &builder) {
-  SmallVector<WindowDim> window = getWindow();
-  if (llvm::none_of(window, [](const WindowDim &dim) {
-        return dim.inputDilation != 1 || dim.low < 0 || dim.high < 0;
-      })) {
-    if (getAlgorithm() == ConvAlgorithm::Winograd && hasWinogradSizes(*this))
-      return Values{buildWinogradConv(*this, builder)};
-    return failure();
-  }
-  ExpressionBuilder e(builder, getLoc());
-  ConvDimsAttr dims = getDims();
-  int64_t rank = getInput().getType().getRank();
+/// `value` with its spatial dims, whose positions are `positions`, spread, padded and cut as
+/// `window` says of the input.
+static Value spreadAndPad(ExpressionBuilder &e, Value value, ArrayRef<WindowDim> window,
+                          ArrayRef<int64_t> positions) {
+  auto type = cast<RankedTensorType>(value.getType());
+  int64_t rank = type.getRank();
   SmallVector<int64_t> low(rank, 0), high(rank, 0), interior(rank, 0), starts(rank, 0),
       limits(rank, ShapedType::kDynamic), ones(rank, 1), cut(rank, 0);
-  for (auto [spatial, dim] : llvm::enumerate(window)) {
-    int64_t position = dims.inputDim(spatial), size = getInput().getType().getDimSize(position);
+  for (auto [dim, position] : llvm::zip_equal(window, positions)) {
+    int64_t size = type.getDimSize(position);
     low[position] = std::max<int64_t>(dim.low, 0);
     high[position] = std::max<int64_t>(dim.high, 0);
     interior[position] = dim.inputDilation - 1;
@@ -253,13 +247,50 @@ FailureOr<Values> ConvOp::decompose(OpBuilder &builder) {
     limits[position] = std::max<int64_t>(low[position] + spread + dim.high, 0);
     starts[position] = std::min(starts[position], limits[position]);
   }
-  Value x = getInput();
-  x = e.make<PadOp>(x, e.scalar(0, x), low, high, builder.getDenseI64ArrayAttr(interior));
-  x = cutEnds(e, e.make<SliceOp>(x, starts, limits, ones), cut);
-  auto conv = ConvOp::create(builder, getLoc(), getType(), x, getFilter(), dims, getStridesAttr(),
-                             DenseI64ArrayAttr(), DenseI64ArrayAttr(), DenseI64ArrayAttr(),
-                             getFilterDilationAttr(), getFeatureGroupsAttr(), getBatchGroupsAttr(),
-                             getAllowTf32Attr(), getAlgorithmAttr());
+  value = e.make<PadOp>(value, e.scalar(0, value), low, high,
+                        e.getBuilder().getDenseI64ArrayAttr(interior));
+  return cutEnds(e, e.make<SliceOp>(value, starts, limits, ones), cut);
+}
+
+/// Spreads, pads and cuts the spatial dims of the input as an op of its own, so that what remains
+/// only pads; that becomes products if the op's algorithm says so and their sizes are known. Where
+/// the filter has one element, what it gives is spread instead. A convolution whose phases are
+/// computed apart stays as it is.
+FailureOr<Values> ConvOp::decompose(OpBuilder &builder) {
+  SmallVector<WindowDim> window = getWindow();
+  if (llvm::none_of(window, [](const WindowDim &dim) {
+        return dim.inputDilation != 1 || dim.low < 0 || dim.high < 0;
+      })) {
+    if (getAlgorithm() == ConvAlgorithm::Winograd && hasWinogradSizes(*this))
+      return Values{buildWinogradConv(*this, builder)};
+    return failure();
+  }
+  ExpressionBuilder e(builder, getLoc());
+  ConvDimsAttr dims = getDims();
+  SmallVector<int64_t> inputDims, outputDims;
+  for (int64_t spatial = 0; spatial < dims.getSpatialRank(); ++spatial) {
+    inputDims.push_back(dims.inputDim(spatial));
+    outputDims.push_back(dims.outputDim(spatial));
+  }
+  bool isSpread = false, isOneElement = true;
+  for (const WindowDim &dim : window) {
+    isSpread |= dim.inputDilation != 1;
+    isOneElement &= dim.size == 1 && dim.stride == 1;
+  }
+  if (isSpread && isOneElement && getType().hasStaticShape() && !(*this)->hasAttr(kFirstPlacesAttr))
+    return Values{spreadAndPad(e,
+                               e.make<ConvOp>(getInput(), getFilter(), dims, DenseI64ArrayAttr(),
+                                              DenseI64ArrayAttr(), DenseI64ArrayAttr(),
+                                              DenseI64ArrayAttr(), DenseI64ArrayAttr(),
+                                              getFeatureGroups(), getBatchGroups(), getAllowTf32()),
+                               window, outputDims)};
+  if (matchSpreadConv(*this))
+    return failure();
+  auto conv =
+      ConvOp::create(builder, getLoc(), getType(), spreadAndPad(e, getInput(), window, inputDims),
+                     getFilter(), dims, getStridesAttr(), DenseI64ArrayAttr(), DenseI64ArrayAttr(),
+                     DenseI64ArrayAttr(), getFilterDilationAttr(), getFeatureGroupsAttr(),
+                     getBatchGroupsAttr(), getAllowTf32Attr(), getAlgorithmAttr());
   conv->setDiscardableAttrs((*this)->getDiscardableAttrDictionary());
   return Values{conv};
 }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Plan/IR/Products.h"
+#include "compiler/Dialect/Plan/IR/PartialSums.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -41,10 +42,30 @@ static bool isMultiplyAdd(linalg::LinalgOp op) {
          (factors[0] == inputs[1] && factors[1] == inputs[0]);
 }
 
+std::optional<PartialSums> getPartialSums(linalg::LinalgOp op) {
+  if (op.getNumDpsInits() != 1 || op.getNumReductionLoops() == 0)
+    return std::nullopt;
+  AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  auto quotient = dyn_cast_or_null<AffineBinaryOpExpr>(map.getNumResults() > 1 ? map.getResult(0)
+                                                                               : AffineExpr());
+  if (!quotient || quotient.getKind() != AffineExprKind::FloorDiv)
+    return std::nullopt;
+  auto size = dyn_cast<AffineConstantExpr>(quotient.getRHS());
+  for (auto [loop, type] : llvm::enumerate(op.getIteratorTypesArray()))
+    if (type == utils::IteratorType::parallel && quotient.isFunctionOfDim(loop))
+      return std::nullopt;
+  int64_t count = op.getShape(op.getDpsInitOperand(0)).front();
+  if (!size || size.getValue() < 1 || ShapedType::isDynamic(count))
+    return std::nullopt;
+  return PartialSums{count, size.getValue(), quotient};
+}
+
 std::optional<ProductLoops> matchProduct(linalg::LinalgOp op) {
   if (op.getNumReductionLoops() == 0 || !isMultiplyAdd(op))
     return std::nullopt;
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  if (getPartialSums(op))
+    maps[2] = maps[2].dropResult(0);
   if (!maps[2].isProjectedPermutation(/*allowZeroInResults=*/true))
     return std::nullopt;
   ProductLoops loops;

@@ -128,7 +128,16 @@ template <typename Op> static LogicalResult verifyLoad(Op op) {
                    width == tail ? tail : slot.getPanelColumns());
 }
 
-LogicalResult LoadOp::verify() { return verifyLoad(*this); }
+LogicalResult LoadOp::verify() {
+  SharedType slot = getSlot().getType();
+  if (std::optional<uint64_t> panel = getPanel()) {
+    bool isWhole = getMap().getType().getBox().back() == slot.getPanelColumns();
+    int64_t whole = slot.getColumns() / slot.getPanelColumns();
+    if (!isWhole || *panel >= static_cast<uint64_t>(whole))
+      return emitOpError("expected a whole panel below ") << whole << ", got " << *panel;
+  }
+  return verifyLoad(*this);
+}
 
 LogicalResult MulticastOp::verify() { return verifyLoad(*this); }
 

@@ -198,7 +198,7 @@ def Tile_LoadOp : Tile_EffectOp<"load", [AttrSizedOperandSegments]> {
   let description = [{
     One thread executes it. Copies the `slot`'s panels from the tensor, the first from `coords` (outermost dim first) on, each next one
     further along the innermost dim; the stage's full barrier counts the bytes. Boxes of fewer rows leave the slot's last ones as they are. A box as
-    wide as a last panel that is not full brings that one alone. Of an im2col map `coords` are the first pixel's, in the bounding box, and
+    wide as a last panel that is not full brings that one alone, as does one with `panel`. Of an im2col map `coords` are the first pixel's, in the bounding box, and
     each pixel is read `offsets` further along the spatial dims; what is outside of the image is zero. Becomes `cp.async.bulk.tensor`
     for each panel. Example:
     ```mlir
@@ -206,17 +206,19 @@ def Tile_LoadOp : Tile_EffectOp<"load", [AttrSizedOperandSegments]> {
         : !tile.tensor_map<128x64xbf16>, !tile.shared<128x64xbf16>, !tile.ring<4, !tile.shared<128x64xbf16>>
     tile.load %image[%n, %y, %x, %channel] offsets [%r, %s] to %slot signal %ring[%stage]
         : !tile.tensor_map<128x64xbf16, im2col = 4>, !tile.shared<128x64xbf16>, !tile.ring<4, !tile.shared<128x64xbf16>>
+    tile.load %image[%n, %y, %x, %channel] offsets [%r, %s] to %slot panel 1 signal %ring[%stage]
+        : !tile.tensor_map<64x64xbf16, im2col = 4>, !tile.shared<64x192xbf16>, !tile.ring<4, !tile.shared<64x192xbf16>>
     ```
   }];
   let arguments = (ins Tile_TensorMapType:$map, Variadic<Index>:$coords, Variadic<Index>:$offsets, Tile_SharedType:$slot,
-                       Tile_RingType:$ring, Index:$stage);
+                       Tile_RingType:$ring, Index:$stage, OptionalAttr<I64Attr>:$panel);
   let assemblyFormat = [{
-    $map `[` $coords `]` (`offsets` `[` $offsets^ `]`)? `to` $slot `signal` $ring `[` $stage `]` attr-dict `:` type($map) `,`
+    $map `[` $coords `]` (`offsets` `[` $offsets^ `]`)? `to` $slot (`panel` $panel^)? `signal` $ring `[` $stage `]` attr-dict `:` type($map) `,`
       type($slot) `,` type($ring)
   }];
   let builders = [OpBuilder<(ins "::mlir::Value":$map, "::mlir::ValueRange":$coords, "::mlir::Value":$slot, "::mlir::Value":$ring,
                                  "::mlir::Value":$stage), [{
-    build($_builder, $_state, map, coords, ::mlir::ValueRange(), slot, ring, stage);
+    build($_builder, $_state, map, coords, ::mlir::ValueRange(), slot, ring, stage, ::mlir::IntegerAttr());
   }]>];
   let hasVerifier = 1;
 }

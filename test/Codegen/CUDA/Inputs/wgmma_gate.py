@@ -78,22 +78,25 @@ def check(args, folder, name, work, tile, matmul):
 
 # Convolutions as the compiler lays them out by itself: wide, narrow, of few channels, with an epilogue, and few positions.
 CONVOLUTIONS = ["bf16_n32_c64_h56_k64_r3", "bf16_n32_c256_h14_k256_r3", "f16_n4_c24_h28_k96_r3_s2", "bf16_n8_c128_h28_k128_r3_fused",
-                "bf16_n1_c256_h14_k256_r3"]
+                "bf16_n1_c256_h14_k256_r3", "filter_bf16_n32_c64_h56_k64_r3", "filter_bf16_n32_c256_h14_k256_r3",
+                "filter_f16_n4_c24_h28_k96_r3_s2", "filter_bf16_n8_c128_h28_k128_r3_p2_d2"]
 
 
 def check_convolution(args, folder, name, conv):
     base = folder / name
-    pathlib.Path(f"{base}.mlir").write_text(conv.mlir(conv.parse(name)))
-    done = subprocess.run(["xcompile", f"{base}.mlir", "-o", f"{base}.vmfb", "--target=cuda:sm_90a", f"--ptxas={args.ptxas}"],
-                          capture_output=True, text=True)
+    work = conv.parse(name)
+    pathlib.Path(f"{base}.mlir").write_text(conv.mlir(work))
+    done = subprocess.run(["xcompile", f"{base}.mlir", "-o", f"{base}.vmfb", "--target=cuda:sm_90a", f"--ptxas={args.ptxas}",
+                           *conv.gradient(work)], capture_output=True, text=True)
     if done.returncode or "warning" in done.stderr:
         return done.stderr.strip() or "xcompile failed"
     tables = json.loads(subprocess.run(["xdump", f"{base}.vmfb", "--json"], capture_output=True, text=True, check=True).stdout)
     ptx = subprocess.run(["xdump", f"{base}.vmfb", "--ptx"], capture_output=True, text=True, check=True).stdout
-    export = tables["executables"][0]["exports"][0]
-    if export["spill_bytes"] != 0:
-        return f"{export['spill_bytes']} bytes of spills in {export['strategy']}"
-    return "" if "wgmma.mma_async" in ptx and ".im2col" in ptx else f"expected columns of pixels, got {export['strategy']}"
+    for export in (export for executable in tables["executables"] for export in executable["exports"]):
+        if export["spill_bytes"] != 0:
+            return f"{export['spill_bytes']} bytes of spills in {export['strategy']}"
+    kernels = [part for part in ptx.split(".visible .entry")[1:] if work["kind"] == "forward" or part.lstrip().startswith("main_vjp")]
+    return "" if any("wgmma.mma_async" in part and ".im2col" in part for part in kernels) else f"expected columns of pixels, got {export['strategy']}"
 
 
 def main():

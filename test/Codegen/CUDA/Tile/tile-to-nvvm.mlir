@@ -59,6 +59,22 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
     return
   }
 
+  // One panel of the two that the slot has: 8192 bytes behind the first.
+  // CHECK-LABEL: llvm.func @panel
+  // CHECK:         %[[PANEL:.*]] = llvm.getelementptr %{{.*}}[8192]
+  // CHECK:         llvm.ptrtoint %[[PANEL]]
+  // CHECK-COUNT-1: cp.async.bulk.tensor.4d
+  // CHECK-NOT:     cp.async.bulk.tensor
+  func.func @panel() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = affine_map<() -> (2, 1, 1)>, block = [256, 1, 1], cluster = [1, 1, 1], shared = 32800, scratch = 0>} {
+    %a = plan.binding 0 read align 64 : memref<65536xbf16>
+    %i = arith.constant 1 : index
+    %map = tile.tensor_map %a {sizes = affine_map<() -> (4, 16, 16, 64)>, strides = affine_map<() -> (16384, 1024, 64, 1)>, lower = array<i64: -1, -1>, upper = array<i64: -1, 0>, steps = array<i64: 2, 1>} : memref<65536xbf16> -> !tile.tensor_map<64x64xbf16, im2col = 4>
+    %ring = tile.ring arrivals 1 consumers 2 {barriers = 32768 : i64, offset = 0 : i64} : !tile.ring<2, !tile.shared<64x128xbf16>>
+    %slot = tile.slot %ring[%i] 0 : !tile.ring<2, !tile.shared<64x128xbf16>> -> !tile.shared<64x128xbf16>
+    tile.load %map[%i, %i, %i, %i] offsets [%i, %i] to %slot panel 1 signal %ring[%i] : !tile.tensor_map<64x64xbf16, im2col = 4>, !tile.shared<64x128xbf16>, !tile.ring<2, !tile.shared<64x128xbf16>>
+    return
+  }
+
   // A step of k is 16 elements: 2 in units of the descriptor where lines run along k, 16 lines where they do not.
   // CHECK-LABEL: llvm.func @product
   // CHECK-DAG:     %[[ALONG:.*]] = llvm.mlir.constant(2 : i64)

@@ -1,0 +1,214 @@
+//===- SplitPositions.cpp - Share the sums of gradients to filters --------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The gradient to a filter sums up all output positions of all images, and has few results. On
+// wgmma positions are k, whatever the sizes of images: each partial sum takes some steps of them in
+// a row, wherever images end. So the product's results get one more dim, whose index is the
+// quotient of the position:
+//
+//   parts[(n * 196 + p * 14 + q) floordiv 896, f, r, s, c] += x[n, p + r, q + s, c] * y'[n, p, q,
+//   f]
+//
+// and a sum in the order of parts follows. How many there are is a matter of the model; the last
+// one may be shorter. Left alone: operands that run along the sum, or whose rows are not aligned,
+// other types than those of 16 bits, groups, and sizes that are not known.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CUDA/Matmul/MatmulModel.h"
+#include "compiler/Codegen/CUDA/Matmul/SplitProducts.h"
+#include "compiler/Dialect/Plan/IR/PartialSums.h"
+#include "compiler/Dialect/Plan/IR/Products.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <limits>
+
+using namespace mlir;
+
+namespace xc::cuda {
+
+/// What is left of a sum in each part at least, and what parts are multiples of: steps of tiles.
+static constexpr int64_t kShortestPart = 256, kStep = 64;
+/// Bytes that lines of operands must be multiples of to be copied.
+static constexpr int64_t kAlignedBytes = 16;
+/// Bytes of a panel of a tile: see Convolution.cpp.
+static constexpr int64_t kPanelBytes = 128;
+/// What parts must be faster than the whole by: the model is not that exact.
+static constexpr double kWorthwhile = 0.92;
+
+namespace {
+
+/// One input of the product.
+struct Side {
+  OpOperand *input;
+  SmallVector<unsigned> own, k; // its loops of more than one step, in its order
+  bool isImage = false;         // windows move over it
+};
+
+class PositionSplitter {
+public:
+  PositionSplitter(linalg::LinalgOp op, const Target &target)
+      : op(op), target(target), ranges(op.getStaticLoopRanges()) {}
+
+  bool run();
+
+private:
+  std::optional<Side> matchSide(OpOperand *input, ArrayRef<unsigned> own);
+  bool match();
+  MatmulProblem describe() const;
+  double estimate(const MatmulProblem &problem) const;
+  std::optional<plan::PartialSums> choose() const;
+  int64_t count(ArrayRef<unsigned> loops) const {
+    int64_t product = 1;
+    for (unsigned loop : loops)
+      product *= ranges[loop];
+    return product;
+  }
+
+  linalg::LinalgOp op;
+  const Target &target;
+  SmallVector<int64_t> ranges;
+  Side a, b; // b has the result's innermost dim
+};
+
+} // namespace
+
+/// An input of 16-bit elements whose innermost dim is one of its `own`.
+std::optional<Side> PositionSplitter::matchSide(OpOperand *input, ArrayRef<unsigned> own) {
+  auto type = cast<RankedTensorType>(input->get().getType());
+  Type element = type.getElementType();
+  AffineMap map = op.getMatchingIndexingMap(input);
+  if (!(element.isF16() || element.isBF16()) || type.getRank() == 0 ||
+      type.getShape().back() * 2 % kAlignedBytes != 0)
+    return std::nullopt;
+  auto innermost = dyn_cast<AffineDimExpr>(map.getResults().back());
+  if (!innermost || !llvm::is_contained(own, innermost.getPosition()))
+    return std::nullopt;
+  Side side{input, {}, {}};
+  side.isImage = !map.isProjectedPermutation(/*allowZeroInResults=*/true) ||
+                 input->get().getDefiningOp<tensor::PadOp>();
+  for (AffineExpr expr : map.getResults())
+    for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+      if (ranges[loop] != 1 && expr.isFunctionOfDim(loop))
+        (llvm::is_contained(own, loop) ? side.own : side.k).push_back(loop);
+  return side;
+}
+
+bool PositionSplitter::match() {
+  std::optional<plan::ProductLoops> loops = plan::matchProduct(op);
+  AffineMap result = op.getIndexingMapsArray().back();
+  if (!target.hasWGMMA || !loops || llvm::is_contained(ranges, ShapedType::kDynamic) ||
+      llvm::is_contained(ranges, 0) || op.hasIndexSemantics() || !result.isProjectedPermutation() ||
+      result.getNumResults() == 0 || !getElementTypeOrSelf(op->getResult(0)).isF32() ||
+      llvm::any_of(loops->batch, [&](unsigned loop) { return ranges[loop] != 1; }))
+    return false;
+  std::optional<Side> first = matchSide(op.getDpsInputOperand(0), loops->m),
+                      second = matchSide(op.getDpsInputOperand(1), loops->n);
+  if (!first || !second || first->own.empty() || second->own.empty() || first->k != second->k ||
+      (first->isImage && second->isImage))
+    return false;
+  unsigned innermost = 0;
+  for (AffineExpr expr : result.getResults())
+    if (unsigned loop = cast<AffineDimExpr>(expr).getPosition(); ranges[loop] != 1)
+      innermost = loop;
+  // Sums along one loop are split as batches of products, which tuning knows.
+  if (first->k.size() < 2 && !first->isImage && !second->isImage)
+    return false;
+  bool isSwapped = llvm::is_contained(first->own, innermost);
+  a = isSwapped ? *second : *first;
+  b = isSwapped ? *first : *second;
+  return true;
+}
+
+/// The product as it stands.
+MatmulProblem PositionSplitter::describe() const {
+  MatmulProblem problem{};
+  problem.batch = 1;
+  problem.m = count(a.own);
+  problem.n = count(b.own);
+  problem.k = count(a.k);
+  problem.elementBytes = 2;
+  problem.outputBytes = 4;
+  problem.storesBoxes = true;
+  problem.sharedElements = problem.k * (problem.m + problem.n);
+  if (!a.isImage && !b.isImage)
+    return problem;
+  const Side &image = a.isImage ? a : b;
+  problem.across = a.isImage ? MatmulProblem::Across::A : MatmulProblem::Across::B;
+  problem.channels = ranges[image.own.back()];
+  problem.hasWholePanels = problem.channels * problem.elementBytes % kPanelBytes == 0;
+  int64_t pixels = cast<RankedTensorType>(image.input->get().getType()).getNumElements();
+  problem.sharedElements = pixels + problem.k * (a.isImage ? problem.n : problem.m);
+  if (!problem.hasWholePanels) {
+    int64_t &own = a.isImage ? problem.m : problem.n;
+    problem.batch = own / problem.channels;
+    own = problem.channels;
+  }
+  return problem;
+}
+
+/// The microseconds that the model expects of the product on wgmma; infinite if it knows no way.
+double PositionSplitter::estimate(const MatmulProblem &problem) const {
+  SmallVector<WGMMAPlan> plans = rankWGMMAPlans(target, problem);
+  return plans.empty() ? std::numeric_limits<double>::infinity() : plans.front().microseconds;
+}
+
+std::optional<plan::PartialSums> PositionSplitter::choose() const {
+  MatmulProblem whole = describe();
+  if (whole.k < 2 * kShortestPart)
+    return std::nullopt;
+  int64_t results = whole.batch * whole.m * whole.n;
+  double limit = kWorthwhile * estimate(whole);
+  std::optional<plan::PartialSums> best;
+  for (int64_t parts = 2; parts <= whole.k / kShortestPart; ++parts) {
+    MatmulProblem part = whole;
+    part.k = llvm::alignTo(llvm::divideCeil(whole.k, parts), kStep);
+    part.batch *= parts;
+    if (part.batch > 2 * target.multiprocessors)
+      break;
+    // Steps that do not go round leave the last parts empty.
+    if (llvm::divideCeil(whole.k, part.k) != static_cast<uint64_t>(parts))
+      continue;
+    double time = estimate(part) + estimateSumOfParts(results * whole.outputBytes, parts);
+    if (time < limit) {
+      limit = time;
+      best = plan::PartialSums{parts, part.k, AffineExpr()};
+    }
+  }
+  return best;
+}
+
+bool PositionSplitter::run() {
+  if (!match())
+    return false;
+  std::optional<plan::PartialSums> sums = choose();
+  if (!sums)
+    return false;
+  IRRewriter rewriter(op);
+  AffineExpr position = rewriter.getAffineConstantExpr(0);
+  for (auto [number, loop] : llvm::enumerate(a.k))
+    position =
+        position + rewriter.getAffineDimExpr(loop) * count(ArrayRef(a.k).drop_front(number + 1));
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  maps.back() = maps.back().insertResult(position.floorDiv(sums->size), 0);
+  Value init = op.getDpsInits().front();
+  Value start =
+      makeZeroParts(rewriter, op.getLoc(), cast<RankedTensorType>(init.getType()), sums->count);
+  auto parts = linalg::GenericOp::create(rewriter, op.getLoc(), start.getType(), op.getDpsInputs(),
+                                         start, maps, op.getIteratorTypesArray());
+  rewriter.cloneRegionBefore(op->getRegion(0), parts.getRegion(), parts.getRegion().begin());
+  rewriter.replaceOp(op, addParts(rewriter, op.getLoc(), parts.getResult(0), init));
+  return true;
+}
+
+bool splitPositions(linalg::LinalgOp op, const Target &target) {
+  return PositionSplitter(op, target).run();
+}
+
+} // namespace xc::cuda

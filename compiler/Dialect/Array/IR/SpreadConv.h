@@ -1,0 +1,43 @@
+//===- SpreadConv.h - Convolutions of spread inputs, phase by phase -*- C++ -*-===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_DIALECT_ARRAY_IR_SPREADCONV_H
+#define XC_DIALECT_ARRAY_IR_SPREADCONV_H
+
+#include "compiler/Dialect/Array/IR/ArrayOps.h"
+
+#include <optional>
+
+namespace xc::array {
+
+/// One spatial dim of a convolution whose input is spread by D (`input_dilation`): output
+/// o + `shift` = i * D + r has phase r, and is a sum of `taps` neighbours of the input from i on,
+/// which is padded by `low` and `high`:
+///
+///   y[i * D + r - shift] = sum_a pad(x)[i + a] * w[a * D - r + D - 1 - before]
+///
+/// w counts as zero outside of itself. So all phases are computed of the same elements, none of
+/// which is a zero between others. A dim that is not spread has one phase, and stays as it is.
+struct SpreadDim {
+  int64_t spread, shift;
+  int64_t taps, positions; // a and i
+  int64_t low, high;       // of the input
+  int64_t before, after;   // the zeros around the filter
+};
+
+/// The spatial dims of `op`. Nothing if it is no such convolution: nothing is spread, strides or
+/// dilation come with it, there are groups, a size is not known, or elements are left out.
+std::optional<llvm::SmallVector<SpreadDim>> matchSpreadConv(ConvOp op);
+
+/// The filter of all phases: along each spatial dim the taps, and the phases before the output's
+/// features, one dim for each that is spread. Of w[0, i, o] with one spread spatial dim, w'[a, i,
+/// r, o].
+mlir::Value buildPhaseFilter(ConvOp op, mlir::OpBuilder &builder, llvm::ArrayRef<SpreadDim> spread);
+
+} // namespace xc::array
+
+#endif // XC_DIALECT_ARRAY_IR_SPREADCONV_H

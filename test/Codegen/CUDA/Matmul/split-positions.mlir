@@ -1,0 +1,73 @@
+// RUN: xc-opt %s -split-input-file -pass-pipeline="builtin.module(func.func(xc-cuda-split-reductions,canonicalize,cse))" | FileCheck %s
+
+// The gradient to a filter sums up 32 x 56 x 56 positions, in parts that end within images.
+// CHECK: #[[PARTS:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> ((d4 * 3136 + d5 * 56 + d6) floordiv [[SIZE:[0-9]+]], d0, d1, d2, d3)>
+// CHECK-LABEL: func.func @gradient
+// CHECK:         %[[X:.*]] = tensor.pad
+// CHECK:         %[[SUMS:.*]] = linalg.generic {indexing_maps = [#{{.*}}, #{{.*}}, #[[PARTS]]]
+// CHECK-SAME:      ins(%[[X]], %{{.*}}) outs(%{{.*}} : tensor<[[COUNT:[0-9]+]]x64x3x3x64xf32>)
+// CHECK:         linalg.generic
+// CHECK-SAME:      iterator_types = ["reduction", "parallel", "parallel", "parallel", "parallel"]
+// CHECK-SAME:      ins(%[[SUMS]] : tensor<[[COUNT]]x64x3x3x64xf32>)
+#image = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d4, d1 + d5, d2 + d6, d3)>
+#back = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d4, d5, d6, d0)>
+#filter = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d1, d2, d3)>
+builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @gradient(%x: tensor<32x56x56x64xbf16>, %dy: tensor<32x56x56x64xbf16>) -> tensor<64x3x3x64xf32> {
+    %zero = arith.constant 0.0 : f32
+    %none = arith.constant 0.0 : bf16
+    %padded = tensor.pad %x low[0, 1, 1, 0] high[0, 1, 1, 0] {
+    ^bb0(%a: index, %b: index, %c: index, %d: index):
+      tensor.yield %none : bf16
+    } : tensor<32x56x56x64xbf16> to tensor<32x58x58x64xbf16>
+    %empty = tensor.empty() : tensor<64x3x3x64xf32>
+    %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<64x3x3x64xf32>) -> tensor<64x3x3x64xf32>
+    %dw = linalg.generic {indexing_maps = [#image, #back, #filter],
+                          iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+        ins(%padded, %dy : tensor<32x58x58x64xbf16>, tensor<32x56x56x64xbf16>) outs(%init : tensor<64x3x3x64xf32>) {
+    ^bb0(%left: bf16, %right: bf16, %acc: f32):
+      %l = arith.extf %left : bf16 to f32
+      %r = arith.extf %right : bf16 to f32
+      %p = arith.mulf %l, %r : f32
+      %s = arith.addf %acc, %p : f32
+      linalg.yield %s : f32
+    } -> tensor<64x3x3x64xf32>
+    return %dw : tensor<64x3x3x64xf32>
+  }
+}
+
+// -----
+
+// Without a window it is a product of several loops, of any lengths: 35 x 47 x 59 terms.
+// CHECK: affine_map<(d0, d1, d2, d3, d4) -> ((d2 * 2773 + d3 * 59 + d4) floordiv {{[0-9]*}}, d0, d1)>
+// CHECK-LABEL: func.func @product
+#left = affine_map<(d0, d1, d2, d3, d4) -> (d2, d3, d4, d0)>
+#right = affine_map<(d0, d1, d2, d3, d4) -> (d2, d3, d4, d1)>
+#result = affine_map<(d0, d1, d2, d3, d4) -> (d0, d1)>
+builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @product(%a: tensor<35x47x59x64xf16>, %b: tensor<35x47x59x128xf16>, %init: tensor<64x128xf32>) -> tensor<64x128xf32> {
+    %c = linalg.contract indexing_maps = [#left, #right, #result]
+        ins(%a, %b : tensor<35x47x59x64xf16>, tensor<35x47x59x128xf16>) outs(%init : tensor<64x128xf32>) -> tensor<64x128xf32>
+    return %c : tensor<64x128xf32>
+  }
+}
+
+// -----
+
+// Left alone: rows that are not aligned, and operands that run along the sum.
+// CHECK-LABEL: func.func @left_alone
+// CHECK-NOT:     floordiv
+#left = affine_map<(d0, d1, d2, d3) -> (d2, d3, d0)>
+#right = affine_map<(d0, d1, d2, d3) -> (d2, d3, d1)>
+#turned = affine_map<(d0, d1, d2, d3) -> (d1, d2, d3)>
+#result = affine_map<(d0, d1, d2, d3) -> (d0, d1)>
+builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @left_alone(%a: tensor<350x590x64xf16>, %b: tensor<350x590x63xf16>, %c: tensor<64x350x590xf16>, %first: tensor<64x63xf32>,
+                        %second: tensor<64x64xf32>) -> (tensor<64x63xf32>, tensor<64x64xf32>) {
+    %x = linalg.contract indexing_maps = [#left, #right, #result]
+        ins(%a, %b : tensor<350x590x64xf16>, tensor<350x590x63xf16>) outs(%first : tensor<64x63xf32>) -> tensor<64x63xf32>
+    %y = linalg.contract indexing_maps = [#left, #turned, #result]
+        ins(%a, %c : tensor<350x590x64xf16>, tensor<64x350x590xf16>) outs(%second : tensor<64x64xf32>) -> tensor<64x64xf32>
+    return %x, %y : tensor<64x63xf32>, tensor<64x64xf32>
+  }
+}
