@@ -34,6 +34,7 @@ mlir::Value rotate(NodeImport &n, mlir::Value x, mlir::Value cosine, mlir::Value
                    bool isInterleaved);
 
 Results importAttention(NodeImport &n);
+Results importGroupQueryAttention(NodeImport &n);
 Results importRotaryEmbedding(NodeImport &n);
 
 } // namespace xc::onnx
