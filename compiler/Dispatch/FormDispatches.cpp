@@ -130,10 +130,11 @@ static bool isClonedIntoKernels(Operation *op, const DispatchGrouping &grouping)
     return grouping.isInitialValue(op);
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
     return !isContiguousSlice(slice);
+  // Elements of other kinds, such as resources, are no splats either.
   DenseElementsAttr elements;
-  if (matchPattern(op, m_Constant(&elements)))
-    return elements.isSplat();
-  return op->hasTrait<OpTrait::ConstantLike>();
+  return op->hasTrait<OpTrait::ConstantLike>() &&
+         (!isa<TensorType>(op->getResult(0).getType()) ||
+          (matchPattern(op, m_Constant(&elements)) && elements.isSplat()));
 }
 
 namespace {

@@ -185,30 +185,44 @@ def is_sampled(name, sample):
 MARK = "<!-- Written by test/onnx/run.py --table. -->"
 
 
+def get_op(case):
+    """The op of a case with nodes of one op; None for others."""
+    names = {(node.domain + "." if node.domain else "") + node.op_type for node in case.model.graph.node}
+    return names.pop() if len(names) == 1 else None
+
+
+def is_typed_out(case):
+    return bool(list(value_types(case.model))) or bool(RANDOM.match(case.name))
+
+
 def write_table(path, cases, results):
-    """The rows of ops behind the mark of a page, from cases of one node; cases of several count in the sum only."""
+    """The rows of ops behind the mark of a page, from cases of one node; cases of several count in the sum only. Rows of ops of which
+    not all cases ran stay as they are. Cases that did not run count as refused.txt says."""
+    ran = {result.name for result in results}
+    partly = {get_op(case) for case in cases if case.name not in ran}
     rows = collections.defaultdict(collections.Counter)
     reasons = {}
-    for case, result in zip(cases, results):
-        if result.kind == "type":
+    by_name = {case.name: case for case in cases}
+    for result in results:
+        op = get_op(by_name[result.name])
+        if result.kind == "type" or op is None or op in partly:
             continue
-        nodes = case.model.graph.node
-        names = {(node.domain + "." if node.domain else "") + node.op_type for node in nodes}
-        for op in names if len(names) == 1 else ():
-            rows[op][result.kind] += 1
-            rows[op]["fixed"] += result.kind == "pass" and bool(result.fixed)
-            if result.kind != "pass":
-                reasons[op] = shorten(result.why)[:120].replace("|", "/")
-    counts = collections.Counter(result.kind for result in results)
-    tried = sum(counts.values()) - counts["type"]
-    lines = [f"{counts['pass']} of {tried} cases pass ({100 * counts['pass'] / max(tried, 1):.1f} %); {counts['type']} more have types without arrays.", "",
-             "| op | pass | of them fixed | not | why not |", "|---|---|---|---|---|"]
-    for op, row in sorted(rows.items()):
-        others = sum(count for kind, count in row.items() if kind not in ("pass", "fixed"))
-        lines.append(f"| {op} | {row['pass']} | {row['fixed'] or ''} | {others or ''} | {reasons.get(op, '')} |")
+        rows[op][result.kind] += 1
+        rows[op]["fixed"] += result.kind == "pass" and bool(result.fixed)
+        if result.kind != "pass":
+            reasons[op] = shorten(result.why)[:120].replace("|", "/")
     page = pathlib.Path(path)
-    head = page.read_text().split(MARK)[0]
-    page.write_text(head + MARK + "\n\n" + "\n".join(lines) + "\n")
+    head, _, old = page.read_text().partition(MARK)
+    text = {line.split("|")[1].strip(): line for line in old.splitlines() if line.startswith("| ") and not line.startswith("| op ")}
+    for op, row in rows.items():
+        others = sum(count for kind, count in row.items() if kind not in ("pass", "fixed"))
+        text[op] = f"| {op} | {row['pass']} | {row['fixed'] or ''} | {others or ''} | {reasons.get(op, '')} |"
+    typed_out = sum(map(is_typed_out, cases))
+    tried = len(cases) - typed_out
+    passed = tried - len(read_refused())
+    lines = [f"{passed} of {tried} cases pass ({100 * passed / max(tried, 1):.1f} %); {typed_out} more have types without arrays.", "",
+             "| op | pass | of them fixed | not | why not |", "|---|---|---|---|---|"]
+    page.write_text(head + MARK + "\n\n" + "\n".join(lines + [text[op] for op in sorted(text)]) + "\n")
 
 
 def shorten(why):
@@ -218,11 +232,15 @@ def shorten(why):
 
 
 def write_refused(results):
+    """The list anew, but for cases that did not run."""
+    ran = {result.name for result in results}
+    kept = {name: f"{name} {why}" for name, why in read_refused().items() if name not in ran}
     lines = ["# Cases that are refused, or whose result differs from the case's by more than its tolerance, each with the reason.",
              "# Written by test/onnx/run.py --update-refused; what is new in it is to be looked at.", "#"]
-    for result in sorted(results):
+    for result in results:
         if result.kind in ("refused", "wrong"):
-            lines.append(f"{result.name} {result.kind}: {shorten(result.why)}")
+            kept[result.name] = f"{result.name} {result.kind}: {shorten(result.why)}"
+    lines += [kept[name] for name in sorted(kept)]
     REFUSED.write_text("\n".join(lines) + "\n")
 
 
@@ -245,11 +263,11 @@ def main():
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--target", default="cpu")
     parser.add_argument("--results", help="write a line for each case to this file")
-    parser.add_argument("--update-refused", action="store_true", help="write refused.txt anew from what all cases do")
+    parser.add_argument("--update-refused", action="store_true", help="write refused.txt anew for the cases that ran")
     parser.add_argument("--table", help="write the table of ops into this page")
     arguments = parser.parse_args()
-    cases = [case for case in collect_testcases(None) if re.search(arguments.filter, case.name) and
-             is_sampled(case.name, arguments.sample)]
+    everything = collect_testcases(None)
+    cases = [case for case in everything if re.search(arguments.filter, case.name) and is_sampled(case.name, arguments.sample)]
     runner = Runner(arguments.build, arguments.device, arguments.target)
     refused = read_refused()
     passed = failed = skipped = 0
@@ -273,7 +291,7 @@ def main():
     if arguments.update_refused:
         write_refused(results)
     if arguments.table:
-        write_table(arguments.table, cases, results)
+        write_table(arguments.table, everything, results)
     kinds = collections.Counter(line.split()[0] for line in lines)
     print(", ".join(f"{kind} {count}" for kind, count in sorted(kinds.items())))
     print(f"{passed} passed, {failed} failed, {skipped} skipped")

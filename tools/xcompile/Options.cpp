@@ -54,6 +54,16 @@ static constexpr Flag kFlags[] = {
     {"--stub-unsupported", "",
      "ONNX, StableHLO: put zeros in the place of what is not supported, with a warning, to look at "
      "the rest"},
+    {"--fix-dim=", "NAME=SIZE", "ONNX: the symbolic dim NAME of the inputs has this size"},
+    {"--fix-input=", "NAME=NUMBER,...",
+     "ONNX: input NAME is these numbers, known while the module is compiled"},
+    {"--external-weights=", "FILE",
+     "ONNX: write large weights to FILE, a .safetensors file, as parameters of scope 'weights' "
+     "that "
+     "the module names and does not hold"},
+    {"--check-weights=", "SCOPE=FILE",
+     "Name every external parameter of SCOPE that FILE, a .safetensors file, does not have, by "
+     "name, type and shape; write nothing if there is one"},
     {"-O", "0..3", "Optimisation level (default: 3)"},
     {"--fast-math", "", "Allow approximations, reassociation and flushed denormals"},
     {"--allow-tf32", "",
@@ -182,6 +192,40 @@ static bool parseGradient(llvm::StringRef value, CommandLine &result, std::strin
   return true;
 }
 
+/// NAME=SIZE.
+static bool parseFixedDim(llvm::StringRef value, CommandLine &result, std::string &error) {
+  auto [name, size] = value.rsplit('=');
+  onnx::FixedDim dim{name.str(), 0};
+  if (name.empty() || size.getAsInteger(10, dim.size) || dim.size < 0) {
+    error = "expected NAME=SIZE after --fix-dim=, got '" + value.str() + "'";
+    return false;
+  }
+  result.fixedDims.push_back(std::move(dim));
+  return true;
+}
+
+/// NAME=NUMBER,NUMBER.
+static bool parseFixedInput(llvm::StringRef value, CommandLine &result, std::string &error) {
+  auto [name, numbers] = value.rsplit('=');
+  if (name.empty() || numbers.empty()) {
+    error = "expected NAME=NUMBER,NUMBER after --fix-input=, got '" + value.str() + "'";
+    return false;
+  }
+  result.fixedInputs.push_back({name.str(), numbers.str()});
+  return true;
+}
+
+/// SCOPE=FILE.
+static bool parseWeights(llvm::StringRef value, CommandLine &result, std::string &error) {
+  auto [scope, path] = value.split('=');
+  if (path.empty()) {
+    error = "expected SCOPE=FILE after --check-weights=, got '" + value.str() + "'";
+    return false;
+  }
+  result.weights.push_back({scope.str(), path.str()});
+  return true;
+}
+
 static bool parseNumber(llvm::StringRef flag, llvm::StringRef value, unsigned max, unsigned &number,
                         std::string &error) {
   if (!value.getAsInteger(10, number) && number <= max)
@@ -278,12 +322,19 @@ bool Parser::parseOne(llvm::StringRef argument) {
   if (consume(value, "--target=", targets) || consume(value, "--cpu=", cpu) ||
       consume(value, "--emit=", emit) || consume(value, "--ptxas=", result.compile.ptxas) ||
       consume(value, "--tuning=", result.tuning) ||
+      consume(value, "--external-weights=", result.externalWeights) ||
       consume(value, "--dump-dir=", result.compile.dumpDirectory))
     return error.empty();
   if (value.consume_front("--compile-to="))
     return parsePhaseFlag(value, result, error);
   if (value.consume_front("--gradient="))
     return parseGradient(value, result, error);
+  if (value.consume_front("--fix-dim="))
+    return parseFixedDim(value, result, error);
+  if (value.consume_front("--fix-input="))
+    return parseFixedInput(value, result, error);
+  if (value.consume_front("--check-weights="))
+    return parseWeights(value, result, error);
   if (argument.starts_with("-O"))
     return parseNumber("-O", argument.drop_front(2), 3, result.compile.optLevel, error);
   if (argument.starts_with("-o")) {
@@ -317,6 +368,14 @@ bool Parser::finish() {
   }
   if ((emit == "mlir" || emit == "bytecode") && result.compile.compileTo == Phase::Vmfb)
     result.compile.compileTo = Phase::Plan;
+  if (!result.externalWeights.empty() && result.compile.compileTo != Phase::Vmfb) {
+    error = "expected a module to be made, whose weights --external-weights writes";
+    return false;
+  }
+  if (!result.weights.empty() && result.compile.compileTo != Phase::Vmfb) {
+    error = "expected a module to be made where --check-weights looks at its parameters";
+    return false;
+  }
   result.emitBytecode = emit == "bytecode";
   if (result.output.empty() && result.compile.compileTo != Phase::Vmfb)
     result.output = "-";

@@ -8,7 +8,9 @@
 #ifndef XC_TOOLS_XCOMPILE_OPTIONS_H
 #define XC_TOOLS_XCOMPILE_OPTIONS_H
 
+#include "compiler/Input/ONNX/ImportONNX.h"
 #include "compiler/Pipeline/Pipeline.h"
+#include "tools/xcompile/CheckWeights.h"
 
 #include <string>
 
@@ -22,6 +24,13 @@ struct CommandLine {
   /// Nobody has said where the result goes: its name comes from the input's.
   bool isOutputImplied = false;
   std::string tuning; // a file of configurations, or empty
+  /// Of an ONNX model: what is known of its inputs.
+  std::vector<onnx::FixedDim> fixedDims;
+  std::vector<onnx::FixedInput> fixedInputs;
+  /// Where large weights of an ONNX model go to; empty: into the module.
+  std::string externalWeights;
+  /// Files that the module's external parameters have to be in.
+  std::vector<WeightsFile> weights;
   CompileOptions compile;
   ReportKind report = ReportKind::None;
   bool timing = false;

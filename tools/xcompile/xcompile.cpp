@@ -19,6 +19,7 @@
 #include "tools/xcompile/LoadTrial.h"
 #include "tools/xcompile/Options.h"
 #include "tools/xcompile/Report.h"
+#include "tools/xcompile/WriteWeights.h"
 
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
@@ -136,17 +137,22 @@ static std::string print(ModuleOp module, bool bytecode) {
 }
 
 /// The flags that change the output, in one spelling, for the module's provenance.
-static std::string describeFlags(const xc::CompileOptions &options) {
-  std::string gradients;
+static std::string describeFlags(const xc::CommandLine &command) {
+  const xc::CompileOptions &options = command.compile;
+  std::string others;
   for (const xc::Gradient &gradient : options.gradients)
-    gradients += " --gradient=" + gradient.function + (gradient.inputs.empty() ? "" : ":") +
-                 llvm::join(gradient.inputs, ",");
+    others += " --gradient=" + gradient.function + (gradient.inputs.empty() ? "" : ":") +
+              llvm::join(gradient.inputs, ",");
+  for (const xc::onnx::FixedDim &dim : command.fixedDims)
+    others += " --fix-dim=" + dim.name + "=" + std::to_string(dim.size);
+  for (const xc::onnx::FixedInput &input : command.fixedInputs)
+    others += " --fix-input=" + input.name + "=" + input.numbers;
   return "--target=" + llvm::join(options.targets, ",") + " -O" + std::to_string(options.optLevel) +
          (options.fastMath ? " --fast-math" : "") + (options.allowTF32 ? " --allow-tf32" : "") +
          (options.lineInfo ? " --line-info" : "") + (options.fuse ? "" : " --no-fusion") +
          (options.wgmma ? "" : " --no-wgmma") +
          (options.shippedTuning ? "" : " --no-shipped-tuning") +
-         (options.reuse ? "" : " --no-reuse") + gradients;
+         (options.reuse ? "" : " --no-reuse") + others;
 }
 
 /// Gives every CPU the name that means the same on any machine, as the module records it. An
@@ -257,7 +263,7 @@ static bool isModelFile(llvm::StringRef bytes, llvm::StringRef path) {
 
 /// Its errors are about nodes, not about places in the file, which is binary.
 static OwningOpRef<ModuleOp> importONNX(llvm::StringRef bytes, const xc::CommandLine &command,
-                                        MLIRContext &context) {
+                                        MLIRContext &context, xc::onnx::ExternalWeights &external) {
   ScopedDiagnosticHandler inModel(&context, [&](Diagnostic &diagnostic) -> LogicalResult {
     if (!isa<UnknownLoc>(diagnostic.getLocation()))
       return failure();
@@ -270,6 +276,9 @@ static OwningOpRef<ModuleOp> importONNX(llvm::StringRef bytes, const xc::Command
   xc::onnx::ImportOptions options;
   options.directory = command.compile.modelDirectory;
   options.stubUnsupported = command.compile.stubUnsupported;
+  options.fixedDims = command.fixedDims;
+  options.fixedInputs = command.fixedInputs;
+  options.external = command.externalWeights.empty() ? nullptr : &external;
   return xc::onnx::importModel(&context, bytes, options);
 }
 
@@ -313,6 +322,10 @@ static int compileFile(xc::CommandLine &command, MLIRContext &context, TimingSco
       llvm::ArrayRef(reinterpret_cast<const uint8_t *>(text.data()), text.size()));
 
   bool isONNX = isModelFile(text, command.input);
+  if (!isONNX && (!command.fixedDims.empty() || !command.fixedInputs.empty() ||
+                  !command.externalWeights.empty()))
+    return fail("--fix-dim, --fix-input and --external-weights are for ONNX models, which '" +
+                command.input + "' is not");
   if (!isONNX && failed(checkReadable(text, command.input, context)))
     return 1;
   auto sources = std::make_shared<llvm::SourceMgr>();
@@ -324,15 +337,16 @@ static int compileFile(xc::CommandLine &command, MLIRContext &context, TimingSco
   if (failed(resolveCPUs(command.compile.targets, context)) ||
       failed(resolvePtxas(command.compile, context)))
     return 1;
-  command.compile.provenance.flags = describeFlags(command.compile);
+  command.compile.provenance.flags = describeFlags(command);
   if (failed(readTuning(command, context)))
     return 1;
   TimingScope parsing = timing.nest("Parse");
   bool isExplained = false;
   auto look = [&](Diagnostic &) { return isExplained = true, failure(); };
   auto looking = std::make_unique<ScopedDiagnosticHandler>(&context, look);
+  xc::onnx::ExternalWeights external;
   OwningOpRef<ModuleOp> module = isONNX
-                                     ? importONNX(text, command, context)
+                                     ? importONNX(text, command, context, external)
                                      : parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
   looking.reset();
   parsing.stop();
@@ -350,6 +364,10 @@ static int compileFile(xc::CommandLine &command, MLIRContext &context, TimingSco
   if (isModuleFile)
     if (std::string problem = xc::tryLoading(*bytes); !problem.empty())
       return fail("the runtime would refuse the module of '" + command.input + "': " + problem);
+  if (std::string problem =
+          command.weights.empty() ? "" : xc::checkWeights(*bytes, command.weights);
+      !problem.empty())
+    return fail(problem);
   if (command.compile.compileTo >= xc::Phase::Plan) {
     bool isJson = command.report == xc::ReportKind::Json;
     // JSON is alone where it goes.
@@ -359,6 +377,10 @@ static int compileFile(xc::CommandLine &command, MLIRContext &context, TimingSco
       xc::printReport(*module, isJson,
                       isStandardOutput(command.output) ? llvm::errs() : llvm::outs());
   }
+  if (!command.externalWeights.empty())
+    if (llvm::Error error = xc::writeWeights(command.externalWeights, external))
+      return fail("cannot write '" + command.externalWeights +
+                  "': " + llvm::toString(std::move(error)));
   if (int code =
           writeOutput(command.output, isModuleFile ? *bytes : print(*module, command.emitBytecode)))
     return code;

@@ -15,8 +15,8 @@ namespace xc::onnx {
 /// Operands of [batch, heads, places, size].
 struct AttentionParts {
   mlir::Value query, key, value;
-  mlir::Value mask;   // of truth values or of floats that are added; null: none
-  mlir::Value offset; // of a causal mask, rank 0; null: 0
+  mlir::Value mask = nullptr;   // of truth values or of floats that are added; null: none
+  mlir::Value offset = nullptr; // of a causal mask, rank 0; null: 0
   bool isCausal = false;
   double scale = 0; // 0: one over the root of the size
 };
@@ -34,6 +34,7 @@ mlir::Value rotate(NodeImport &n, mlir::Value x, mlir::Value cosine, mlir::Value
                    bool isInterleaved);
 
 Results importAttention(NodeImport &n);
+Results importGroupQueryAttention(NodeImport &n);
 Results importRotaryEmbedding(NodeImport &n);
 
 } // namespace xc::onnx

@@ -15,6 +15,7 @@
 #include "compiler/Input/ONNX/Iteration.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace xc::array;
@@ -87,6 +88,49 @@ static void endBranch(NodeImport &n, Region &region, ArrayRef<Value> values, Typ
   YieldOp::create(builder, n.getLoc(), yielded);
 }
 
+/// What `value`, of one element, is a view of.
+static Value skipViews(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<ReshapeOp, ExpandDimsOp, SqueezeOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+/// The size that `condition` compares with 1; null where it is no such comparison.
+static Value getSizeThatIsOne(Value condition) {
+  auto compare = skipViews(condition).getDefiningOp<CompareOp>();
+  if (!compare || compare.getDirection() != CompareDirection::Eq)
+    return {};
+  for (bool isSwapped : {false, true}) {
+    Value size = isSwapped ? compare.getRhs() : compare.getLhs();
+    Value one = isSwapped ? compare.getLhs() : compare.getRhs();
+    auto index = skipViews(size).getDefiningOp<FromIndexOp>();
+    DenseElementsAttr elements;
+    if (index && matchPattern(one, m_Constant(&elements)) && elements.isSplat() &&
+        elements.getSplatValue<APInt>().isOne())
+      return index->getOperand(0);
+  }
+  return {};
+}
+
+/// Whether the ops of `region` squeeze a dim of that size, which requires it to be 1.
+static bool squeezesDim(NodeImport &n, Region &region, Value size) {
+  return llvm::any_of(region.getOps<SqueezeOp>(), [&](SqueezeOp squeeze) {
+    return llvm::any_of(squeeze.getAxes(), [&](int64_t axis) {
+      return n.size(squeeze.getOperand(), axis) == OpFoldResult(size);
+    });
+  });
+}
+
+/// Moves a branch to where the If is.
+static void inlineBranch(NodeImport &n, Region &region) {
+  OpBuilder &builder = n.getBuilder();
+  builder.getInsertionBlock()->getOperations().splice(builder.getInsertionPoint(),
+                                                      region.front().getOperations());
+}
+
 static Results importIf(NodeImport &n) {
   Value condition = n.input(0);
   const Graph *thenGraph = n.subgraph("then_branch"), *elseGraph = n.subgraph("else_branch");
@@ -109,6 +153,16 @@ static Results importIf(NodeImport &n) {
     for (auto [a, b] : llvm::zip_equal(*first, *second))
       if (RankedTensorType type = mergeTypes(n.typeOf(a), n.typeOf(b)))
         types.push_back(type);
+  if (succeeded(first) && types.size() != first->size()) {
+    // torch.squeeze is exported so: where a size is 1 the dim goes, else it stays. The rest of the
+    // model is written for one of the ranks, and the squeeze requires the size.
+    Value size = getSizeThatIsOne(condition);
+    if (size && squeezesDim(n, *thenRegion, size)) {
+      n.forgetSizes(*elseRegion);
+      inlineBranch(n, *thenRegion);
+      return *first;
+    }
+  }
   if (failed(first) || failed(second) || types.size() != first->size() ||
       first->size() != second->size()) {
     n.forgetSizes(*thenRegion);

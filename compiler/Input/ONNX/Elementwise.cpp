@@ -7,6 +7,8 @@
 
 #include "compiler/Input/ONNX/NodeImport.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace xc::array;
 
@@ -98,6 +100,9 @@ static Results importBitCast(NodeImport &n) {
   Type element = n.elementType(n.integer("to", kUndefined));
   if (!x || n.elementOf(x) == element)
     return {x};
+  // A truth value is a byte of 0 or 1.
+  if (n.elementOf(x).isInteger(1) && element.getIntOrFloatBitWidth() == 8)
+    return {n.convert(x, element)};
   return {n.makeTyped<BitcastOp>(n.typeOf(x).clone(element), x)};
 }
 
@@ -216,12 +221,28 @@ static Results importMish(NodeImport &n) {
   return {n.mul(x, n.make<TanhOp>(softplus(n, x)))};
 }
 
-static Results importSwish(NodeImport &n) {
-  Value x = n.input(0);
+/// `x sigmoid(alpha x)`.
+static Value swish(NodeImport &n, Value x) {
   double alpha = n.number("alpha", 1.0);
   if (alpha == 1.0)
-    return {n.make<SiluOp>(x)};
-  return {n.mul(x, n.make<SigmoidOp>(n.mul(x, n.scalar(alpha, x))))};
+    return n.make<SiluOp>(x);
+  return n.mul(x, n.make<SigmoidOp>(n.mul(x, n.scalar(alpha, x))));
+}
+
+static Results importSwish(NodeImport &n) { return {swish(n, n.input(0))}; }
+
+/// The product is rounded once.
+static Results importSwiGLU(NodeImport &n) {
+  Value gate = n.input(0), value = n.input(1);
+  return {n.convert(n.mul(swish(n, n.widen(gate)), n.widen(value)), n.elementOf(gate))};
+}
+
+static Results importBinarizer(NodeImport &n) {
+  Value x = n.input(0);
+  double threshold = n.number("threshold", 0);
+  // Integers are greater than a number if they are greater than its floor.
+  Value bound = n.scalar(n.isFloat(x) ? threshold : std::floor(threshold), x);
+  return {n.convert(n.compare(Dir::Gt, x, bound), n.elementOf(x))};
 }
 
 static Results importGelu(NodeImport &n) {
@@ -307,12 +328,14 @@ llvm::ArrayRef<OpEntry> getElementwiseOps() {
       {"Sqrt", 1, unary<SqrtOp>},
       {"Sub", 7, binary<SubOp>},
       {"Sum", 1, variadic<AddOp>},
+      {"SwiGLU", 1, importSwiGLU},
       {"Swish", 1, importSwish},
       {"Tan", 1, unary<TanOp>},
       {"Tanh", 1, unary<TanhOp>},
       {"ThresholdedRelu", 1, importThresholdedRelu},
       {"Where", 1, importWhere},
       {"Xor", 7, binary<XorOp>},
+      {"Binarizer", 1, importBinarizer, "ai.onnx.ml"},
   };
   return kOps;
 }

@@ -184,13 +184,39 @@ Value GraphImport::makeConstant(const Tensor &tensor, Location loc, std::string 
   return ConstantOp::create(builder, loc, elements);
 }
 
+/// The name of a type of floats in a .safetensors file; empty for other types.
+static StringRef getExternalType(Type element) {
+  return element.isF64()    ? "F64"
+         : element.isF32()  ? "F32"
+         : element.isF16()  ? "F16"
+         : element.isBF16() ? "BF16"
+                            : "";
+}
+
+Value GraphImport::makeWeight(const Tensor &tensor, StringRef name, Location loc,
+                              std::string &problem) {
+  std::optional<Type> element = getElementType(tensor.dataType);
+  StringRef type = element ? getExternalType(*element) : "";
+  // Small ones may be folded into kernels.
+  if (!options.external || type.empty() || tensor.bytes.size() < kLargeConstant)
+    return makeConstant(tensor, loc, problem);
+  // Graphs in graphs may have weights of the same name.
+  std::string key = name.str();
+  if (unsigned number = externalNames[key]++)
+    key += "#" + std::to_string(number);
+  options.external->owner = model;
+  options.external->weights.push_back(
+      {key, type.str(), getElementSize(tensor.dataType), tensor.dims, tensor.bytes});
+  auto parameter = ParameterAttr::get(getContext(), ExternalWeights::kScope, key);
+  return ParameterOp::create(builder, loc, RankedTensorType::get(tensor.dims, *element), parameter);
+}
+
 LogicalResult GraphImport::bindInitializers(const Graph &graph) {
   for (const Tensor &tensor : graph.initializers) {
     std::string problem;
     GraphValue value;
-    value.tensor = makeConstant(
-        tensor, NameLoc::get(builder.getStringAttr(tensor.name.empty() ? "weight" : tensor.name)),
-        problem);
+    StringRef name = tensor.name.empty() ? StringRef("weight") : StringRef(tensor.name);
+    value.tensor = makeWeight(tensor, name, NameLoc::get(builder.getStringAttr(name)), problem);
     if (!value.tensor) {
       emitError() << "weight '" << tensor.name << "' " << problem;
       return failure();

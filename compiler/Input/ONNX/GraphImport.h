@@ -46,6 +46,9 @@ public:
   mlir::Value materialize(GraphValue &value, mlir::Location loc);
   GraphValue *find(llvm::StringRef name) { return scope->find(name); }
   /// Whether a value of this name has been declared, or the error that none has.
+  /// A weight of the model, in the module or outside of it, as the options say.
+  mlir::Value makeWeight(const Tensor &tensor, llvm::StringRef name, mlir::Location loc,
+                         std::string &problem);
   mlir::Value makeConstant(const Tensor &tensor, mlir::Location loc, std::string &problem);
   /// Size `dim` of `value` as one value wherever it is asked for.
   mlir::OpFoldResult getSize(mlir::Value value, int64_t dim, mlir::Location loc);
@@ -82,6 +85,7 @@ private:
   llvm::MapVector<llvm::StringRef, Unsupported> unsupported;
   std::vector<std::unique_ptr<std::string>> unsupportedKeys;
   size_t numNodes = 0;
+  llvm::StringMap<unsigned> externalNames; // how many weights have each name
   unsigned depth = 0;
   bool isMissing = false;
 };

@@ -14,6 +14,7 @@
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
 #include "compiler/Dialect/Array/IR/Sizes.h"
+#include "compiler/Input/ONNX/FixInputs.h"
 #include "compiler/Input/ONNX/GraphImport.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -117,7 +118,7 @@ OwningOpRef<ModuleOp> importModel(MLIRContext *context, StringRef bytes,
                        tensor::TensorDialect>();
   std::string problem;
   std::shared_ptr<Model> model = readModel(bytes, options.directory, problem);
-  if (!model) {
+  if (!model || !fixInputs(*model, options, problem)) {
     emitError(UnknownLoc::get(context)) << problem;
     return {};
   }

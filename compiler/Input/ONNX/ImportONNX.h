@@ -11,7 +11,40 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
 
+#include <memory>
+#include <string>
+#include <vector>
+
 namespace xc::onnx {
+
+/// A symbolic dim that has this size.
+struct FixedDim {
+  std::string name;
+  int64_t size;
+};
+
+/// An input that is these numbers, separated by commas.
+struct FixedInput {
+  std::string name, numbers;
+};
+
+/// A weight that the module names and does not hold.
+struct ExternalWeight {
+  std::string name; // of the parameter, and the key in the file
+  std::string type; // as .safetensors files call it
+  unsigned elementBytes;
+  llvm::SmallVector<int64_t> shape;
+  llvm::StringRef bytes;
+};
+
+/// Those of one model.
+struct ExternalWeights {
+  /// The scope of the module's parameters.
+  static constexpr llvm::StringLiteral kScope = "weights";
+
+  std::vector<ExternalWeight> weights;
+  std::shared_ptr<void> owner; // of their bytes
+};
 
 struct ImportOptions {
   /// The folder that files of weights are looked for in.
@@ -19,6 +52,11 @@ struct ImportOptions {
   /// Replaces nodes that are not supported by zeros of the types that the model declares for their
   /// outputs, with a warning each, to look at the rest.
   bool stubUnsupported = false;
+  /// What is known of inputs beforehand.
+  std::vector<FixedDim> fixedDims;
+  std::vector<FixedInput> fixedInputs;
+  /// Where large weights of floats go to; null: they are constants of the module.
+  ExternalWeights *external = nullptr;
 };
 
 /// Whether this build reads ONNX models at all (CMake option XC_ENABLE_ONNX).

@@ -96,6 +96,19 @@ static Results importGatherND(NodeImport &n) {
   return {n.make<GatherOp>(x, n.concatenate(parts, rank - 1), ArrayRef<int64_t>(axes))};
 }
 
+/// Along the last dim. The result has as many rows as the data, a vector counts as one row.
+static Results importArrayFeatureExtractor(NodeImport &n) {
+  Value x = n.input(0), indices = n.input(1);
+  OpFoldResult count = n.index(1);
+  for (OpFoldResult size : n.sizesOf(indices))
+    count = n.sizes().mul(count, size);
+  if (n.rankOf(x) == 1)
+    x = n.expandDims(x, {0});
+  if (n.rankOf(x) < 1)
+    return n.error("expected data of rank 1 or more");
+  return {n.make<TakeOp>(x, n.reshape(indices, {count}), uint64_t(n.rankOf(x) - 1))};
+}
+
 static Results importCompress(NodeImport &n) {
   Value x = n.input(0);
   SmallVector<int64_t> condition = n.needIntegers(1, "the condition of Compress");
@@ -164,6 +177,36 @@ static Results importScatterElements(NodeImport &n) {
                             ArrayRef<int64_t>(axes), /*unique=*/false)};
 }
 
+/// Each batch's update goes to a place of its own along `axis`.
+static Results importTensorScatter(NodeImport &n) {
+  Value past = n.input(0), update = n.input(1);
+  int64_t rank = n.rankOf(past), axis = n.axis("axis", -2, rank);
+  std::string mode = n.text("mode", "linear");
+  if (n.hasFailed() || axis == 0 || n.rankOf(update) != rank ||
+      (mode != "linear" && mode != "circular"))
+    return n.error("expected an update of the cache's rank, an axis behind the batch, and mode "
+                   "linear or circular");
+  Type word = n.getBuilder().getI64Type();
+  Numbers sizes{n.size(update, 0), n.size(update, axis)};
+  Value place = n.iota(sizes, 1, word);
+  if (n.has(2))
+    place = n.add(place, n.expandDims(n.convert(n.input(2), word), {1}));
+  int64_t length = n.dimOf(update, axis), room = n.dimOf(past, axis);
+  bool isUnique = true;
+  if (mode == "circular") {
+    place = n.make<ModOp>(place, n.scalarOf(n.size(past, axis), word));
+    isUnique = !ShapedType::isDynamic(length) && !ShapedType::isDynamic(room) && length <= room;
+  }
+  Value indices =
+      n.concatenate({n.expandDims(n.iota(sizes, 0, word), {2}), n.expandDims(place, {2})}, 2);
+  SmallVector<int64_t> permutation{0, axis};
+  for (int64_t dim = 1; dim < rank; ++dim)
+    if (dim != axis)
+      permutation.push_back(dim);
+  return {n.make<ScatterOp>(ScatterKind::Set, past, indices, n.transpose(update, permutation),
+                            ArrayRef<int64_t>({0, axis}), isUnique)};
+}
+
 static Results importOneHot(NodeImport &n) {
   Value indices = n.input(0), values = n.input(2);
   int64_t rank = n.rankOf(indices), axis = n.axis("axis", -1, rank + 1);
@@ -198,6 +241,8 @@ llvm::ArrayRef<OpEntry> getIndexOps() {
       {"Scatter", 1, importScatterElements},
       {"ScatterElements", 1, importScatterElements},
       {"ScatterND", 1, importScatterND},
+      {"TensorScatter", 24, importTensorScatter},
+      {"ArrayFeatureExtractor", 1, importArrayFeatureExtractor, "ai.onnx.ml"},
   };
   return kOps;
 }

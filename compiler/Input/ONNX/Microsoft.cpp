@@ -251,6 +251,7 @@ llvm::ArrayRef<OpEntry> getMicrosoftOps() {
       {"FastGelu", 1, biasGelu<GeluForm::Tanh>, kDomain},
       {"FusedMatMul", 1, importFusedMatMul, kDomain},
       {"Gelu", 1, biasGelu<GeluForm::Erf>, kDomain},
+      {"GroupQueryAttention", 1, importGroupQueryAttention, kDomain},
       {"MultiHeadAttention", 1, importMultiHeadAttention, kDomain},
       {"QuickGelu", 1, importQuickGelu, kDomain},
       {"RotaryEmbedding", 1, importMicrosoftRotaryEmbedding, kDomain},

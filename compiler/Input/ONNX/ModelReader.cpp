@@ -330,9 +330,10 @@ ValueInfo Reader::readValue(const ::onnx::ValueInfoProto &proto) {
   value.hasShape = type.has_shape();
   for (const auto &dim : type.shape().dim()) {
     value.dims.emplace_back();
-    if (dim.has_dim_value())
+    // Some exporters write -1 and "?" for what they do not know; such dims need not be equal.
+    if (dim.has_dim_value() && dim.dim_value() != -1)
       value.dims.back().size = dim.dim_value();
-    else
+    else if (dim.dim_param() != "?")
       value.dims.back().name = dim.dim_param();
   }
   return value;

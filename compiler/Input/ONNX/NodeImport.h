@@ -287,6 +287,10 @@ llvm::ArrayRef<OpEntry> getRandomOps();
 llvm::ArrayRef<OpEntry> getSignalOps();
 llvm::ArrayRef<OpEntry> getSamplingOps();
 llvm::ArrayRef<OpEntry> getLossOps();
+llvm::ArrayRef<OpEntry> getTrainingOps();
+llvm::ArrayRef<OpEntry> getLinearAlgebraOps();
+llvm::ArrayRef<OpEntry> getRegionOps();
+llvm::ArrayRef<OpEntry> getFlexAttentionOps();
 
 } // namespace xc::onnx
 

@@ -210,6 +210,51 @@ Results importMaxPool(NodeImport &n) {
   return results;
 }
 
+/// Writes maxima to where MaxPool has found them, and zeros elsewhere. Positions count over the
+/// smallest input of such a pool; what `output_shape` adds comes behind it.
+Results importMaxUnpool(NodeImport &n) {
+  Value x = n.input(0), positions = n.input(1);
+  SmallVector<int64_t> kernel = n.integerList("kernel_shape");
+  size_t rank = kernel.size();
+  SmallVector<int64_t> strides = n.integerList("strides", SmallVector<int64_t>(rank, 1)),
+                       pads = n.integerList("pads", SmallVector<int64_t>(2 * rank, 0));
+  if (n.hasFailed() || rank < 1 || n.rankOf(x) != int64_t(rank) + 2 || !n.isStatic(x) ||
+      strides.size() != rank || pads.size() != 2 * rank)
+    return n.error("expected an input of static shape, kernel_shape, and a stride and two pads for "
+                   "each spatial dim");
+  SmallVector<int64_t> shape{n.dimOf(x, 0), n.dimOf(x, 1)};
+  for (size_t dim = 0; dim < rank; ++dim) {
+    auto isAmount = [](int64_t value) { return value >= 0 && value <= kMostAmount; };
+    if (!isAmount(kernel[dim]) || !isAmount(strides[dim]) || !isAmount(pads[dim]) ||
+        !isAmount(pads[rank + dim]) || n.dimOf(x, dim + 2) > kMostAmount)
+      return n.error("expected sizes from 0 to " + Twine(kMostAmount));
+    int64_t reach = (n.dimOf(x, dim + 2) - 1) * strides[dim]; // in range: factors below 2^32
+    int64_t size = reach + kernel[dim] - pads[dim] - pads[rank + dim];
+    if (size < 0)
+      return n.error("the pads of dim " + Twine(dim + 2) + " are larger than its windows");
+    shape.push_back(size);
+  }
+  std::optional<int64_t> elements = mulSizes(shape), count = mulSizes(n.shapeOf(x));
+  if (!elements || !count || *elements > kMostElements)
+    return n.error("an output of shape " + formatDims(shape) + " is too large");
+  Value flat = n.broadcast(n.scalar(0, x), {n.index(*elements)});
+  flat = n.make<ScatterOp>(ScatterKind::Set, flat, n.reshape(positions, {*count, 1}),
+                           n.reshape(x, {*count}), ArrayRef<int64_t>(0), /*unique=*/false);
+  Value y = n.reshape(flat, shape);
+  if (!n.has(2))
+    return {y};
+  SmallVector<int64_t> wanted = n.needIntegers(2, "the output_shape of MaxUnpool"), high;
+  if (wanted.size() != shape.size())
+    return n.error("expected an output_shape of " + Twine(shape.size()) + " sizes");
+  for (auto [size, present] : llvm::zip_equal(wanted, shape)) {
+    if (size < present || size > kMostElements)
+      return n.error("expected an output_shape of at least " + formatDims(shape) + ", got " +
+                     formatDims(wanted));
+    high.push_back(size - present);
+  }
+  return {n.pad(y, n.scalar(0, y), SmallVector<int64_t>(high.size(), 0), high)};
+}
+
 //===----------------------------------------------------------------------===//
 // Over all of space
 //===----------------------------------------------------------------------===//

@@ -18,6 +18,7 @@ Results importGlobalLpPool(NodeImport &n);
 Results importGlobalMaxPool(NodeImport &n);
 Results importLpPool(NodeImport &n);
 Results importMaxPool(NodeImport &n);
+Results importMaxUnpool(NodeImport &n);
 
 } // namespace xc::onnx
 

@@ -136,7 +136,9 @@ static Results importTranspose(NodeImport &n) {
 static Results importConstant(NodeImport &n) {
   if (const Tensor *tensor = n.tensor("value")) {
     std::string problem;
-    Value value = n.graph.makeConstant(*tensor, n.getLoc(), problem);
+    Value value = n.graph.makeWeight(
+        *tensor, n.node.outputs.empty() ? llvm::StringRef() : llvm::StringRef(n.node.outputs[0]),
+        n.getLoc(), problem);
     return value ? Results{value} : n.error("its value " + problem);
   }
   OpBuilder &builder = n.getBuilder();

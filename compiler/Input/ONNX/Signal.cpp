@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Dialect/Array/IR/Sizes.h"
 #include "compiler/Input/ONNX/NodeImport.h"
 
 #include <cmath>
@@ -112,6 +113,31 @@ static Results transformParts(NodeImport &n, Value real, Value imaginary,
   return {n.convert(re, narrow), n.convert(im, narrow)};
 }
 
+/// Transforms dim \p axis of \p x, whose last dim has one or two parts, the real one first. A half
+/// of the frequencies becomes real numbers, one part; everything else two parts.
+static Value transformAlong(NodeImport &n, Value x, int64_t axis, const Transform &transform) {
+  int64_t rank = n.rankOf(x);
+  SmallVector<int64_t> permutation, back;
+  for (int64_t dim = 0; dim + 1 < rank; ++dim)
+    if (dim != axis)
+      permutation.push_back(dim);
+  permutation.push_back(axis);
+  back.resize(rank - 1);
+  for (auto [to, from] : llvm::enumerate(permutation))
+    back[from] = to;
+  auto part = [&](int64_t which) {
+    return n.transpose(n.squeeze(n.slice(x, rank - 1, which, which + 1), {rank - 1}), permutation);
+  };
+  bool isComplex = n.dimOf(x, rank - 1) == 2;
+  Results parts = transformParts(n, part(0), isComplex ? part(1) : Value(), transform);
+  if (n.hasFailed())
+    return {};
+  for (Value &value : parts)
+    value = n.expandDims(n.transpose(value, back), {rank - 1});
+  bool isReal = transform.isInverse && transform.isOneSided;
+  return isReal ? parts[0] : n.concatenate(parts, rank - 1);
+}
+
 static Results importDFT(NodeImport &n) {
   Value x = n.input(0);
   int64_t rank = n.rankOf(x), axis = n.version < 20 ? n.integer("axis", 1) : -2;
@@ -138,32 +164,87 @@ static Results importDFT(NodeImport &n) {
   SmallVector<int64_t> low(rank, 0), high(rank, 0);
   high[axis] = std::max<int64_t>(wanted - size, 0);
   x = n.pad(x, n.scalar(0, x), low, high);
-  SmallVector<int64_t> permutation, back;
-  for (int64_t dim = 0; dim + 1 < rank; ++dim)
-    if (dim != axis)
-      permutation.push_back(dim);
-  permutation.push_back(axis);
-  back.resize(rank - 1);
-  for (auto [to, from] : llvm::enumerate(permutation))
-    back[from] = to;
-  auto part = [&](int64_t which) {
-    return n.transpose(n.squeeze(n.slice(x, rank - 1, which, which + 1), {rank - 1}), permutation);
-  };
-  bool isComplex = n.dimOf(x, rank - 1) == 2;
-  Results parts = transformParts(n, part(0), isComplex ? part(1) : Value(), transform);
-  if (n.hasFailed())
-    return {};
-  for (Value &value : parts)
-    value = n.expandDims(n.transpose(value, back), {rank - 1});
-  return {isHalf ? parts[0] : n.concatenate(parts, rank - 1)};
+  return {transformAlong(n, x, axis, transform)};
+}
+
+/// Frames of the signal, `frame_step` apart, each times the window, transformed.
+static Results importSTFT(NodeImport &n) {
+  Value signal = n.input(0), window = n.has(2) ? n.input(2) : Value();
+  int64_t step = n.needInteger(1, "the frame_step of STFT"), parts = n.dimOf(signal, 2);
+  if (n.rankOf(signal) != 3 || !n.isFloat(signal) || (parts != 1 && parts != 2) ||
+      (window && n.rankOf(window) != 1))
+    return n.error("expected a signal [N, length, 1 or 2] of floats and a window of rank 1");
+  Transform transform;
+  transform.isInverse = false;
+  transform.isOneSided = n.integer("onesided", 1) != 0;
+  transform.length = n.dimOf(window ? window : signal, window ? 0 : 1);
+  if (n.has(3))
+    transform.length = n.needInteger(3, "the frame_length of STFT");
+  int64_t length = n.dimOf(signal, 1);
+  if (n.hasFailed() || transform.length < 1 || transform.length > kMostLength || step < 1 ||
+      step > kMostAmount || (window && n.dimOf(window, 0) != transform.length) ||
+      (!ShapedType::isDynamic(length) && length < transform.length))
+    return n.error("expected frames of 1 to " + Twine(kMostLength) +
+                   " elements, no more than the signal has, a window of that size, and a step");
+  if (transform.isOneSided && parts == 2)
+    return n.error("onesided is for signals of real numbers");
+  // Not negative where a signal of dynamic length is shorter than a frame.
+  array::SizeBuilder sizes = n.sizes();
+  OpFoldResult room =
+      sizes.max(sizes.sub(n.size(signal, 1), n.index(transform.length - step)), n.index(0));
+  OpFoldResult frames = sizes.floorDiv(room, n.index(step));
+  Type word = n.getBuilder().getI64Type();
+  Numbers grid{frames, n.index(transform.length)};
+  Value first = n.mul(n.iota(grid, 0, word), n.scalar(double(step), word));
+  Value taken = n.make<TakeOp>(signal, n.add(first, n.iota(grid, 1, word)), uint64_t(1));
+  if (window)
+    taken = n.mul(taken, n.expandDims(n.convert(window, n.elementOf(signal)), {1}));
+  return {transformAlong(n, taken, 2, transform)};
+}
+
+//===----------------------------------------------------------------------===//
+// Mel scale
+//===----------------------------------------------------------------------===//
+
+/// Triangles that are equally spaced on the mel scale, over the frequencies of a transform.
+static Results importMelWeightMatrix(NodeImport &n) {
+  int64_t bands = n.needInteger(0, "the num_mel_bins of MelWeightMatrix"),
+          length = n.needInteger(1, "the dft_length of MelWeightMatrix"),
+          rate = n.needInteger(2, "the sample_rate of MelWeightMatrix");
+  SmallVector<double> lower = n.needFloats(3, "the lower_edge_hertz of MelWeightMatrix"),
+                      upper = n.needFloats(4, "the upper_edge_hertz of MelWeightMatrix");
+  Type element = n.elementType(n.integer("output_datatype", kFloat));
+  if (n.hasFailed() || bands < 1 || bands > kMostLength || length < 1 || length > kMostLength * 2 ||
+      rate < 1 || lower.size() != 1 || upper.size() != 1 || !isa<FloatType>(element))
+    return n.error("expected sizes that are positive and not too large, and a float type");
+  auto toMel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
+  double low = toMel(lower[0]), step = (toMel(upper[0]) - low) / double(bands + 2);
+  int64_t rows = length / 2 + 1;
+  // The corners of the triangles, as indices of frequencies.
+  SmallVector<int64_t> corners;
+  for (int64_t i = 0; i < bands + 2; ++i) {
+    double hertz = 700 * (std::pow(10, (double(i) * step + low) / 2595) - 1);
+    double corner = std::floor(double(length + 1) * hertz / double(rate));
+    if (!(corner >= 0 && corner < double(rows)))
+      return n.error("expected edges from 0 to half the sample rate");
+    corners.push_back(int64_t(corner));
+  }
+  SmallVector<double> values(rows * bands, 0.0); // in range: both are bounded above
+  for (int64_t band = 0; band < bands; ++band) {
+    int64_t left = corners[band], center = corners[band + 1], right = corners[band + 2];
+    for (int64_t row = left; row <= center; ++row)
+      values[row * bands + band] = left == center ? 1 : double(row - left) / double(center - left);
+    for (int64_t row = center; row < right; ++row)
+      values[row * bands + band] = double(right - row) / double(right - center);
+  }
+  return {n.constantFloats(values, element, ArrayRef<int64_t>({rows, bands}))};
 }
 
 llvm::ArrayRef<OpEntry> getSignalOps() {
   static constexpr OpEntry kOps[] = {
-      {"BlackmanWindow", 17, importBlackmanWindow},
-      {"DFT", 17, importDFT},
-      {"HammingWindow", 17, importHammingWindow},
-      {"HannWindow", 17, importHannWindow},
+      {"BlackmanWindow", 17, importBlackmanWindow},   {"DFT", 17, importDFT},
+      {"HammingWindow", 17, importHammingWindow},     {"HannWindow", 17, importHannWindow},
+      {"MelWeightMatrix", 17, importMelWeightMatrix}, {"STFT", 17, importSTFT},
   };
   return kOps;
 }

@@ -250,6 +250,7 @@ llvm::ArrayRef<OpEntry> getWindowOps() {
       {"GlobalMaxPool", 1, importGlobalMaxPool},
       {"LpPool", 1, importLpPool},
       {"MaxPool", 1, importMaxPool},
+      {"MaxUnpool", 1, importMaxUnpool},
   };
   return kOps;
 }
