@@ -2,11 +2,11 @@
 # Sets everything up and runs every test that needs no GPU. The last line is "N passed, N failed, N skipped".
 #
 #   scripts/test.sh                 all stages
-#   scripts/test.sh e2e lint        only these: lint site tidy ctest lit e2e cuda graphfuzz onnx stablehlo tools python install samples bundle asan fuzz tsan
+#   scripts/test.sh e2e lint        only these: lint site tidy ctest lit e2e cuda graphfuzz onnx stablehlo torch tools python install samples bundle asan fuzz tsan
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 
-all_stages=(lint site tidy ctest lit e2e cuda graphfuzz onnx stablehlo tools python install samples bundle asan fuzz tsan)
+all_stages=(lint site tidy ctest lit e2e cuda graphfuzz onnx stablehlo torch tools python install samples bundle asan fuzz tsan)
 stages=("${@:-${all_stages[@]}}")
 logs=$root/build/test-logs
 passed=0 failed=0 skipped=0
@@ -160,6 +160,8 @@ run_stage() {
       make_step frontends scripts/setup.sh --frontends &&
         run stablehlo build/frontends/bin/python test/stablehlo/run.py --build build/dev --share="$stablehlo_share" &&
         run stablehlo-damaged build/frontends/bin/python test/stablehlo/run.py --build build/dev --share="$stablehlo_share" --mutate=300 ;;
+    torch) # PyTorch is large, so no stage installs it: docs/testing.md says how to
+      run torch "$(command -v build/torch-env/bin/python || echo /usr/bin/python3)" test/torch/run.py --build build/dev ;;
     tools) run tools /usr/bin/python3 test/tools/run.py --build build/dev ;;
     python) run python /usr/bin/python3 test/python/run.py --build build/dev ;;
     onnx) # a fixed sample of the node tests of the onnx package, and mutated models; test/onnx/run.py runs all of them
@@ -178,13 +180,13 @@ run_stage() {
 }
 
 # Stages that need the dev build are failures without it, not absences.
-if [[ " ${stages[*]} " =~ \ (tidy|ctest|lit|e2e|cuda|graphfuzz|onnx|stablehlo|tools|python|install|samples|bundle)\  ]]; then
+if [[ " ${stages[*]} " =~ \ (tidy|ctest|lit|e2e|cuda|graphfuzz|onnx|stablehlo|torch|tools|python|install|samples|bundle)\  ]]; then
   dev_built=true
   make_step dev-build configure_and_build dev || dev_built=false
 fi
 for stage in "${stages[@]}"; do
   case $stage in
-    tidy | ctest | lit | e2e | cuda | graphfuzz | onnx | stablehlo | tools | python | install | samples | bundle)
+    tidy | ctest | lit | e2e | cuda | graphfuzz | onnx | stablehlo | torch | tools | python | install | samples | bundle)
       if ! $dev_built; then
         echo "$stage   not run: the build failed"
         add 0 1 0
