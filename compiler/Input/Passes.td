@@ -94,7 +94,7 @@ def NormalizeInput : Pass<"xc-normalize-input", "::mlir::ModuleOp"> {
 def InlineCalls : Pass<"xc-inline-calls", "::mlir::ModuleOp"> {
   let summary = "Put functions in the place of their calls";
   let description = [{
-    In public functions, and in private ones that more than calls refer to, each call becomes a copy of its callee's ops, with the call
+    In public functions, and in private ones that more than calls refer to or whose gradient is declared, each call becomes a copy of its callee's ops, with the call
     in their locations; the calls in that copy are next. Other private functions stay as they are, for `-symbol-dce` to take out. Functions
     have one block each. The work is what the result holds: long chains of calls cost no more than short ones. A function that calls itself is an
     error. Example:
