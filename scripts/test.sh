@@ -115,10 +115,12 @@ run_fuzzers() {
 # On the CPU, then in fewer steps as PTX on the stand-in, whose checks are on.
 run_samples() {
   local arch
-  run samples /usr/bin/python3 test/samples/run.py --prefix "$prefix" --build build/samples
+  local exporters=(--jax=build/frontends/bin/python --package=build/dev/python)
+  [ ! -x build/torch-env/bin/python ] || exporters+=(--torch=build/torch-env/bin/python)
+  run samples /usr/bin/python3 test/samples/run.py --prefix "$prefix" --build build/samples "${exporters[@]}"
   for arch in sm_80 sm_90a; do
     XCR_CUDA_LIBRARY=$root/build/dev/lib/libcuda_sim.so PTXSIM_ARCH=$arch run "samples-$arch" \
-      /usr/bin/python3 test/samples/run.py --prefix "$prefix" --build build/samples --device=cuda --target=cuda:$arch --quick
+      /usr/bin/python3 test/samples/run.py --prefix "$prefix" --build build/samples --device=cuda --target=cuda:$arch --quick "${exporters[@]}"
   done
 }
 
@@ -169,7 +171,7 @@ run_stage() {
         run onnx-nodes build/frontends/bin/python -W ignore test/onnx/run.py --build build/dev --sample 0/24
       run onnx-mutants /usr/bin/python3 test/onnx/mutate.py --build build/dev --count 300 ;;
     install) run install /usr/bin/python3 test/install/run.py --build build/dev ;;
-    samples) make_step samples-build install_and_build_samples && run_samples ;;
+    samples) make_step samples-setup scripts/setup.sh --frontends && make_step samples-build install_and_build_samples && run_samples ;;
     bundle) run bundle /usr/bin/python3 test/bundle/run.py --build build/dev ;;
     asan) make_step asan-build configure_and_build asan && run asan run_ctest asan ;;
     fuzz) make_step fuzz-build configure_and_build asan && run fuzz run_fuzzers ;;

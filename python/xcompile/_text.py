@@ -64,18 +64,25 @@ class Signature(NamedTuple):
     results: list
 
 
-def signature(text, name="main"):
-    """The Signature of a function in the text that xcompile prints. Raises Error where there is none of that name."""
+def _head(text, name):
+    """The Signature of a function, and where its inputs and its results end and begin: behind "(", and before attributes or the body."""
     found = re.search(rf"func\.func (?:public |private )?@{re.escape(name)}\(", text)
     if not found:
         raise Error(f"the program has no function '{name}'")
     inputs, place = _ports(text, found.end())
     arrow = re.compile(r"\s*->\s*").match(text, place)
     if not arrow:
-        return Signature(inputs, [])
+        return Signature(inputs, []), found.end(), place
     if text[arrow.end()] == "(":
-        return Signature(inputs, _ports(text, arrow.end() + 1)[0])
-    return Signature(inputs, [_port(text[arrow.end():_scan(text, arrow.end(), "{ \n")])])
+        results, place = _ports(text, arrow.end() + 1)
+        return Signature(inputs, results), found.end(), place
+    place = _scan(text, arrow.end(), "{ \n")
+    return Signature(inputs, [_port(text[arrow.end():place])]), found.end(), place
+
+
+def signature(text, name="main"):
+    """The Signature of a function in the text that xcompile prints. Raises Error where there is none of that name."""
+    return _head(text, name)[0]
 
 
 def types(ports):
@@ -117,6 +124,17 @@ def insert(text, lines):
 def privatize(text, name, new):
     """The text with the function `name` private and called `new`."""
     return re.sub(rf"func\.func (?:public )?@{re.escape(name)}\(", f"func.func private @{symbol(new)}(", text, count=1)
+
+
+def name_ports(text, inputs, results, name="main"):
+    """The text with an `array.name` for each input and result of a function that has none. Its arguments are called %arg0, ..."""
+    parts, begin, end = _head(text, name)
+
+    def named(ports, names):
+        return [port if port.name else Port(port.type, ", ".join(filter(None, [port.attributes, f"array.name = {quote(name)}"])))
+                for port, name in zip(ports, names)]
+    arguments = ", ".join(f"%arg{i}: {port}" for i, port in enumerate(named(parts.inputs, inputs)))
+    return f"{text[:begin]}{arguments}){returns(named(parts.results, results))}{text[end:]}"
 
 
 class Role(NamedTuple):

@@ -40,7 +40,7 @@ def calibrate(net, sample):
 def vision(name, size=64, **options):
     """A model of torchvision by name."""
     import torchvision
-    return calibrate(torchvision.models.get_model(name, weights=None, **options), image(size, 4)), (image(size),)
+    return calibrate(torchvision.models.get_model(name, weights=None, **options), image(size, 8)), (image(size),)
 
 
 def hugging(model_class, config_class, **options):

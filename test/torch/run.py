@@ -86,7 +86,7 @@ class Cases:
         def other(tensor, axes):
             sizes = [size + 1 if axis in axes else size for axis, size in enumerate(tensor.shape)]
             if tensor.is_floating_point():
-                return 2 * torch.randn(sizes)
+                return torch.randn(sizes)
             return torch.randint(0, int(tensor.max()) + 1, sizes) if tensor.min() != tensor.max() else torch.ones(sizes, dtype=tensor.dtype)
 
         axes = list((shapes or {}).values()) + [{}] * len(call)
