@@ -152,6 +152,8 @@ def _torch_adapter(torch):
             raise TypeError("the tensor requires a gradient, which does not flow through a module; pass tensor.detach()")
         if tensor.layout is not strided or tensor.is_conj() or tensor.is_neg():
             raise TypeError("expected a dense tensor that is neither conjugate nor negative lazily; pass tensor.resolve_conj().resolve_neg()")
+        if not tensor.data_ptr() and tensor.numel():
+            raise TypeError("the tensor has no memory: its storage was freed, or it is a meta or fake tensor")
         return to_capsule(tensor)
 
     def current(ordinal):
