@@ -17,6 +17,10 @@ class Port(NamedTuple):
         found = re.search(r'array\.name = "((?:[^"\\]|\\.)*)"', self.attributes)
         return found.group(1) if found else ""
 
+    def having(self, attribute):
+        """The same with one more attribute."""
+        return Port(self.type, ", ".join(filter(None, [self.attributes, attribute])))
+
     def __str__(self):
         return f"{self.type} {{{self.attributes}}}" if self.attributes else self.type
 
@@ -42,7 +46,7 @@ def _scan(text, begin, stop):
 def _port(piece):
     piece = re.sub(r"^%[\w.$-]+\s*:\s*", "", piece.strip())
     kind, brace, attributes = piece.partition(" {")
-    return Port(kind.strip(), attributes.rpartition("}")[0].strip() if brace else "")
+    return Port(kind.partition(" loc(")[0].strip(), attributes.rpartition("}")[0].strip() if brace else "")
 
 
 def _ports(text, begin):
@@ -131,10 +135,23 @@ def name_ports(text, inputs, results, name="main"):
     parts, begin, end = _head(text, name)
 
     def named(ports, names):
-        return [port if port.name else Port(port.type, ", ".join(filter(None, [port.attributes, f"array.name = {quote(name)}"])))
-                for port, name in zip(ports, names)]
-    arguments = ", ".join(f"%arg{i}: {port}" for i, port in enumerate(named(parts.inputs, inputs)))
-    return f"{text[:begin]}{arguments}){returns(named(parts.results, results))}{text[end:]}"
+        return [port if port.name else port.having(f"array.name = {quote(name)}") for port, name in zip(ports, names)]
+    return _with_head(text, begin, end, named(parts.inputs, inputs), named(parts.results, results))
+
+
+def name_sizes(text, shapes, name="main"):
+    """The text with `array.dims` for the inputs of a function: `shapes` has numbers, names, and what is no name, for each input."""
+    parts, begin, end = _head(text, name)
+    inputs = []
+    for port, shape in zip(parts.inputs, shapes):
+        names = [size if isinstance(size, str) and size.isidentifier() else "" for size in shape]
+        inputs.append(port.having(f"array.dims = [{', '.join(map(quote, names))}]") if any(names) else port)
+    return _with_head(text, begin, end, inputs, parts.results)
+
+
+def _with_head(text, begin, end, inputs, results):
+    arguments = ", ".join(f"%arg{i}: {port}" for i, port in enumerate(inputs))
+    return f"{text[:begin]}{arguments}){returns(results)}{text[end:]}"
 
 
 class Role(NamedTuple):

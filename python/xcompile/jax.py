@@ -40,10 +40,22 @@ def _jax():
 def lower(function, args=(), kwargs=None):
     """The StableHLO text of a function for arguments like these: arrays, jax.ShapeDtypeStruct, or trees of them.
 
-    `function`: anything callable; what jax.jit gave keeps its static and donated arguments.
+    `function`: anything callable; what jax.jit gave keeps its static and donated arguments. Sizes of jax.export.symbolic_shape stay open.
     """
     function = function if hasattr(function, "lower") else _jax().jit(function)
-    return function.lower(*args, **(kwargs or {})).as_text()
+    return _text_of(function, args, kwargs or {})
+
+
+def _text_of(function, args, kwargs):
+    """The StableHLO text of what jax.jit gave."""
+    jax = _jax()
+    leaves = jax.tree_util.tree_leaves((args, kwargs))
+    if all(isinstance(size, int) for leaf in leaves for size in getattr(leaf, "shape", ())):
+        return function.lower(*args, **kwargs).as_text()
+    from jax import export as exporter
+    exported = exporter.export(function)(*args, **kwargs)
+    kept = [exported.in_avals[index] for index in exported.module_kept_var_idx]
+    return _text.name_sizes(exported.mlir_module(), [[size if isinstance(size, int) else str(size) for size in aval.shape] for aval in kept])
 
 
 def lower_with_state(function, args, *, parameters=(), variables=(), scope="model.safetensors"):
@@ -71,7 +83,7 @@ def lower_with_state(function, args, *, parameters=(), variables=(), scope="mode
             elif not isinstance(leaf, jax.ShapeDtypeStruct) and (kind == "parameter" or jax.numpy.any(leaf)):
                 weights[key] = leaf
     updates, results = _updates(jax, function, args, variables, [role.key for role in roles if role.kind == "variable"])
-    text = jax.jit(lambda *values: function(*values), keep_unused=True).lower(*args).as_text()
+    text = _text_of(jax.jit(lambda *values: function(*values), keep_unused=True), args, {})
     named = _text.name_ports(text, [role.key for role in roles], [update or result for update, result in zip(updates, results)])
     return Lowered(named, roles, updates, weights, scope)
 

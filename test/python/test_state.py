@@ -102,6 +102,28 @@ class JaxStateTest(unittest.TestCase):
         other = {"model.w.0": np.zeros((2, 3), np.float32), "state.total": np.ones(3, np.float32)}
         np.testing.assert_array_equal(xcompile.load(self.path, "cpu", parameters={"model.safetensors": other}).main(x)[2], [2, 2, 2])
 
+    def test_open_sizes(self):
+        import jax
+        import jax.numpy as jnp
+        from jax import export
+
+        def f(w, x, y):
+            h = jnp.tanh(x @ w)
+            return (jax.nn.softmax(h, -1), jnp.var(h, 0), x.reshape(-1), jnp.arange(x.shape[0]) * 2, jnp.concatenate([x, x + 1]),
+                    jnp.einsum("bi,ci->bc", h, y), jnp.max(x, 1, keepdims=True) - x, jnp.broadcast_to(w.sum(), (x.shape[0], 2)))
+        batch, = export.symbolic_shape("batch")
+        shapes = [jax.ShapeDtypeStruct(shape, "float32") for shape in ((4, 3), (batch, 4), (batch, 3))]
+        module = xcompile.load(xcompile.jax.export(f, shapes), "cpu")
+        self.assertEqual([port[2] for port in module.main.inputs], [(4, 3), ("batch", 4), ("batch", 3)])
+        for size in (1, 3, 8):
+            inputs = [np.random.default_rng(size).standard_normal(shape, np.float32) for shape in ((4, 3), (size, 4), (size, 3))]
+            for got, want in zip(module.main(*inputs), f(*inputs), strict=True):
+                np.testing.assert_allclose(got, want, rtol=1e-5, atol=1e-6)
+        with self.assertRaisesRegex(xcompile.ArgumentError, "symbol 'batch'"):
+            module.main(inputs[0], inputs[1], inputs[2][:2])
+        with self.assertRaisesRegex(xcompile.CompileError, "it is supported with sizes that are numbers alone"):
+            xcompile.jax.export(lambda x: jnp.sort(x, 0), shapes[1:2])
+
     def test_refused(self):
         import jax.numpy as jnp
         one = (jnp.ones(2),)

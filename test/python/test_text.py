@@ -27,6 +27,8 @@ class TextTest(unittest.TestCase):
         one = _text.signature("func.func private @f() -> tensor<?x2xi8> {\n}", "f")
         self.assertEqual(one, _text.Signature([], [_text.Port("tensor<?x2xi8>", "")]))
         self.assertEqual(_text.signature("func.func @f(%arg0: tensor<f32>) {", "f").results, [])
+        placed = _text.signature('func.func @f(%arg0: tensor<?xf32> {a = 1} loc("x"), %arg1: tensor<f32> loc(unknown)) {', "f")
+        self.assertEqual([str(port) for port in placed.inputs], ["tensor<?xf32> {a = 1}", "tensor<f32>"])
         with self.assertRaisesRegex(xcompile.Error, "no function 'g'"):
             _text.signature(FUNCTION, "g")
         with self.assertRaisesRegex(xcompile.Error, "expected one of"):
