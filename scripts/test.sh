@@ -2,11 +2,11 @@
 # Sets everything up and runs every test that needs no GPU. The last line is "N passed, N failed, N skipped".
 #
 #   scripts/test.sh                 all stages
-#   scripts/test.sh e2e lint        only these: lint site tidy ctest lit e2e cuda graphfuzz onnx stablehlo tools python install samples models bundle asan fuzz tsan
+#   scripts/test.sh e2e lint        only these: lint site tidy ctest lit e2e cuda graphfuzz onnx stablehlo torch tools python install samples models bundle asan fuzz tsan
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 
-all_stages=(lint site tidy ctest lit e2e cuda graphfuzz onnx stablehlo tools python install samples models bundle asan fuzz tsan)
+all_stages=(lint site tidy ctest lit e2e cuda graphfuzz onnx stablehlo torch tools python install samples models bundle asan fuzz tsan)
 stages=("${@:-${all_stages[@]}}")
 logs=$root/build/test-logs
 passed=0 failed=0 skipped=0
@@ -115,10 +115,12 @@ run_fuzzers() {
 # On the CPU, then in fewer steps as PTX on the stand-in, whose checks are on.
 run_samples() {
   local arch
-  run samples /usr/bin/python3 test/samples/run.py --prefix "$prefix" --build build/samples
+  local exporters=(--jax=build/frontends/bin/python --package=build/dev/python)
+  [ ! -x build/torch-env/bin/python ] || exporters+=(--torch=build/torch-env/bin/python)
+  run samples /usr/bin/python3 test/samples/run.py --prefix "$prefix" --build build/samples "${exporters[@]}"
   for arch in sm_80 sm_90a; do
     XCR_CUDA_LIBRARY=$root/build/dev/lib/libcuda_sim.so PTXSIM_ARCH=$arch run "samples-$arch" \
-      /usr/bin/python3 test/samples/run.py --prefix "$prefix" --build build/samples --device=cuda --target=cuda:$arch --quick
+      /usr/bin/python3 test/samples/run.py --prefix "$prefix" --build build/samples --device=cuda --target=cuda:$arch --quick "${exporters[@]}"
   done
 }
 
@@ -159,7 +161,10 @@ run_stage() {
     stablehlo) # a fixed share of the functions (XC_STABLEHLO_SHARE=1: all), and damaged texts of them
       make_step frontends scripts/setup.sh --frontends &&
         run stablehlo build/frontends/bin/python test/stablehlo/run.py --build build/dev --share="$stablehlo_share" &&
-        run stablehlo-damaged build/frontends/bin/python test/stablehlo/run.py --build build/dev --share="$stablehlo_share" --mutate=300 ;;
+        run stablehlo-damaged build/frontends/bin/python test/stablehlo/run.py --build build/dev --share="$stablehlo_share" --mutate=300 &&
+        run python-jax build/frontends/bin/python test/python/run.py --build build/dev --filter='[Jj]ax|test_onnx' ;;
+    torch) # PyTorch is large, so no stage installs it: docs/testing.md says how to
+      run torch "$(command -v build/torch-env/bin/python || echo /usr/bin/python3)" test/torch/run.py --build build/dev ;;
     tools) run tools /usr/bin/python3 test/tools/run.py --build build/dev ;;
     python) run python /usr/bin/python3 test/python/run.py --build build/dev ;;
     onnx) # a fixed sample of the node tests of the onnx package, and mutated models; test/onnx/run.py runs all of them
@@ -167,7 +172,7 @@ run_stage() {
         run onnx-nodes build/frontends/bin/python -W ignore test/onnx/run.py --build build/dev --sample 0/24
       run onnx-mutants /usr/bin/python3 test/onnx/mutate.py --build build/dev --count 300 ;;
     install) run install /usr/bin/python3 test/install/run.py --build build/dev ;;
-    samples) make_step samples-build install_and_build_samples && run_samples ;;
+    samples) make_step samples-setup scripts/setup.sh --frontends && make_step samples-build install_and_build_samples && run_samples ;;
     models) # trained models beside onnxruntime, the ops that its optimiser writes, and the programs of samples/models
       make_step models-setup scripts/setup.sh --frontends && make_step models-build install_and_build_samples &&
         run models build/frontends/bin/python -W ignore test/models/compare.py --build build/dev &&
@@ -183,13 +188,13 @@ run_stage() {
 }
 
 # Stages that need the dev build are failures without it, not absences.
-if [[ " ${stages[*]} " =~ \ (tidy|ctest|lit|e2e|cuda|graphfuzz|onnx|stablehlo|tools|python|install|samples|models|bundle)\  ]]; then
+if [[ " ${stages[*]} " =~ \ (tidy|ctest|lit|e2e|cuda|graphfuzz|onnx|stablehlo|torch|tools|python|install|samples|models|bundle)\  ]]; then
   dev_built=true
   make_step dev-build configure_and_build dev || dev_built=false
 fi
 for stage in "${stages[@]}"; do
   case $stage in
-    tidy | ctest | lit | e2e | cuda | graphfuzz | onnx | stablehlo | tools | python | install | samples | models | bundle)
+    tidy | ctest | lit | e2e | cuda | graphfuzz | onnx | stablehlo | torch | tools | python | install | samples | models | bundle)
       if ! $dev_built; then
         echo "$stage   not run: the build failed"
         add 0 1 0

@@ -8,7 +8,8 @@
 // From the entry points down: a call becomes a copy of its callee's ops as they were written, whose
 // calls are next. So each op is copied once for each place where it ends up, however long the chain
 // of calls is that leads there. (MLIR's inliner goes up from the leaves, and copies what it has
-// inlined again with each function on the way.)
+// inlined again with each function on the way.) A function whose gradient is declared is an entry
+// point, too.
 //
 // Refuses functions that call themselves.
 //
@@ -55,10 +56,17 @@ static void inlineCall(func::CallOp call, func::FuncOp callee,
   call.erase();
 }
 
+/// Whether the program declares the gradient of `func`, which is made of what that does.
+static bool hasDeclaredGradient(func::FuncOp func, const SymbolTable &symbols) {
+  auto gradient = symbols.lookup<func::FuncOp>((func.getSymName() + "_vjp").str());
+  return gradient && gradient.isDeclaration();
+}
+
 /// Whether more than calls refer to `func`, so that it stays.
-static bool isEntry(func::FuncOp func, const SymbolUserMap &users) {
-  return func.isPublic() || llvm::any_of(users.getUsers(func),
-                                         [](Operation *user) { return !isa<func::CallOp>(user); });
+static bool isEntry(func::FuncOp func, const SymbolUserMap &users, const SymbolTable &symbols) {
+  auto isNoCall = [](Operation *user) { return !isa<func::CallOp>(user); };
+  return func.isPublic() || hasDeclaredGradient(func, symbols) ||
+         llvm::any_of(users.getUsers(func), isNoCall);
 }
 
 namespace {
@@ -72,7 +80,7 @@ struct InlineCalls final : impl::InlineCallsBase<InlineCalls> {
     SymbolUserMap users(tables, getOperation());
     SmallVector<func::FuncOp> entries;
     for (auto func : getOperation().getOps<func::FuncOp>())
-      if (isEntry(func, users))
+      if (isEntry(func, users, symbols))
         entries.push_back(func);
     for (func::FuncOp entry : entries) {
       SmallVector<func::CallOp> calls;

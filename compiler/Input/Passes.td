@@ -32,7 +32,8 @@ def ImportStableHLO : Pass<"xc-import-stablehlo", "::mlir::ModuleOp"> {
   let summary = "Turn StableHLO and CHLO ops into array ops";
   let description = [{
     Every op of the `stablehlo` and `chlo` dialects that array ops compute becomes them, so that what
-    `jax.jit(f).lower(x).as_text()` prints can be compiled; docs/stablehlo.md has a table of them. Shapes are static. Random
+    `jax.jit(f).lower(x).as_text()` prints can be compiled; docs/stablehlo.md has a table of them. Sizes may be open
+    where they are sums and products of sizes of arguments. Random
     bits are those that XLA makes from the same state. Marks for several devices (shardings) mean nothing here; arguments
     that JAX donates are donated. Ops that cannot be imported are named all at once: what, where, how often and why. With
     `stub-unsupported` their results are zeros, to see what becomes of the rest. Example:
@@ -43,7 +44,7 @@ def ImportStableHLO : Pass<"xc-import-stablehlo", "::mlir::ModuleOp"> {
   }];
   let options = [Option<"stubUnsupported", "stub-unsupported", "bool", /*default=*/"false",
                         "Make results of ops that cannot be imported zeros, and warn">];
-  let dependentDialects = ["::xc::array::ArrayDialect", "::xc::chlo::CHLODialect",
+  let dependentDialects = ["::xc::array::ArrayDialect", "::xc::chlo::CHLODialect", "::mlir::arith::ArithDialect",
                            "::xc::stablehlo::StableHLODialect", "::mlir::func::FuncDialect"];
 }
 
@@ -94,7 +95,7 @@ def NormalizeInput : Pass<"xc-normalize-input", "::mlir::ModuleOp"> {
 def InlineCalls : Pass<"xc-inline-calls", "::mlir::ModuleOp"> {
   let summary = "Put functions in the place of their calls";
   let description = [{
-    In public functions, and in private ones that more than calls refer to, each call becomes a copy of its callee's ops, with the call
+    In public functions, and in private ones that more than calls refer to or whose gradient is declared, each call becomes a copy of its callee's ops, with the call
     in their locations; the calls in that copy are next. Other private functions stay as they are, for `-symbol-dce` to take out. Functions
     have one block each. The work is what the result holds: long chains of calls cost no more than short ones. A function that calls itself is an
     error. Example:

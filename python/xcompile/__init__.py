@@ -27,7 +27,7 @@ __version__ = "0.1.0"
 
 def __getattr__(name):
     # Imported when they are first asked for.
-    if name in ("jax", "onnx", "torch"):
+    if name in ("jax", "onnx", "torch", "training"):
         return _importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module 'xcompile' has no attribute '{name}'")
 

@@ -2,11 +2,14 @@
 import json
 import struct
 import sys
+from typing import NamedTuple
 
 from . import _errors, _runtime
 
 # Element types that NumPy knows through ml_dtypes only.
 _SHORT_FLOATS = {"bf16": ("bfloat16", "u16"), "f8e4m3": ("float8_e4m3fn", "u8"), "f8e5m2": ("float8_e5m2", "u8")}
+# Their names in .safetensors files.
+SHORT_TENSORS = {"bfloat16": "BF16", "float8_e4m3fn": "F8_E4M3", "float8_e5m2": "F8_E5M2"}
 _SAFETENSORS = {"?": "BOOL", "b": "I8", "h": "I16", "i": "I32", "l": "I64", "q": "I64", "B": "U8", "H": "U16", "I": "U32", "L": "U64",
                 "Q": "U64", "e": "F16", "f": "F32", "d": "F64"}
 
@@ -94,21 +97,44 @@ def copy_to(instance, values):
     return array
 
 
-def safetensors(arrays):
-    """The bytes of a .safetensors file with these NumPy arrays."""
-    numpy, header, parts, begin = _numpy(), {}, [], 0
-    for key, values in arrays.items():
-        host = numpy.asarray(values)
-        short = _short_floats().get(host.dtype.name)
-        dtype = {"bf16": "BF16", "f8e4m3": "F8_E4M3", "f8e5m2": "F8_E5M2"}[short[0]] if short else _SAFETENSORS.get(host.dtype.char)
-        if dtype is None or not host.dtype.isnative:
-            raise TypeError(f"parameter '{key}': no element type for arrays of {host.dtype}")
-        data = host.tobytes()
-        header[key] = {"dtype": dtype, "shape": list(host.shape), "data_offsets": [begin, begin + len(data)]}
-        parts.append(data)
-        begin += len(data)
+class Bits(NamedTuple):
+    """An array of floats that NumPy lacks, as unsigned integers of their size. `dtype` is its name in .safetensors files."""
+
+    dtype: str
+    bits: object
+
+
+def _stored(key, values):
+    """(type in .safetensors files, NumPy array of that many bytes) of an array."""
+    if isinstance(values, Bits):
+        return values
+    host = _numpy().asarray(values)
+    dtype = SHORT_TENSORS.get(host.dtype.name) or _SAFETENSORS.get(host.dtype.char)
+    if dtype is None or not host.dtype.isnative:
+        raise TypeError(f"parameter '{key}': no element type for arrays of {host.dtype}")
+    return Bits(dtype, host)
+
+
+def safetensors_parts(arrays):
+    """The bytes of a .safetensors file with these arrays, NumPy's or Bits, piece by piece.
+
+    The widest types come first, so that each array lies at a multiple of its elements' size.
+    """
+    stored = sorted(((key, *_stored(key, values)) for key, values in arrays.items()), key=lambda one: -one[2].itemsize)
+    header, begin = {}, 0
+    for key, dtype, host in stored:
+        header[key] = {"dtype": dtype, "shape": list(host.shape), "data_offsets": [begin, begin + host.nbytes]}
+        begin += host.nbytes
     text = json.dumps(header).encode()
-    return b"".join([struct.pack("<Q", len(text)), text, *parts])
+    text += b" " * (-len(text) % 8)
+    yield struct.pack("<Q", len(text)) + text
+    for _, _, host in stored:
+        yield host.tobytes()
+
+
+def safetensors(arrays):
+    """The bytes of a .safetensors file with these arrays; see safetensors_parts()."""
+    return b"".join(safetensors_parts(arrays))
 
 
 def _torch_adapter(torch):
@@ -126,6 +152,8 @@ def _torch_adapter(torch):
             raise TypeError("the tensor requires a gradient, which does not flow through a module; pass tensor.detach()")
         if tensor.layout is not strided or tensor.is_conj() or tensor.is_neg():
             raise TypeError("expected a dense tensor that is neither conjugate nor negative lazily; pass tensor.resolve_conj().resolve_neg()")
+        if not tensor.data_ptr() and tensor.numel():
+            raise TypeError("the tensor has no memory: its storage was freed, or it is a meta or fake tensor")
         return to_capsule(tensor)
 
     def current(ordinal):

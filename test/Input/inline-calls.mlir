@@ -1,5 +1,6 @@
 // RUN: xc-opt %s -xc-inline-calls -symbol-dce -split-input-file -verify-diagnostics | FileCheck %s --implicit-check-not=call
 // RUN: xc-opt %s -xc-inline-calls -split-input-file -verify-diagnostics -mlir-print-debuginfo | FileCheck %s --check-prefix=WHERE
+// RUN: xc-opt %s -xc-inline-calls -split-input-file -verify-diagnostics | FileCheck %s --check-prefix=DECLARED
 
 // CHECK-NOT: func.func private
 func.func private @first(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -43,6 +44,17 @@ func.func @region(%a: tensor<4xf32>, %p: tensor<i1>) -> tensor<4xf32> {
   }
   return %1 : tensor<4xf32>
 }
+
+// Where a gradient is declared, its function is read though nothing calls it.
+// DECLARED-LABEL: func.func private @loss(
+// DECLARED-NEXT: array.exp
+// DECLARED-NEXT: return
+func.func private @loss(%a: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = func.call @first(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+func.func private @loss_vjp(tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
 
 // -----
 

@@ -135,6 +135,47 @@ class DlpackTest(unittest.TestCase):
             with self.assertRaisesRegex((TypeError, ValueError), text):
                 self.module.two(wrong)
 
+    @unittest.skipUnless(importlib.util.find_spec("torch"), "PyTorch is not installed")
+    def test_torch_memory(self):
+        """No copies: results and outputs are where torch sees them, and tensors live as long as a binding reads them."""
+        import torch
+        x = torch.arange(4, dtype=torch.float32)
+        shared = self.module.in_place(x)
+        self.assertEqual((shared.data_ptr(), x.tolist()), (x.data_ptr(), [0, 2, 4, 6]))
+        held = torch.ones(1, 4)
+        bound = self.module.main.bind(held, torch.tensor(3.0))
+        held[0, 1] = 5
+        first = bound()
+        del held
+        gc.collect()
+        self.assertEqual(bound().tolist(), [[3, 15, 3, 3]])
+        self.assertEqual(bound().data_ptr(), first.data_ptr())
+        with torch.inference_mode():
+            self.assertEqual(self.module.two(torch.ones(4))[1].item(), 4)
+        self.assertEqual(self.module.main(x.reshape(1, 4), np.float32(2)).tolist(), [[0, 4, 8, 12]])
+        array = self.module.array(self.x)
+        torch.from_dlpack(array).add_(1)
+        np.testing.assert_array_equal(array.numpy(), self.x + 1)
+
+    @unittest.skipUnless(importlib.util.find_spec("torch"), "PyTorch is not installed")
+    def test_wrong_torch_tensors(self):
+        import torch
+        from torch._subclasses.fake_tensor import FakeTensorMode
+        x = torch.arange(4, dtype=torch.float32)
+        freed = x.clone()
+        freed.untyped_storage().resize_(0)
+        with FakeTensorMode():
+            fake = torch.empty(4)
+        for wrong, text in ((x.to("meta"), "no memory"), (freed, "no memory: its storage was freed"), (fake, "fake"), (x.to_sparse(), "dense tensor"),
+                            (x.to(torch.complex64), "DLPack code 5"), (torch.view_as_complex(torch.ones(4, 2)).conj().imag, "resolve_conj"),
+                            (torch.nn.Parameter(x), "requires a gradient"), (x[:1].expand(4), "contiguous"), (x.int(), "expected element type f32, got i32"),
+                            (x.to(torch.float8_e4m3fn), "got f8e4m3"), (torch.arange(5.0)[1:], "multiple of 16"), (torch.arange(5.0), "dim 0 to be 4, got 5")):
+            with self.assertRaisesRegex((TypeError, ValueError, RuntimeError), f"input 0.*{text}"):
+                self.module.two(wrong)
+        for wrong, text in ((torch.zeros(1, 5), "dim 1 to be 4, got 5"), (torch.zeros(1, 1).expand(1, 4), "contiguous"), (torch.zeros(1, 4).int(), "got i32")):
+            with self.assertRaisesRegex(ValueError, f"output 0.*{text}"):
+                self.module.main.bind(x.reshape(1, 4), torch.tensor(3.0), out=wrong)
+
 
 ON_A_GPU = """
 import sys
@@ -170,6 +211,8 @@ class Tensor:
     def is_conj(self):
         return False
     is_neg = is_conj
+    def data_ptr(self):
+        return 1
 
 class Library:
     Tensor, strided, made = Tensor, "strided", []

@@ -3,12 +3,18 @@
 
     run.py --prefix=PREFIX --build=BUILD      where xcompile is installed, and where the samples were built against it
     run.py --device=cuda [--target=cuda]      on a GPU, or on the stand-in that XCR_CUDA_LIBRARY names
+    run.py --jax=PYTHON --torch=PYTHON --package=FOLDER
+                                              Pythons that have JAX and PyTorch, for samples that those export, and where the package
+                                              xcompile is
 
 The last line is "N passed, N failed, N skipped".
 """
 import argparse
 import json
+import math
+import os
 import pathlib
+import random
 import re
 import struct
 import subprocess
@@ -18,22 +24,34 @@ import tempfile
 SAMPLES = pathlib.Path(__file__).resolve().parents[2] / "samples"
 
 
-def run(*command):
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=600)
+class Skipped(Exception):
+    """What a sample needs is not here."""
+
+
+def run(*command, env=None):
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=600, env=env)
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(map(str, command))}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stdout
 
 
 class Samples:
-    def __init__(self, prefix, build, folder, device, target, quick):
-        self.bin, self.build, self.folder = prefix / "bin", build, folder
-        self.device, self.target, self.quick = device, target, quick
+    def __init__(self, args, folder):
+        self.bin, self.build, self.folder = args.prefix / "bin", args.build, folder
+        self.device, self.target, self.quick = args.device, args.target or args.device.split(":")[0], args.quick
+        self.pythons, self.package = {"jax": args.jax, "torch": args.torch}, args.package
 
     def compile(self, source, name, *flags):
         module = self.folder / f"{name}.vmfb"
         run(self.bin / "xcompile", source, "-o", module, f"--target={self.target}", *flags)
         return module
+
+    def export(self, library, script, *flags):
+        """Runs a script that exports with JAX or PyTorch, and returns what it prints."""
+        if not self.pythons[library]:
+            raise Skipped(f"needs a Python with {library}: --{library}")
+        env = dict(os.environ, PYTHONPATH=str(self.package.resolve()), PYTHONDONTWRITEBYTECODE="1", JAX_PLATFORMS="cpu")
+        return run(self.pythons[library], SAMPLES / "models" / script, *flags, env=env)
 
     def says_device(self, out):
         """A sample that quietly ran elsewhere has not been tested."""
@@ -147,6 +165,86 @@ class Samples:
         if "as expected" not in out:
             raise RuntimeError(out)
 
+    def cnn(self):
+        """A training step of JAX, in C++: the losses are JAX's."""
+        module, digits, steps = self.folder / "cnn.vmfb", SAMPLES / "digits" / "data" / "digits.csv", 20 if self.quick else 1000
+        wanted, got, checkpoint = self.folder / "wanted.txt", self.folder / "got.txt", self.folder / "cnn.ckpt.safetensors"
+        self.export("jax", "cnn/cnn.py", f"--output={module}", f"--target={self.target}", f"--losses={wanted}", f"--digits={digits}",
+                    f"--steps={steps}")
+        out = run(self.build / "models" / "cnn" / "cnn", module, digits, got, checkpoint, self.device, steps)
+        self.says_device(out)
+        # The order of sums differs from XLA's; what that changes grows from step to step, to 5e-7 in the end.
+        ours = self.same_losses(got, wanted, steps, 1e-4)
+        if not self.quick and sum(ours[-50:]) > 50 * 0.15:
+            raise RuntimeError(f"losses do not fall: {out}")
+        header = read_header(checkpoint)
+        if header["weights.conv1.w"]["shape"] != [3, 3, 1, 8] or not header.keys() >= {"m.dense.b", "v.dense.b", "steps"}:
+            raise RuntimeError(f"the checkpoint has {header}")
+
+    def same_losses(self, got, wanted, steps, tolerance):
+        """The losses in the file `got`, which are those in `wanted`."""
+        ours, theirs = ([float(line) for line in path.read_text().split()] for path in (got, wanted))
+        worst = max(abs(a - b) for a, b in zip(ours[:100], theirs))
+        if len(ours) != steps or len(theirs) != steps or worst > tolerance:
+            raise RuntimeError(f"expected {steps} losses, got {len(ours)}; the first 100 differ by {worst}")
+        return ours
+
+    def classifier(self):
+        """A PyTorch module, trained in C++: with PyTorch its losses, and a checkpoint that it reads; else what it has written before."""
+        module, digits, steps = self.folder / "classifier.vmfb", SAMPLES / "digits" / "data" / "digits.csv", 5 if self.quick else 200
+        got, wanted, text = self.folder / "got.txt", self.folder / "wanted.txt", SAMPLES / "models" / "classifier" / "classifier.mlir"
+        checkpoint = self.folder / "classifier.ckpt.safetensors"
+        if self.pythons["torch"]:
+            self.export("torch", "classifier/classifier.py", f"--output={module}", f"--target={self.target}", f"--losses={wanted}",
+                        f"--digits={digits}", f"--steps={steps}", f"--text={self.folder / 'text.mlir'}")
+            if (self.folder / "text.mlir").read_text() != text.read_text():
+                raise RuntimeError(f"{text} is no longer what classifier.py --text writes")
+        else:
+            weights = re.findall(r"#array.parameter<\"classifier.safetensors\"::\"(.*)\">", text.read_text())
+            shapes = {key: self.find(rf"array.variable @{key} : tensor<(.*)xf32>", text.read_text()) for key in weights}
+            write_weights(self.folder / "classifier.safetensors", {key: list(map(int, sizes.split("x"))) for key, sizes in shapes.items()})
+            self.compile(text, "classifier", self.find(r"compile it with (\S+)", text.read_text()))
+        out = run(self.build / "models" / "classifier" / "classifier", module, digits, got, checkpoint, self.device, steps)
+        self.says_device(out)
+        accuracy = self.number(r"^accuracy: (\d+\.\d) %$", out)
+        if not self.quick and accuracy < 94:
+            raise RuntimeError(f"it does not learn: {out}")
+        if self.pythons["torch"]:
+            self.same_losses(got, wanted, steps, 1e-4)
+            read = self.export("torch", "classifier/classifier.py", f"--read={checkpoint}", f"--digits={digits}")
+            if abs(self.number(r"^accuracy: (\d+\.\d) %$", read) - accuracy) > 1:
+                raise RuntimeError(f"PyTorch reads another model: {read}{out}")
+
+    def generator(self):
+        """A loop that samples on the device: the tokens are JAX's."""
+        module, wanted, prompt = self.folder / "generator.vmfb", self.folder / "text.txt", "The compiler says"
+        self.export("jax", "generator/generator.py", f"--output={module}", f"--target={self.target}", f"--text={wanted}", f"--prompt={prompt}",
+                    "--seed=3", "--temperature=1.25")
+        out = run(self.build / "models" / "generator" / "generator", module, prompt, self.device, 3, 1.25)
+        self.says_device(out)
+        tokens = self.find(r"^tokens: (.*)$", out).split()
+        if tokens != wanted.read_text().split() or len(set(tokens[16:])) < 16:
+            raise RuntimeError(f"expected {wanted.read_text()}, got {out}")
+
+
+def write_weights(path, shapes):
+    """A .safetensors file with small random f32 of these shapes."""
+    header, values, generator = {}, [], random.Random(3)
+    for key, shape in shapes.items():
+        count = math.prod(shape)
+        header[key] = {"dtype": "F32", "shape": shape, "data_offsets": [4 * len(values), 4 * (len(values) + count)]}
+        limit = (3 * shape[0] / count) ** 0.5 if len(shape) > 1 else 0.01
+        # Norms multiply by their weights.
+        values += [1.0 if key == "norm.weight" else generator.uniform(-limit, limit) for _ in range(count)]
+    text = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(text)) + text + struct.pack(f"<{len(values)}f", *values))
+
+
+def read_header(path):
+    """The header of a .safetensors file."""
+    data = path.read_bytes()
+    return json.loads(data[8:8 + int.from_bytes(data[:8], "little")])
+
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -155,18 +253,26 @@ def main():
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--target", help="what xcompile compiles for; the device's kind by default")
     parser.add_argument("--quick", action="store_true", help="fewer training steps: for the stand-in, which is slow")
+    parser.add_argument("--only", action="append", metavar="SAMPLE", help="one of them; may be repeated")
+    parser.add_argument("--jax", type=pathlib.Path, help="a Python that has the package jax")
+    parser.add_argument("--torch", type=pathlib.Path, help="a Python that has the packages torch and onnxscript")
+    parser.add_argument("--package", default="build/dev/python", type=pathlib.Path, help="the folder with the Python package xcompile")
     args = parser.parse_args()
-    passed = failed = 0
+    passed = failed = skipped = 0
     with tempfile.TemporaryDirectory(prefix="xc-samples-") as folder:
-        samples = Samples(args.prefix, args.build, pathlib.Path(folder), args.device, args.target or args.device.split(":")[0], args.quick)
-        for name in ("adamw", "digits", "tutorial", "embedding", "logistic_regression", "transformer_encoder"):
+        samples = Samples(args, pathlib.Path(folder))
+        for name in args.only or ("adamw", "digits", "tutorial", "embedding", "logistic_regression", "transformer_encoder", "classifier", "cnn",
+                                  "generator"):
             try:
                 getattr(samples, name)()
                 passed += 1
+            except Skipped as reason:
+                print(f"skipped {name}: {reason}")
+                skipped += 1
             except (RuntimeError, OSError, subprocess.TimeoutExpired) as failure:
                 print(f"FAILED {name}: {failure}")
                 failed += 1
-    print(f"{passed} passed, {failed} failed, 0 skipped")
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
     return failed != 0
 
 

@@ -20,17 +20,6 @@ namespace xc::stablehlo_import {
 
 namespace shlo = stablehlo;
 
-/// Whether `dims` are different dims of a value of `rank` dims.
-static bool areDims(ArrayRef<int64_t> dims, int64_t rank) {
-  SmallVector<bool> isThere(rank, false);
-  for (int64_t dim : dims) {
-    if (dim < 0 || dim >= rank || isThere[dim])
-      return false;
-    isThere[dim] = true;
-  }
-  return true;
-}
-
 static Result convertBroadcast(shlo::BroadcastInDimOp op, ExpressionBuilder &e) {
   SmallVector<int64_t> dims = shlo::getNumbers(op.getBroadcastDimensions());
   auto type = typeOf(op.getResult()), from = typeOf(op.getOperand());
@@ -107,12 +96,14 @@ static Result convertConcatenate(shlo::ConcatenateOp op, ExpressionBuilder &e) {
     SmallVector<int64_t> shape(each.getShape());
     if (each.getRank() != type.getRank() || each.getElementType() != type.getElementType())
       return Result::refuse("its operands differ in rank or element type");
-    total += shape[dim];
+    if (ShapedType::isDynamic(shape[dim]) && !type.isDynamicDim(dim))
+      return Result::refuse("its result has a size that its operands have not");
+    total += ShapedType::isDynamic(shape[dim]) ? 0 : shape[dim];
     shape[dim] = type.getDimSize(dim);
     if (ArrayRef(shape) != type.getShape())
       return Result::refuse("its operands differ in more than the size of one dim");
   }
-  if (total != type.getDimSize(dim))
+  if (!type.isDynamicDim(dim) && total != type.getDimSize(dim))
     return Result::refuse("its result has not the size of all operands");
   return e.make<ConcatenateOp>(type, op.getInputs(), uint64_t(dim));
 }
@@ -173,13 +164,6 @@ Replacement convertMovement(Operation *op, ExpressionBuilder &e) {
           .Case([&](shlo::ConcatenateOp o) { return convertConcatenate(o, e); })
           .Case([&](shlo::DynamicSliceOp o) { return convertDynamicSlice(o, e); })
           .Case([&](shlo::DynamicUpdateSliceOp o) { return convertDynamicUpdate(o, e); })
-          .Case([&](shlo::GetDimensionSizeOp o) {
-            auto type = typeOf(o.getOperand());
-            uint64_t dim = o.getDimension();
-            if (dim >= static_cast<uint64_t>(type.getRank()))
-              return Result::refuse("its dim is none of the operand's");
-            return Result(e.integer(type.getDimSize(dim), elementOf(o.getResult())));
-          })
           .Default([&](Operation *) {
             isKnown = false;
             return Result::refuse("");

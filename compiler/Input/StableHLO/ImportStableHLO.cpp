@@ -20,6 +20,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace xc::array;
@@ -53,8 +55,18 @@ Value transpose(ExpressionBuilder &e, Value value, ArrayRef<int64_t> permutation
   return e.make<TransposeOp>(value, permutation);
 }
 
+bool areDims(ArrayRef<int64_t> dims, int64_t rank) {
+  SmallVector<bool> isThere(rank, false);
+  for (int64_t dim : dims) {
+    if (dim < 0 || dim >= rank || isThere[dim])
+      return false;
+    isThere[dim] = true;
+  }
+  return true;
+}
+
 Value broadcastTo(ExpressionBuilder &e, Value value, ArrayRef<int64_t> dims,
-                  ArrayRef<int64_t> shape) {
+                  ArrayRef<int64_t> shape, ValueRange openSizes) {
   auto type = typeOf(value).clone(shape);
   if (value.getType() == type && llvm::equal(dims, llvm::seq<int64_t>(0, dims.size())))
     return value;
@@ -62,7 +74,7 @@ Value broadcastTo(ExpressionBuilder &e, Value value, ArrayRef<int64_t> dims,
   llvm::sort(order, [&](int64_t a, int64_t b) { return dims[a] < dims[b]; });
   SmallVector<int64_t> sorted(dims);
   llvm::sort(sorted);
-  return e.make<BroadcastInDimOp>(type, transpose(e, value, order), ValueRange(), sorted);
+  return e.make<BroadcastInDimOp>(type, transpose(e, value, order), openSizes, sorted);
 }
 
 Value slice(ExpressionBuilder &e, Value value, ArrayRef<int64_t> starts, ArrayRef<int64_t> limits,
@@ -210,8 +222,8 @@ static std::optional<std::string> refuseTypes(Operation *op) {
       return "it works on a tensor with an encoding, " + text;
     if (!isSupportedElement(tensor.getElementType()))
       return "it works on " + text + "; supported element types are " + kSupportedElements.str();
-    if (!tensor.hasStaticShape())
-      return "it works on " + text + "; lower the function with sizes that are numbers";
+    if (!tensor.hasStaticShape() && !takesOpenSizes(op))
+      return "it works on " + text + "; it is supported with sizes that are numbers alone";
   }
   return std::nullopt;
 }
@@ -237,6 +249,8 @@ struct ImportStableHLO final : impl::ImportStableHLOBase<ImportStableHLO> {
   using ImportStableHLOBase::ImportStableHLOBase;
 
   void runOnOperation() override {
+    if (failed(inlineSizes()))
+      return signalPassFailure();
     SmallVector<Operation *> ops;
     getOperation().walk<WalkOrder::PostOrder>([&](Operation *op) {
       // A comparator is looked at by the sort, whose order it says.
@@ -266,6 +280,28 @@ private:
   /// Whether results of all refused ops have a type of ours.
   bool canStub = true;
 
+  /// Open sizes are followed back to arguments, through calls: JAX hands them to functions as data.
+  LogicalResult inlineSizes() {
+    auto isOpen = [](Type type) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      return tensor && !tensor.hasStaticShape();
+    };
+    bool hasOpen = getOperation()
+                       .walk([&](Operation *op) {
+                         return isRead(op) && (llvm::any_of(op->getOperandTypes(), isOpen) ||
+                                               llvm::any_of(op->getResultTypes(), isOpen))
+                                    ? WalkResult::interrupt()
+                                    : WalkResult::advance();
+                       })
+                       .wasInterrupted();
+    if (!hasOpen)
+      return success();
+    OpPassManager passes(ModuleOp::getOperationName());
+    passes.addPass(createInlineCalls());
+    passes.addPass(createSymbolDCEPass());
+    return runPipeline(passes, getOperation());
+  }
+
   void replace(Operation *op) {
     if (std::optional<std::string> why = refuseTypes(op)) {
       canStub = false;
@@ -276,7 +312,10 @@ private:
     Result result = convert(op, e);
     if (result.isRefused()) {
       unsupported.add(op->getName().getStringRef(), op->getLoc(), result.getReason().str());
-      if (!stubUnsupported)
+      canStub &= llvm::all_of(op->getResultTypes(), [](Type type) {
+        return cast<RankedTensorType>(type).hasStaticShape();
+      });
+      if (!stubUnsupported || !canStub)
         return;
       result = llvm::map_to_vector(
           op->getResultTypes(), [&](Type type) { return zeros(e, cast<RankedTensorType>(type)); });
@@ -287,8 +326,8 @@ private:
 
   static Result convert(Operation *op, ExpressionBuilder &e) {
     for (auto family :
-         {convertElementwise, convertFunctions, convertMovement, convertIndexing, convertProducts,
-          convertReductions, convertOrder, convertControl, convertRandom}) {
+         {convertElementwise, convertFunctions, convertMovement, convertSizes, convertIndexing,
+          convertProducts, convertReductions, convertOrder, convertControl, convertRandom}) {
       Replacement replacement = family(op, e);
       if (!replacement)
         continue;

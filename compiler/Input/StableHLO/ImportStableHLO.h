@@ -41,11 +41,13 @@ private:
 /// Nothing where another family of ops has to be asked.
 using Replacement = std::optional<Result>;
 
-// One function for each family. Operands have static shapes and elements of our types; ops in
+// One function for each family. Operands have elements of our types, and static shapes but for ops
+// that takesOpenSizes() names; ops in
 // regions have been converted, but those of a sort's comparator.
 Replacement convertElementwise(mlir::Operation *op, array::ExpressionBuilder &e);
 Replacement convertFunctions(mlir::Operation *op, array::ExpressionBuilder &e);
 Replacement convertMovement(mlir::Operation *op, array::ExpressionBuilder &e);
+Replacement convertSizes(mlir::Operation *op, array::ExpressionBuilder &e);
 Replacement convertIndexing(mlir::Operation *op, array::ExpressionBuilder &e);
 Replacement convertProducts(mlir::Operation *op, array::ExpressionBuilder &e);
 Replacement convertReductions(mlir::Operation *op, array::ExpressionBuilder &e);
@@ -72,9 +74,17 @@ mlir::Value reshapeTo(array::ExpressionBuilder &e, mlir::Value value,
 mlir::Value transpose(array::ExpressionBuilder &e, mlir::Value value,
                       llvm::ArrayRef<int64_t> permutation);
 
-/// `value` with dim `i` as dim `dims[i]` of `shape`, repeated along the others.
+/// Whether operands and results of `op` may have dims of sizes that are not known.
+bool takesOpenSizes(mlir::Operation *op);
+
+/// Whether `dims` are different dims of a value of `rank` dims.
+bool areDims(llvm::ArrayRef<int64_t> dims, int64_t rank);
+
+/// `value` with dim `i` as dim `dims[i]` of `shape`, repeated along the others. `openSizes` are the
+/// sizes of dims that `shape` does not know.
 mlir::Value broadcastTo(array::ExpressionBuilder &e, mlir::Value value,
-                        llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> shape);
+                        llvm::ArrayRef<int64_t> dims, llvm::ArrayRef<int64_t> shape,
+                        mlir::ValueRange openSizes = {});
 
 /// The elements `[start, limit)` of each dim, `strides` apart.
 mlir::Value slice(array::ExpressionBuilder &e, mlir::Value value, llvm::ArrayRef<int64_t> starts,

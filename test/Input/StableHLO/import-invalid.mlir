@@ -24,10 +24,25 @@ module {
 
 // expected-error @+1 {{1 of 1 ops cannot be imported; 0 can}}
 module {
-  func.func @dynamic(%x: tensor<?xf32>) -> tensor<?xf32> {
-    // expected-error @+1 {{'stablehlo.add' is not supported: it works on tensor<?xf32>; lower the function with sizes that are numbers}}
-    %0 = stablehlo.add %x, %x : tensor<?xf32>
+  func.func @open_size(%x: tensor<?xf32>, %i: tensor<1xi32>) -> tensor<?xf32> {
+    // expected-error @+1 {{'stablehlo.real_dynamic_slice' is not supported: it works on tensor<?xf32>; it is supported with sizes that are numbers alone}}
+    %0 = stablehlo.real_dynamic_slice %x, %i, %i, %i : (tensor<?xf32>, tensor<1xi32>, tensor<1xi32>, tensor<1xi32>) -> tensor<?xf32>
     return %0 : tensor<?xf32>
+  }
+}
+
+// -----
+
+// expected-error @+1 {{3 of 3 ops cannot be imported; 0 can}}
+module {
+  func.func @sizes_from_data(%n: tensor<1xi32>, %x: tensor<4xf32>) -> (tensor<?xi32>, tensor<?x4xf32>, tensor<?xf32>) {
+    // expected-error @+1 {{'stablehlo.dynamic_iota' is not supported: its sizes are not sums and products of sizes that are known before anything runs}}
+    %0 = stablehlo.dynamic_iota %n, dim = 0 : (tensor<1xi32>) -> tensor<?xi32>
+    // expected-error @+1 {{'stablehlo.dynamic_broadcast_in_dim' is not supported: its sizes are not sums and products}}
+    %1 = stablehlo.dynamic_broadcast_in_dim %x, %n, dims = [1] : (tensor<4xf32>, tensor<1xi32>) -> tensor<?x4xf32>
+    // expected-error @+1 {{'stablehlo.dynamic_reshape' is not supported: its sizes are not sums and products}}
+    %2 = stablehlo.dynamic_reshape %x, %n : (tensor<4xf32>, tensor<1xi32>) -> tensor<?xf32>
+    return %0, %1, %2 : tensor<?xi32>, tensor<?x4xf32>, tensor<?xf32>
   }
 }
 
