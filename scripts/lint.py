@@ -254,17 +254,41 @@ def forbidden_calls():
                 yield f"{name}:{number}: {match.group(0).rstrip('(')} is not allowed here"
 
 
+# What holds a number of a program by its name; a size of a tensor or a loop; a number out of an attribute.
+SIZE_NAME = r"\b\w*(?:[sS]ize|[sS]hape|[eE]xtent|[sS]tride|[dD]ilation|[pP]ad|[gG]roups|[cC]ount|[rR]epeats)\w*(?:\[[^\]]*\])?"
+TENSOR_SIZE = r"[\w.>-]*getDimSize\([^()]*\)|\b[rR]anges?\[[^\]]*\]|\(?[\w:]*isDynamic\([^()]*(?:\[[^\]]*\])?\) \? \w+ : \w+(?:\[[^\]]*\])?\)?"
+ATTRIBUTE_READ = re.compile(r"\bn\.integer\(|\.getInt\(\)|\bget[SZ]ExtValue\(\)|\b(?:op|adaptor|attention|conv)\.get[A-Z]\w*\(\)|= \*?get[A-Z]\w*\(\)$")
+
+
+def attribute_numbers(code):
+    """The integers that a line declares with a number of an attribute."""
+    declaration = re.search(r"\b(?:u?int64_t|unsigned|int) (\w+ = .*?);?$", code)
+    for part in re.split(r", (?=\w+ = )", declaration.group(1)) if declaration else ():
+        name, value = part.split(" = ", 1)
+        if ATTRIBUTE_READ.search("= " + value.rstrip(";")):
+            yield name
+
+
 def raw_size_products():
-    """Products of sizes, pads, strides and counts of a program are checked (IR/Sizes.h), or say why they stay `in range`."""
-    name = r"\w*(?:[sS]ize|[sS]hape|[eE]xtent|[sS]tride|[dD]ilation|[pP]ad|[gG]roups|[cC]ount|[rR]epeats)\w*"
-    operand = rf"(?:[\w.>-]*getDimSize\([^()]*\)|\b{name}(?:\[[^\]]*\])?)"
-    product = re.compile(rf"{operand} \* [\w(]|[\w)\]] \* \(?{operand}|\*= (?:.*\? 1 : )?{operand}")
+    """Products of sizes, pads, strides, counts and attributes of a program are checked (IR/Sizes.h), or say why they stay `in range`."""
+    # Formulas (AffineExpr) check themselves. Tiles and other numbers of kernels are ours: of Codegen, only sizes of tensors and loops count.
     declared = re.compile(r"^(?:const )?[\w:<>]+ \*\w+|\w\(.*\b[A-Z]\w* \*")
-    for file in tracked((".cpp", ".h"), ("compiler/Dialect/Array/", "compiler/Input/", "compiler/Conversion/")):
+    for file in tracked((".cpp", ".h"), ("compiler/",)):
+        sizes = TENSOR_SIZE if file.startswith("compiler/Codegen/") else f"{TENSOR_SIZE}|{SIZE_NAME}"
+        numbers, formulas = set(), set()
         for number, line in enumerate(lines(file), 1):
+            if line.startswith("}"):
+                numbers, formulas = set(), set()
             code, _, comment = line.partition("//")
-            if product.search(code) and "in range" not in comment and not declared.search(code.strip()):
-                yield f"{file}:{number}: a product of sizes that is not checked: {code.strip()}"
+            code = code.strip()
+            if not file.startswith("compiler/Codegen/"):
+                numbers.update(attribute_numbers(code))
+            formulas.update(re.findall(r"\bAffineExpr>? &?(\w+)", code))
+            operand = "(?:" + "|".join([sizes, *(rf"(?<![\w.])\*?{name}\b(?![(\w])" for name in sorted(numbers))]) + ")"
+            product = re.search(rf"\w*(?:{operand}) \* [(*]?\w[\w.]*|\w+[)\]]? \* \(?{operand}|\w+ \*= {operand}", code)
+            if (product and "in range" not in comment and not declared.search(code)
+                    and not formulas & set(re.findall(r"\w+", product.group(0)))):
+                yield f"{file}:{number}: a product of sizes that is not checked: {code}"
 
 
 # ---- Text ------------------------------------------------------------------------------------------------------------------

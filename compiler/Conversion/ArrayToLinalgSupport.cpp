@@ -192,6 +192,8 @@ static bool isKnownToHold(OpFoldResult left, plan::Comparison comparison, OpFold
     return a && (*a == 0 || (b && *a <= *b));
   case plan::Comparison::OneOrEqual:
     return a && (*a == 1 || a == b);
+  case plan::Comparison::AtLeast:
+    return a && b && *a >= *b;
   }
   llvm_unreachable("unknown comparison");
 }

@@ -114,13 +114,13 @@ void requireSlice(OpBuilder &builder, OffsetSizeAndStrideOpInterface op, Value w
   OpFoldResult one = sizeBuilder.constant(1), isRead = isNotEmpty(sizeBuilder, op.getMixedSizes());
   for (auto [dim, offset, size, stride] :
        llvm::enumerate(op.getMixedOffsets(), op.getMixedSizes(), op.getMixedStrides())) {
-    // Formulas may be negative; that they are not is what one more each says.
-    requireSizes(builder, op, one, plan::Comparison::AtMost, sizeBuilder.add(offset, one),
-                 "expected an offset of at least 0 in dim " + Twine(dim) + ", each plus 1");
-    requireSizes(builder, op, one, plan::Comparison::AtMost, sizeBuilder.add(size, one),
-                 "expected a size of at least 0 in dim " + Twine(dim) + ", each plus 1");
-    requireSizes(builder, op, one, plan::Comparison::AtMost, stride,
-                 "expected a stride of at least 1 in dim " + Twine(dim));
+    auto requireAtLeast = [&, dim = dim](StringRef what, OpFoldResult number, int64_t least) {
+      requireSizes(builder, op, number, plan::Comparison::AtLeast, sizeBuilder.constant(least),
+                   "expected " + what + " of at least " + Twine(least) + " in dim " + Twine(dim));
+    };
+    requireAtLeast("an offset", offset, 0);
+    requireAtLeast("a size", size, 0);
+    requireAtLeast("a stride", stride, 1);
     OpFoldResult last =
         sizeBuilder.add(offset, sizeBuilder.mul(sizeBuilder.sub(size, one), stride));
     std::string what;

@@ -251,7 +251,8 @@ static AffineExpr countAttentionFlops(kernel::AttentionGradientOp op, KernelSize
   for (int64_t dim = 0; dim < rank - 1; ++dim)
     scale(sizes.getDim(op.getQuery(), dim));
   scale(sizes.getDim(op.getKey(), rank - 2));
-  return flops * (op.isOfKeys() ? 2 * vector + 2 * result : 2 * vector + result);
+  int64_t ofResults = op.isOfKeys() ? 2 : 1;
+  return flops * (2 * vector + ofResults * result); // in range: sizes of types
 }
 
 /// Element type and dims of each binding; -1 where a dim is no formula of the scalars.

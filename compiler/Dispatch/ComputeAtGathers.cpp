@@ -23,6 +23,7 @@
 
 #include "compiler/Dispatch/ComputeAtGathers.h"
 
+#include "compiler/Dialect/Array/IR/Sizes.h"
 #include "compiler/Dialect/Plan/Transforms/SymbolicDims.h"
 #include "compiler/Dispatch/BodyCost.h"
 
@@ -45,16 +46,11 @@ namespace {
 
 /// A number of elements: the product of static sizes, and how many sizes are symbolic.
 struct Count {
-  int64_t known = 1;
-  unsigned symbolic = 0;
+  int64_t known;
+  unsigned symbolic;
 
-  explicit Count(ArrayRef<int64_t> sizes) {
-    for (int64_t size : sizes) {
-      if (ShapedType::isDynamic(size))
-        ++symbolic;
-      else
-        known *= size;
-    }
+  explicit Count(ArrayRef<int64_t> sizes)
+      : known(array::multiplyKnown(sizes)), symbolic(llvm::count_if(sizes, ShapedType::isDynamic)) {
   }
   /// Symbolic sizes count as equal.
   bool isWithin(const Count &other, int64_t factor) const {

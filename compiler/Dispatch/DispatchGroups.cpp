@@ -7,6 +7,7 @@
 
 #include "compiler/Dispatch/DispatchGroups.h"
 
+#include "compiler/Dialect/Array/IR/Sizes.h"
 #include "compiler/Dialect/Kernel/IR/AttentionDecodeOp.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
@@ -88,7 +89,7 @@ bool isSmall(linalg::LinalgOp op, llvm::function_ref<bool(unsigned)> isShared) {
       continue;
     if (ShapedType::isDynamic(size))
       return false;
-    count *= size;
+    count = array::multiplyKnown({count, size});
   }
   return count <= kMaxSerialElements;
 }

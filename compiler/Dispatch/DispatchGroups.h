@@ -77,6 +77,11 @@ LoopNumbers numberLoops(const DispatchGroup &group);
 mlir::LogicalResult verifyGroup(const DispatchGroup &group, const LoopNumbers &numbers,
                                 bool threadsHoldRows);
 
+/// Checks that a kernel of `ops.back()`, which goes over loops of its own, can compute the ops
+/// before it where it needs their elements; or that all are insertions into one tensor. Emits an
+/// error where not.
+mlir::LogicalResult verifyClosedGroup(llvm::ArrayRef<mlir::Operation *> ops);
+
 /// Groups the computing ops of one block.
 class DispatchGrouping {
 public:
@@ -91,7 +96,7 @@ public:
   /// True for such an initial value of the block, as the block was when it was grouped.
   bool isInitialValue(mlir::Operation *op) const { return initialValues.contains(op); }
 
-  /// Checks every group (verifyGroup).
+  /// Checks every group (verifyGroup, verifyClosedGroup).
   mlir::LogicalResult verify() const;
 
 private:

@@ -35,7 +35,7 @@ static int64_t assumeSize(int64_t size) {
 static double countElements(ArrayRef<int64_t> shape) {
   double count = 1;
   for (int64_t size : shape)
-    count *= assumeSize(size);
+    count *= assumeSize(size); // in range: a double
   return count;
 }
 

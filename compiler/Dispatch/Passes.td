@@ -194,7 +194,8 @@ def TestVerifyGroups : Pass<"xc-plan-test-verify-groups", "::mlir::func::FuncOp"
   let summary = "Check that a group which a test describes has each element that its ops need";
   let description = [{
     Runs the check of `-xc-form-dispatches` on one group: the ops of the function with `test.loops`, which numbers their loops, rows
-    first. An op that reads what another row, or another thread, makes is an error. Only for tests. Example:
+    first. An op that reads what another row, or another thread, makes is an error. Ops with `test.closed` are a closed group, of which the
+    last one goes over loops of its own and has to be able to compute the others where it needs their elements. Only for tests. Example:
     ```mlir
     func.func @spread(...) attributes {test.rows = 1 : i64} {           // input
       %m = linalg.generic {... test.loops = array<i32: 0, 1>} ...       // row i: the maximum over k of x[i, k]

@@ -62,6 +62,8 @@ static std::optional<bool> evaluate(AffineExpr left, Comparison comparison, Affi
     return std::nullopt;
   if (comparison == Comparison::AtMost)
     return constant.getValue() <= 0;
+  if (comparison == Comparison::AtLeast)
+    return constant.getValue() >= 0;
   if (constant.getValue() == 0)
     return true;
   // A symbol that must be 1 may be.
@@ -101,6 +103,8 @@ static bool isRefuted(SizeRange left, Comparison comparison, SizeRange right) {
     return isBelow(right, left);
   case Comparison::OneOrEqual:
     return areDisjoint(left, right) && areDisjoint(left, {1, 1, 1});
+  case Comparison::AtLeast:
+    return false; // ranges are those of sizes, and what is compared may be negative
   }
   llvm_unreachable("unknown comparison");
 }
@@ -109,6 +113,8 @@ static bool isRefuted(SizeRange left, Comparison comparison, SizeRange right) {
 static bool isProved(SizeRange left, Comparison comparison, SizeRange right) {
   if (comparison == Comparison::AtMost)
     return left.max >= 0 && left.max <= right.min;
+  if (comparison == Comparison::AtLeast)
+    return false;
   auto isNumber = [](SizeRange range) { return range.min == range.max; };
   return isNumber(left) && isNumber(right) && left.min == right.min;
 }
@@ -138,6 +144,8 @@ LogicalResult RequirementBuilder::add(Location loc, AffineExpr left, Comparison 
     return success();
   auto leftConstant = dyn_cast<AffineConstantExpr>(left),
        rightConstant = dyn_cast<AffineConstantExpr>(right);
+  if (holds == false && comparison == Comparison::AtLeast && leftConstant)
+    return emitError(loc) << what << ", got " << leftConstant.getValue();
   if (holds == false && leftConstant && rightConstant)
     return emitError(loc) << what << ", got " << leftConstant.getValue() << " and "
                           << rightConstant.getValue();

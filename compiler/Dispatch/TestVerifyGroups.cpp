@@ -7,7 +7,8 @@
 //
 // The linalg ops of a function with `test.rows` are one group of that many rows;
 // `test.loops` on each op numbers its loops, rows first, -1 for none. So a test
-// can show the verifier groups that fusion must not make.
+// can show the verifier groups that fusion must not make. Ops with `test.closed` are a closed
+// group, the last one its kernel's own; numbers there give another order than the program's.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,6 +33,17 @@ struct TestVerifyGroups final : impl::TestVerifyGroupsBase<TestVerifyGroups> {
   using TestVerifyGroupsBase::TestVerifyGroupsBase;
 
   void runOnOperation() override {
+    SmallVector<Operation *> closed;
+    for (Operation &op : getOperation().getOps())
+      if (op.hasAttr("test.closed"))
+        closed.push_back(&op);
+    auto getPlace = [](Operation *op) { return op->getAttrOfType<IntegerAttr>("test.closed"); };
+    if (!closed.empty() && llvm::all_of(closed, getPlace))
+      llvm::sort(closed, [&](Operation *a, Operation *b) {
+        return getPlace(a).getInt() < getPlace(b).getInt();
+      });
+    if (!closed.empty() && failed(verifyClosedGroup(closed)))
+      return signalPassFailure();
     auto rows = getOperation()->getAttrOfType<IntegerAttr>("test.rows");
     if (!rows)
       return;

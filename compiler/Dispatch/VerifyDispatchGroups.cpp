@@ -11,13 +11,14 @@
 // element, and compares. An op that is joined wrongly would read values that
 // another workgroup, or another thread, has yet to write.
 //
-// Sizes are sampled: the first two indices of each loop and the last one show any
-// difference between maps that only name, repeat or drop loops.
+// VerifyClosedGroups.cpp checks kernels of ops that go over their loops in ways of
+// their own.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 #include "compiler/Dispatch/DispatchGroups.h"
+#include "compiler/Dispatch/SamplePoints.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
@@ -29,12 +30,6 @@ namespace xc::plan {
 
 namespace {
 
-using Point = SmallVector<int64_t, 6>;
-
-/// What stands for a size that is known when inputs are bound.
-constexpr int64_t kSampleSize = 3;
-/// Points of one op that are looked at.
-constexpr size_t kMaxPoints = 243;
 /// The index of a loop that an op, or an element, does not have.
 constexpr int64_t kNone = -1;
 
@@ -68,56 +63,6 @@ private:
 };
 
 } // namespace
-
-static int64_t evaluate(AffineExpr expr, ArrayRef<int64_t> point) {
-  if (auto dim = dyn_cast<AffineDimExpr>(expr))
-    return point[dim.getPosition()];
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-    return constant.getValue();
-  auto binary = cast<AffineBinaryOpExpr>(expr);
-  int64_t left = evaluate(binary.getLHS(), point), right = evaluate(binary.getRHS(), point);
-  switch (expr.getKind()) {
-  case AffineExprKind::Add:
-    return left + right;
-  case AffineExprKind::Mul:
-    return left * right;
-  case AffineExprKind::Mod:
-    return left % right;
-  case AffineExprKind::FloorDiv:
-    return left / right;
-  default:
-    return (left + right - 1) / right;
-  }
-}
-
-/// All combinations of sampled indices, or fewer indices of each loop where those are too many.
-static SmallVector<Point> samplePoints(linalg::LinalgOp op) {
-  SmallVector<Point> points = {Point()};
-  for (int64_t size : op.getStaticLoopRanges()) {
-    int64_t last = (ShapedType::isDynamic(size) ? kSampleSize : size) - 1;
-    SmallVector<int64_t, 3> indices = {0};
-    if (last > 0)
-      indices.push_back(1);
-    if (last > 1 && points.size() * 3 <= kMaxPoints)
-      indices.push_back(last);
-    SmallVector<Point> longer;
-    for (const Point &point : points)
-      for (int64_t index : indices) {
-        longer.push_back(point);
-        longer.back().push_back(index);
-      }
-    points = std::move(longer);
-  }
-  return points;
-}
-
-static std::string toString(ArrayRef<int64_t> indices) {
-  std::string text = "(";
-  llvm::raw_string_ostream stream(text);
-  llvm::interleaveComma(indices, stream);
-  stream << ")";
-  return text;
-}
 
 GroupVerifier::GroupVerifier(const DispatchGroup &group, const LoopNumbers &numbers,
                              bool threadsHoldRows)
@@ -258,9 +203,13 @@ LogicalResult verifyGroup(const DispatchGroup &group, const LoopNumbers &numbers
 
 LogicalResult DispatchGrouping::verify() const {
   for (DispatchGroup *group : getGroups()) {
-    // Ops with kernels of their own compute what is fused into them where they need it.
-    if (group->isClosed || group->ops.size() < 2)
+    if (group->ops.size() < 2)
       continue;
+    if (group->isClosed) {
+      if (failed(verifyClosedGroup(group->ops)))
+        return failure();
+      continue;
+    }
     bool threadsHoldRows = target.threadsHoldRows();
     if (failed(verifyGroup(*group, threadsHoldRows ? numberLoops(*group) : group->rowOfLoop,
                            threadsHoldRows)))

@@ -114,21 +114,18 @@ static Result convertReshape(tosa::ReshapeOp op, ExpressionBuilder &e) {
 static void requireWithin(tosa::SliceOp op, ExpressionBuilder &e, ArrayRef<OpFoldResult> starts,
                           ArrayRef<OpFoldResult> sizes) {
   SizeBuilder builder(e.getBuilder(), op.getLoc());
-  OpFoldResult one = builder.constant(1);
-  auto require = [&](OpFoldResult left, OpFoldResult right, const Twine &what) {
-    plan::RequireOp::create(e.getBuilder(), op.getLoc(), builder.value(left),
-                            plan::Comparison::AtMost, builder.value(right),
-                            ("tosa.slice: expected " + what).str());
+  auto require = [&](OpFoldResult left, plan::Comparison comparison, OpFoldResult right,
+                     const Twine &what) {
+    plan::RequireOp::create(e.getBuilder(), op.getLoc(), builder.value(left), comparison,
+                            builder.value(right), ("tosa.slice: expected " + what).str());
   };
+  OpFoldResult zero = builder.constant(0);
   for (auto [dim, start, size] : llvm::enumerate(starts, sizes)) {
-    // Formulas may be negative; that they are not is what one more each says.
     if (!getConstantIntValue(start))
-      require(one, builder.add(start, one),
-              "a start of at least 0 in dim " + Twine(dim) + ", each plus 1");
+      require(start, plan::Comparison::AtLeast, zero, "a start of at least 0 in dim " + Twine(dim));
     if (!getConstantIntValue(size))
-      require(one, builder.add(size, one),
-              "a size of at least 0 in dim " + Twine(dim) + ", each plus 1");
-    require(builder.add(start, size), builder.size(op.getInput1(), dim),
+      require(size, plan::Comparison::AtLeast, zero, "a size of at least 0 in dim " + Twine(dim));
+    require(builder.add(start, size), plan::Comparison::AtMost, builder.size(op.getInput1(), dim),
             "a slice within dim " + Twine(dim) + " of the operand");
   }
 }

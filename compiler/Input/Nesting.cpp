@@ -7,6 +7,7 @@
 
 #include "compiler/Input/Nesting.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 
 #include <algorithm>
@@ -128,19 +129,56 @@ std::optional<DeepNesting> findDeepNesting(llvm::StringRef text) {
   return std::nullopt;
 }
 
-std::optional<size_t> findOpenBracket(llvm::StringRef text) {
-  llvm::SmallVector<size_t> open;
+/// Calls `visit` for the place of each brace, bracket and parenthesis of `text`.
+static void visitBrackets(llvm::StringRef text, llvm::function_ref<void(size_t place)> visit) {
   for (size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '"')
       i = skipString(text, i);
     else if (text.substr(i, 2) == "//")
       i = std::min(text.find('\n', i), text.size());
-    else if (llvm::StringRef("{[(").contains(text[i]))
-      open.push_back(i);
-    else if (llvm::StringRef("}])").contains(text[i]) && !open.empty())
-      open.pop_back();
+    else if (llvm::StringRef("{[(}])").contains(text[i]))
+      visit(i);
   }
+}
+
+static bool opens(char bracket) { return llvm::StringRef("{[(").contains(bracket); }
+
+std::optional<size_t> findOpenBracket(llvm::StringRef text) {
+  llvm::SmallVector<size_t> open;
+  visitBrackets(text, [&](size_t place) {
+    if (opens(text[place]))
+      open.push_back(place);
+    else if (!open.empty())
+      open.pop_back();
+  });
   return open.empty() ? std::nullopt : std::optional(open.back());
+}
+
+bool closesUnopenedBracket(llvm::StringRef text) {
+  size_t open = 0;
+  bool isUnopened = false;
+  visitBrackets(text, [&](size_t place) {
+    isUnopened = !opens(text[place]) && open == 0;
+    if (opens(text[place]))
+      ++open;
+    else if (open > 0)
+      --open;
+  });
+  return isUnopened;
+}
+
+bool opensBody(llvm::StringRef text) {
+  size_t open = 0;
+  bool hasBody = false;
+  visitBrackets(text, [&](size_t place) {
+    hasBody |=
+        text[place] == '{' && open == 0 && !text.take_front(place).rtrim().ends_with("attributes");
+    if (opens(text[place]))
+      ++open;
+    else if (open > 0)
+      --open;
+  });
+  return hasBody;
 }
 
 } // namespace xc

@@ -99,9 +99,38 @@ static std::string restateEnd(const ParserError &error) {
       .str();
 }
 
+/// A function without its opening brace is a declaration, and what should be its body stands
+/// outside of it, up to the `return` or the closing brace.
+static std::string restateOutside(const ParserError &error) {
+  StringRef message = error.message, before = error.before;
+  bool isReturn = getQuoted(message, "custom op '") == "return";
+  bool isValue = message.contains("use of undeclared SSA value name");
+  size_t begin = before.rfind("func.func");
+  bool isDeclaration = begin != StringRef::npos && !opensBody(before.drop_front(begin));
+  std::string missing;
+  if (isDeclaration)
+    missing = ("the function of line " + Twine(before.take_front(begin).count('\n') + 1) +
+               " lacks the '{' before its body")
+                  .str();
+  if ((isReturn || isValue) && isDeclaration)
+    return (isReturn ? "'return'" : "this") + (" stands outside of a function; " + missing);
+  // The error's place is the end of the token before the brace.
+  size_t blank = error.rest.size() - error.rest.ltrim().size();
+  bool isBrace = message == "expected operation name in quotes" &&
+                 error.rest.drop_front(blank).starts_with("}");
+  std::string upToBrace = isBrace ? (before + error.rest.take_front(blank + 1)).str() : "";
+  if (!closesUnopenedBracket(upToBrace))
+    return {};
+  return ("the '}' of line " + Twine(StringRef(upToBrace).count('\n') + 1) + " closes nothing" +
+          (isDeclaration ? "; " : "") + missing)
+      .str();
+}
+
 static std::string restate(const ParserError &error) {
-  std::string text = restateDialect(error);
-  return text.empty() ? restateEnd(error) : text;
+  for (auto *restated : {restateDialect, restateEnd, restateOutside})
+    if (std::string text = restated(error); !text.empty())
+      return text;
+  return {};
 }
 
 //===----------------------------------------------------------------------===//
@@ -173,8 +202,9 @@ ParserErrorHandler::ParserErrorHandler(llvm::SourceMgr &sources, MLIRContext *co
     std::string note = explain(*error);
     if (std::string text = restate(*error); !text.empty()) {
       replaceText(diagnostic, text);
-      if (StringRef name = getQuoted(text, "dialect '"); !name.empty())
-        note = describeDialects(name);
+      // What the parser meant is not what is wrong.
+      StringRef name = getQuoted(text, "dialect '");
+      note = name.empty() ? std::string() : describeDialects(name);
     }
     if (!note.empty())
       diagnostic.attachNote() << note;

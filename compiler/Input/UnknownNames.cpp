@@ -7,7 +7,7 @@
 
 #include "compiler/Input/UnknownNames.h"
 
-#include "compiler/Input/NearestNames.h"
+#include "compiler/Dialect/Array/IR/NearestNames.h"
 
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OperationSupport.h"

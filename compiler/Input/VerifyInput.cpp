@@ -9,9 +9,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Dialect/Array/IR/NearestNames.h"
 #include "compiler/Dialect/Array/Transforms/Passes.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
-#include "compiler/Input/NearestNames.h"
 #include "compiler/Input/Passes.h"
 #include "compiler/Input/SupportedTypes.h"
 #include "compiler/Input/UnknownNames.h"
@@ -423,10 +423,9 @@ static LogicalResult verifyGradients(ModuleOp module, ArrayRef<std::string> grad
       known.push_back(gradient);
       continue;
     }
-    std::string nearest = suggestNames(function, known);
     return emitError(UnknownLoc::get(module.getContext()))
            << "--gradient=" << function << ": there is no function '" << function << "'; "
-           << (nearest.empty() ? "there are " + llvm::join(known, ", ") : nearest);
+           << describeNames(function, known);
   }
   return success();
 }

@@ -113,4 +113,10 @@ LogicalResult checkLimits(ArrayRef<ModuleOp> targets) {
   return success();
 }
 
+LogicalResult checkTablesSize(ModuleOp module, uint64_t bytes) {
+  if (bytes > ModuleLimits::kTablesSize)
+    return refuse(module.getLoc(), "bytes of tables", ModuleLimits::kTablesSize, bytes);
+  return success();
+}
+
 } // namespace xc::target

@@ -17,6 +17,9 @@ namespace xc::target {
 /// place where it is.
 llvm::LogicalResult checkLimits(llvm::ArrayRef<mlir::ModuleOp> targets);
 
+/// The same for the bytes of the tables that `module` becomes.
+llvm::LogicalResult checkTablesSize(mlir::ModuleOp module, uint64_t bytes);
+
 } // namespace xc::target
 
 #endif // XC_TARGET_CHECKLIMITS_H

@@ -18,7 +18,6 @@
 #include "compiler/Target/PlanWriter.h"
 #include "compiler/Target/TensorMaps.h"
 #include "schemas/module_header.h"
-#include "schemas/module_limits.h"
 
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/BuiltinAttributes.h"
@@ -417,6 +416,11 @@ flatbuffers::Offset<fb::Requirement> ModuleWriter::buildRequirement(DictionaryAt
   auto comparison = entry.getAs<plan::ComparisonAttr>("comparison").getValue();
   uint32_t left = formulas.getFormula(sizes.getResult(0)),
            right = formulas.getFormula(sizes.getResult(1));
+  // The file says it the other way around.
+  if (comparison == plan::Comparison::AtLeast) {
+    comparison = plan::Comparison::AtMost;
+    std::swap(left, right);
+  }
   auto what = string(entry.getAs<StringAttr>("what").getValue()),
        location = string(printLocation(Location(entry.getAs<LocationAttr>("loc"))));
   return fb::CreateRequirement(builder, static_cast<fb::Comparison>(comparison), left, right, what,
@@ -589,9 +593,8 @@ FailureOr<std::string> ModuleWriter::write() {
   FailureOr<std::string> draft = buildTables(0);
   if (failed(draft))
     return failure();
-  if (draft->size() > ModuleLimits::kTablesSize)
-    return ModuleOp(targets.front()).emitError("expected at most ")
-           << ModuleLimits::kTablesSize << " bytes of tables, got " << draft->size();
+  if (failed(checkTablesSize(targets.front(), draft->size())))
+    return failure();
   uint64_t blobBase = llvm::alignTo(sizeof(ModuleHeader) + draft->size(), ModuleHeader::kAlignment);
   FailureOr<std::string> built = buildTables(blobBase);
   if (failed(built))

@@ -106,6 +106,20 @@ bool xcpy::bind(FunctionObject *self, xcr_call_t *call, bool isInput, uint32_t o
   return isGood;
 }
 
+/// A TypeError that says which inputs were probably meant.
+static void reportUnknownInput(FunctionObject *self, PyObject *key) {
+  xcr_string_view_t name;
+  uint32_t ordinal;
+  if (!view(key, &name))
+    return;
+  xcr_status_t status = xcr_function_find_input(self->function, name, &ordinal);
+  PyObject *text = toText(xcr_status_message(status));
+  if (text)
+    PyErr_Format(PyExc_TypeError, "%U(): %U", self->name, text);
+  Py_XDECREF(text);
+  xcr_status_release(status);
+}
+
 /// The arguments in the order of inputs, lent. False with an exception.
 bool xcpy::orderArguments(FunctionObject *self, PyObject *positional, PyObject *keywords,
                           PyObject **out) {
@@ -121,10 +135,8 @@ bool xcpy::orderArguments(FunctionObject *self, PyObject *positional, PyObject *
   for (Py_ssize_t position = 0; keywords && PyDict_Next(keywords, &position, &key, &value);) {
     PyObject *ordinal = PyDict_GetItemWithError(self->inputNames, key);
     if (!ordinal) {
-      PyObject *known = PyErr_Occurred() ? nullptr : PyDict_Keys(self->inputNames);
-      if (known)
-        PyErr_Format(PyExc_TypeError, "%U() has no input '%U'; it has %R", self->name, key, known);
-      Py_XDECREF(known);
+      if (!PyErr_Occurred())
+        reportUnknownInput(self, key);
       return false;
     }
     PyObject *&place = out[PyLong_AsLong(ordinal)];

@@ -8,6 +8,7 @@
 #include "runtime/base/api_struct.h"
 #include "runtime/base/checked.h"
 #include "runtime/base/dtype.h"
+#include "runtime/base/nearest_names.h"
 #include "runtime/module/data_uses.h"
 #include "runtime/module/module.h"
 #include "runtime/module/shapes.h"
@@ -97,6 +98,36 @@ xcr_status_t xcr_function_get_output(const xcr_function_t *function, uint32_t ou
     dims += count(inputs->Get(i)->dims());
   getArgument(outputs, dims, output, out_info);
   return nullptr;
+}
+
+static Status findArgument(const xcr_function_t *function, const Arguments *arguments,
+                           const char *kind, xcr_string_view_t name, uint32_t *out) {
+  XCR_RETURN_IF_ERROR(requireText(name, "name"));
+  for (uint32_t i = 0; name.size && i < count(arguments); ++i)
+    if (equal(text(arguments->Get(i)->name()), name)) {
+      *out = i;
+      return Status();
+    }
+  NearestNames nearest(name);
+  for (uint32_t i = 0; i < count(arguments); ++i)
+    nearest.add(text(arguments->Get(i)->name()));
+  return nearest.notFound(function->module->allocator, kind, "the function");
+}
+
+xcr_status_t xcr_function_find_input(const xcr_function_t *function, xcr_string_view_t name,
+                                     uint32_t *out_input) {
+  XCR_REQUIRE(out_input);
+  *out_input = 0;
+  XCR_REQUIRE(function);
+  return findArgument(function, function->table->inputs(), "input", name, out_input).release();
+}
+
+xcr_status_t xcr_function_find_output(const xcr_function_t *function, xcr_string_view_t name,
+                                      uint32_t *out_output) {
+  XCR_REQUIRE(out_output);
+  *out_output = 0;
+  XCR_REQUIRE(function);
+  return findArgument(function, function->table->outputs(), "output", name, out_output).release();
 }
 
 xcr_status_t xcr_function_get_symbol(const xcr_function_t *function, uint32_t symbol,

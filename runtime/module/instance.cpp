@@ -10,6 +10,7 @@
 #include "runtime/base/api_struct.h"
 #include "runtime/base/dtype.h"
 #include "runtime/base/named_range.h"
+#include "runtime/base/nearest_names.h"
 #include "runtime/module/call.h"
 
 using namespace xc;
@@ -70,17 +71,11 @@ Status xcr_instance::findVariable(xcr_string_view_t name, uint32_t *out) const {
     *out = static_cast<uint32_t>(found);
     return Status();
   }
-  String known(allocator);
+  NearestNames nearest(name);
   const auto *table = module().tables().variables();
-  for (uint32_t i = 0; i < count(table); ++i) {
-    XCR_RETURN_IF_ERROR(known.append(xcr_string(i ? ", " : "")));
-    XCR_RETURN_IF_ERROR(known.append(text(table->Get(i)->name())));
-  }
-  if (count(table) == 0)
-    return makeStatus(allocator, XCR_STATUS_NOT_FOUND, "no variable '%.*s'; the module has none",
-                      printLength(name), name.data);
-  return makeStatus(allocator, XCR_STATUS_NOT_FOUND, "no variable '%.*s'; the module has: %.*s",
-                    printLength(name), name.data, printLength(known.view()), known.c_str());
+  for (uint32_t i = 0; i < count(table); ++i)
+    nearest.add(text(table->Get(i)->name()));
+  return nearest.notFound(allocator, "variable", "the module");
 }
 
 Ref<xcr_buffer> xcr_instance::variable(uint32_t ordinal) const {

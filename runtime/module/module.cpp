@@ -7,6 +7,7 @@
 
 #include "runtime/module/module.h"
 
+#include "runtime/base/nearest_names.h"
 #include "runtime/module/chunk_reader.h"
 #include "runtime/module/verifier.h"
 #include "schemas/module_limits.h"
@@ -326,19 +327,15 @@ Status xcr_module::loadMemory(const HostAllocator &allocator, Span<const uint8_t
 //===----------------------------------------------------------------------===//
 
 Status xcr_module::findFunction(xcr_string_view_t name, const xcr_function **out) const {
-  String known(allocator);
-  for (const xcr_function &function : functions) {
-    xcr_string_view_t candidate = text(function.table->name());
-    if (equal(candidate, name)) {
+  for (const xcr_function &function : functions)
+    if (equal(text(function.table->name()), name)) {
       *out = &function;
       return Status();
     }
-    if (known.view().size)
-      XCR_RETURN_IF_ERROR(known.append(xcr_string(", ")));
-    XCR_RETURN_IF_ERROR(known.append(candidate));
-  }
-  return makeStatus(allocator, XCR_STATUS_NOT_FOUND, "no function '%.*s'; the module has: %.*s",
-                    printLength(name), name.data, printLength(known.view()), known.c_str());
+  NearestNames nearest(name);
+  for (const xcr_function &function : functions)
+    nearest.add(text(function.table->name()));
+  return nearest.notFound(allocator, "function", "the module");
 }
 
 int64_t xcr_module::findVariable(xcr_string_view_t name) const {

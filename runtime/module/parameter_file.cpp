@@ -9,7 +9,7 @@
 
 #include "runtime/base/checked.h"
 #include "runtime/base/dtype.h"
-#include "runtime/base/edit_distance.h"
+#include "runtime/base/nearest_names.h"
 #include "runtime/module/npy_header.h"
 #include "runtime/module/safetensors_header.h"
 
@@ -114,29 +114,11 @@ static void printShape(Span<const int64_t> shape, char *text, size_t size) {
 }
 
 Status ParameterFile::reportMissing(xcr_string_view_t key) const {
-  struct Candidate {
-    uint32_t distance;
-    xcr_string_view_t name;
-  };
-  Vector<Candidate> candidates(allocator);
+  NearestNames nearest(key);
   for (const ParameterEntry &entry : entries)
-    XCR_RETURN_IF_ERROR(candidates.push({editDistance(key, entry.key), entry.key}));
-  const size_t most = std::min<size_t>(candidates.size(), 3);
-  std::partial_sort(candidates.begin(), candidates.begin() + most, candidates.end(),
-                    [](const Candidate &a, const Candidate &b) {
-                      return a.distance != b.distance ? a.distance < b.distance
-                                                      : isLess(a.name, b.name);
-                    });
-  String names(allocator);
-  for (size_t i = 0; i < most; ++i) {
-    xcr_string_view_t name = candidates[i].name;
-    name.size = static_cast<size_t>(printLength(name));
-    for (xcr_string_view_t part :
-         {xcr_string(i ? ", '" : "; nearest are '"), name, xcr_string("'")})
-      XCR_RETURN_IF_ERROR(names.append(part));
-  }
-  return makeStatus(allocator, XCR_STATUS_NOT_FOUND, "%s: no array '%.*s' among its %zu%s",
-                    path.c_str(), printLength(key), key.data, entries.size(), names.c_str());
+    nearest.add(entry.key);
+  return addContext(nearest.notFound(allocator, "array", "the file"), allocator,
+                    "%s: ", path.c_str());
 }
 
 Status ParameterFile::find(xcr_string_view_t key, fb::DType dtype, Span<const int64_t> shape,

@@ -7,6 +7,7 @@
 
 #include "runtime/module/program.h"
 
+#include "runtime/base/nearest_names.h"
 #include "runtime/module/chunk_reader.h"
 #include "runtime/module/data_uses.h"
 #include "runtime/module/plan_resolver.h"
@@ -137,18 +138,13 @@ void Program::destroy() {
 /// A source for a scope that the module does not have is a misspelt one.
 static Status checkScope(const HostAllocator &allocator, const Vector<ParameterSource> &sources,
                          xcr_string_view_t scope) {
-  String known(allocator);
-  for (const ParameterSource &source : sources) {
+  for (const ParameterSource &source : sources)
     if (equal(source.scope.view(), scope))
       return Status();
-    XCR_RETURN_IF_ERROR(known.append(xcr_string(known.view().size ? ", " : "")));
-    XCR_RETURN_IF_ERROR(known.append(source.scope.view()));
-  }
-  if (sources.empty())
-    XCR_RETURN_IF_ERROR(known.append(xcr_string("none")));
-  return makeStatus(allocator, XCR_STATUS_NOT_FOUND,
-                    "no scope '%.*s' of external parameters; the module has: %.*s",
-                    printLength(scope), scope.data, printLength(known.view()), known.view().data);
+  NearestNames nearest(scope);
+  for (const ParameterSource &source : sources)
+    nearest.add(source.scope.view());
+  return nearest.notFound(allocator, "scope of external parameters", "the module");
 }
 
 static Status checkScopes(const HostAllocator &allocator, const Vector<ParameterSource> &sources,

@@ -68,6 +68,13 @@ static bool holds(fb::Comparison comparison, int64_t left, int64_t right) {
   return false;
 }
 
+/// Whether a formula of the function is the number 0.
+static bool isZero(const fb::Function &function, uint32_t formula) {
+  const fb::Range &range = *function.formulas()->Get(formula);
+  const fb::FormulaInstruction &first = *function.formula_code()->Get(range.begin());
+  return range.count() == 1 && first.op() == fb::FormulaOp::Const && first.operand() == 0;
+}
+
 Status FunctionShapes::checkRequirements() const {
   for (uint32_t i = 0; i < count(function->requirements()); ++i) {
     const fb::Requirement &requirement = *function->requirements()->Get(i);
@@ -77,10 +84,15 @@ Status FunctionShapes::checkRequirements() const {
     xcr_string_view_t what = text(requirement.what()), location = text(requirement.location());
     String values(allocator);
     XCR_RETURN_IF_ERROR(describeSymbols(&values));
-    return makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE,
-                      "'%s' at %.*s: %.*s, got %" PRId64 " and %" PRId64 " for %s",
+    char got[64];
+    // A bound of 0 is about the sign of the other number.
+    if (isZero(*function, requirement.left()))
+      snprintf(got, sizeof(got), "%" PRId64, right);
+    else
+      snprintf(got, sizeof(got), "%" PRId64 " and %" PRId64, left, right);
+    return makeStatus(allocator, XCR_STATUS_OUT_OF_RANGE, "'%s' at %.*s: %.*s, got %s for %s",
                       function->name()->c_str(), printLength(location), location.data,
-                      printLength(what), what.data, left, right, values.c_str());
+                      printLength(what), what.data, got, values.c_str());
   }
   return Status();
 }

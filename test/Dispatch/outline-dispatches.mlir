@@ -438,3 +438,33 @@ module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
     return %y : tensor<4xf32>
   }
 }
+
+// -----
+
+// What may be negative, as no size is, is not proven by ranges of sizes.
+// CHECK-LABEL: func.func @offset(
+// CHECK:         plan.require %{{.*}} at_least %{{.*}}, "expected an offset"
+// CHECK-NOT:     plan.require
+builtin.module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+  func.func @offset(%x: tensor<?xf32> {array.dims = ["n"]}) -> tensor<?xf32> attributes {array.dim_range = {n = [1, 64, 1]}} {
+    %c0 = arith.constant 0 : index
+    %c5 = arith.constant 5 : index
+    %n = tensor.dim %x, %c0 : tensor<?xf32>
+    %offset = arith.subi %n, %c5 : index
+    plan.require %offset at_least %c0, "expected an offset"
+    plan.require %c5 at_least %c0, "expected what is proven"
+    return %x : tensor<?xf32>
+  }
+}
+
+// -----
+
+builtin.module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+  func.func @negative(%x: tensor<4xf32>) -> tensor<4xf32> {
+    %c0 = arith.constant 0 : index
+    %offset = arith.constant -1 : index
+    // expected-error @+1 {{expected an offset, got -1}}
+    plan.require %offset at_least %c0, "expected an offset"
+    return %x : tensor<4xf32>
+  }
+}

@@ -44,7 +44,7 @@ class ModuleTest(unittest.TestCase):
         for value, text in ((np.zeros(3, np.float32), r"shape \(4,\), got f32 of shape \(3,\)"), (np.zeros(4), "expected f32.*got f64")):
             with self.assertRaisesRegex(xcompile.ArgumentError, text):
                 module.variables["total"] = value
-        with self.assertRaisesRegex(xcompile.Error, "no variable 'x'; the module has: total, calls"):
+        with self.assertRaisesRegex(xcompile.Error, "no variable 'x'; the module has: 'total', 'calls'"):
             module.variables["x"]
 
     def test_checkpoints(self):

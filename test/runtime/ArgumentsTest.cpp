@@ -15,7 +15,7 @@ using ArgumentsTest = CallTest;
 TEST_F(ArgumentsTest, MissingFunctionListsTheOthers) {
   xcr_call_t *missing = nullptr;
   XCR_EXPECT_FAILS(xcr_call_create(instance.get(), xcr_string("mian"), nullptr, &missing),
-                   XCR_STATUS_NOT_FOUND, "no function 'mian'; the module has: main");
+                   XCR_STATUS_NOT_FOUND, "no function 'mian'; the module has: 'main'");
 }
 
 TEST_F(ArgumentsTest, NamesWithoutBytesOrWithAZeroByteAreRefused) {
@@ -38,6 +38,12 @@ TEST_F(ArgumentsTest, NamesWithoutBytesOrWithAZeroByteAreRefused) {
   expectRefused("name", [&](xcr_string_view_t text) {
     const xcr_function_t *found = nullptr;
     return xcr_module_find_function(module.get(), text, &found);
+  });
+  const xcr_function_t *function = nullptr;
+  XCR_ASSERT_OK(xcr_module_find_function(module.get(), xcr_string("main"), &function));
+  uint32_t place = 0;
+  expectRefused("name", [&](xcr_string_view_t text) {
+    return xcr_function_find_input(function, text, &place);
   });
   expectRefused("function", [&](xcr_string_view_t text) {
     xcr_call_t *made = nullptr;

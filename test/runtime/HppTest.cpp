@@ -192,7 +192,7 @@ TEST_F(HppTest, VariablesAndCheckpoints) {
   EXPECT_EQ(instance.variable("state").read<float>(), iota(2, 5));
   unlink(path.c_str());
   EXPECT_ERROR(instance.restoreVariables(path), XCR_STATUS_NOT_FOUND, "cannot open '");
-  EXPECT_ERROR(instance.variable("stat"), XCR_STATUS_NOT_FOUND, "the module has: state");
+  EXPECT_ERROR(instance.variable("stat"), XCR_STATUS_NOT_FOUND, "the module has: 'state'");
 }
 
 TEST_F(HppTest, ParametersFromMemory) {

@@ -93,7 +93,7 @@ TEST_F(InstanceTest, VariablesCanBeReadWrittenAndReplaced) {
 TEST_F(InstanceTest, UnknownVariableListsTheOthers) {
   xcr_buffer_t *buffer = nullptr;
   XCR_EXPECT_FAILS(xcr_instance_get_variable(instance.get(), xcr_string("totl"), &buffer),
-                   XCR_STATUS_NOT_FOUND, "no variable 'totl'; the module has: total, zeros");
+                   XCR_STATUS_NOT_FOUND, "no variable 'totl'; the module has: 'total', 'zeros'");
 }
 
 TEST_F(InstanceTest, ReplacementsMustFit) {

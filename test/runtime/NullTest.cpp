@@ -113,6 +113,12 @@ TEST_F(NullTest, Functions) {
   EXPECT_NAMES("out_info", xcr_function_get_input(function, 0, nullptr));
   EXPECT_NAMES("function", xcr_function_get_output(nullptr, 0, &argument));
   EXPECT_NAMES("out_info", xcr_function_get_output(function, 0, nullptr));
+  uint32_t place = 7;
+  EXPECT_NAMES("function", xcr_function_find_input(nullptr, xcr_string("x"), &place));
+  EXPECT_EQ(place, 0u);
+  EXPECT_NAMES("out_input", xcr_function_find_input(function, xcr_string("x"), nullptr));
+  EXPECT_NAMES("function", xcr_function_find_output(nullptr, xcr_string("z"), &place));
+  EXPECT_NAMES("out_output", xcr_function_find_output(function, xcr_string("z"), nullptr));
   EXPECT_NAMES("function", xcr_function_get_symbol(nullptr, 0, &symbol));
   EXPECT_NAMES("out_info", xcr_function_get_symbol(function, 0, nullptr));
   EXPECT_NAMES("function", xcr_function_get_output_shape(nullptr, 0, &size, 1, &size));

@@ -122,7 +122,21 @@ TEST(SafetensorsTest, ReadsArraysByKey) {
   ASSERT_EQ(data.size, 3u);
   EXPECT_EQ(data.data()[0], 16);
   XCR_EXPECT_FAILS(file.find(xcr_string("x"), fb::DType::U8, {three, 1}, &data).release(),
-                   XCR_STATUS_NOT_FOUND, "no array 'x' among its 2");
+                   XCR_STATUS_NOT_FOUND, "no array 'x'; the file has: 'w', 'bA\"'");
+}
+
+TEST(SafetensorsTest, ATruncatedFileSaysWhereItEnds) {
+  // The header is whole, and 1,000 of 3,072 bytes of data are there.
+  std::string header = R"({"w":{"dtype":"F32","shape":[16,48],"data_offsets":[0,3072]}})";
+  XCR_EXPECT_FAILS(parse(safetensors(header, 1000)), XCR_STATUS_CORRUPT,
+                   ("the file is truncated: array 'w' takes 3072 bytes at byte " +
+                    std::to_string(8 + header.size()) + ", the file ends at byte " +
+                    std::to_string(8 + header.size() + 1000))
+                       .c_str());
+  // The same shape where the header itself gives the array too few.
+  header = R"({"w":{"dtype":"F32","shape":[16,48],"data_offsets":[0,1000]}})";
+  XCR_EXPECT_FAILS(parse(safetensors(header, 1000)), XCR_STATUS_CORRUPT,
+                   "array 'w' takes 3072 bytes by its shape, the file has 1000 for it");
 }
 
 TEST(SafetensorsTest, LiesAreRefused) {
@@ -233,8 +247,8 @@ TEST(ParameterTest, FileBesideTheModuleOrWhereTheCallerSays) {
   xcr_instance_t *misspelt = nullptr;
   XCR_EXPECT_FAILS(xcr_instance_create(device.get(), module.get(), &options, &misspelt),
                    XCR_STATUS_NOT_FOUND,
-                   "no scope 'weigths.safetensors' of external parameters; the module has: "
-                   "weights.safetensors");
+                   "no scope of external parameters 'weigths.safetensors'; the module has: "
+                   "'weights.safetensors'");
 
   unlink(elsewhere.c_str());
   unlink((folder + "/weights.safetensors").c_str());
@@ -325,7 +339,8 @@ TEST(ParameterTest, AScopeIsGivenOnce) {
   options.source_count = 0;
   memory.scope = xcr_string("v");
   XCR_EXPECT_FAILS(xcr_instance_create(device.get(), module.get(), &options, &instance),
-                   XCR_STATUS_NOT_FOUND, "no scope 'v' of external parameters; the module has: w");
+                   XCR_STATUS_NOT_FOUND,
+                   "no scope of external parameters 'v'; the module has: 'w'");
 }
 
 //===----------------------------------------------------------------------===//
@@ -463,5 +478,6 @@ TEST(SafetensorsTest, NamesTheNearestArrays) {
   XCR_EXPECT_FAILS(
       file.find(xcr_string("enc.scale"), fb::DType::F32, {shape, 1}, &data).release(),
       XCR_STATUS_NOT_FOUND,
-      "no array 'enc.scale' among its 4; nearest are 'enc.scal', 'enc.scales', 'dec.bias'");
+      "no array 'enc.scale' among the 4 of the file; nearest are 'enc.scal', 'enc.scales', "
+      "'dec.bias'");
 }

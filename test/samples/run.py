@@ -125,7 +125,7 @@ class Samples:
             "streams": "0.25 0.25, callback ran\n",
             "checkpoints": "mean 1\nmean 2\nmean 334.667\nmean 3\nmean 7\n",
             "errors": "a file that is not there: NOT_FOUND: cannot open 'missing.vmfb': No such file or directory\n"
-                      "a function that is not there: NOT_FOUND: no function 'mian'; the module has: main, observe\n"
+                      "a function that is not there: NOT_FOUND: no function 'mian'; the module has: 'main', 'observe'\n"
                       "too many rows: OUT_OF_RANGE: dim 0 of input 0 of 'main' (symbol 'batch') at embedding.mlir:10:3: "
                       "expected between 1 and 1024, got 2000\n"
                       "two rows: 0.25\n",

@@ -50,6 +50,17 @@ FAULTS = {
         ("compiler/Input/A.cpp", "int64_t all = size * count;\n", "int64_t all = *mulSizes(size, count);\n"),
         ("compiler/Input/A.cpp", "total *= shape[dim];\n", "total *= shape[dim]; // in range: a type's\n"),
         ("compiler/Conversion/A.cpp", "return type.getDimSize(dim) * 2;\n", "static void grow(Size *size);\n"),
+        # Numbers of attributes, by any name, in their function.
+        ("compiler/Input/A.cpp", 'int64_t rank = n.rank(), block = n.integer("blocksize", 0);\nauto all = n.index(block * block);\n',
+         'int64_t block = n.integer("blocksize", 0);\n}\nauto all = n.index(block * block);\n'),
+        ("compiler/Dispatch/A.cpp", "int64_t run = op.getRun();\nreturn 2 * run;\n", "int64_t run = op.getRun();\nreturn 2 * runs;\n"),
+        ("compiler/Dialect/A/IR/A.cpp", "uint64_t run = getRun();\npair *= run;\n", "uint64_t run = getRun();\npair *= runs;\n"),
+        ("compiler/Dialect/Plan/A.cpp", "unsigned on = attribute.getInt();\nf(on * all);\n", "AffineExpr all;\nunsigned on = a.getInt();\nf(on * all);\n"),
+        # Everywhere; of kernels' code what is a size of a tensor or a loop.
+        ("compiler/Target/A.cpp", "bytes = stride * bytes;\n", "AffineExpr stride = f();\nbytes = stride * bytes;\n"),
+        ("compiler/Codegen/A.cpp", "count *= ranges[dim];\n", "count *= stages;\n"),
+        ("compiler/Codegen/A.cpp", "count *= ShapedType::isDynamic(ranges[dim]) ? 1 : ranges[dim];\n", "bytes = stageCount * stageSize;\n"),
+        ("compiler/Codegen/A.cpp", "bytes = bytes * type.getDimSize(dim);\n", "bytes = array::multiplyKnown({bytes, type.getDimSize(dim)});\n"),
     ],
     "words_of_messages": [
         ("compiler/A.cpp", 'emitError("the first factor is empty");\n', 'emitError("operand A is empty"); // the first factor\n'),

@@ -130,8 +130,13 @@ TEST(Format, Units) {
   EXPECT_EQ(formatSeconds(1.23456e-5), "12.35 us");
   EXPECT_EQ(formatSeconds(0), "0.000 ns");
   EXPECT_EQ(formatBytes(512), "512 B");
-  EXPECT_EQ(formatBytes(1536), "1.500 KiB");
-  EXPECT_EQ(formatBytes(uint64_t(3) << 30), "3.000 GiB");
+  EXPECT_EQ(formatBytes(1536), "1.5 KiB");
+  EXPECT_EQ(formatBytes(uint64_t(3) << 30), "3 GiB");
+  EXPECT_EQ(formatBytes(1023 << 10), "1023 KiB");
+  EXPECT_EQ(formatBytes(1000 << 10), "1000 KiB");
+  EXPECT_EQ(formatBytes((1 << 20) + 5000), "1.005 MiB");
+  EXPECT_EQ(formatCount(1, "dispatch", "dispatches"), "1 dispatch");
+  EXPECT_EQ(formatCount(0, "dispatch", "dispatches"), "0 dispatches");
   EXPECT_EQ(formatSignificant(1234.5), "1234");
 }
 } // namespace

@@ -9,6 +9,7 @@
 
 #include "tools/common/Table.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -174,45 +175,75 @@ static std::string signature(const xcr_function_t *function, const xcr_argument_
   return text;
 }
 
-std::string inputSignature(const xcr_function_t *function, uint32_t index) {
+/// "[rows]x3xf32 x" of input |index|; symbolic dims go by their names.
+static std::string inputSignature(const xcr_function_t *function, uint32_t index) {
   xcr_argument_info_t info = XCR_ARGUMENT_INFO_INIT;
   if (toError(xcr_function_get_input(function, index, &info)))
     return "?";
   return signature(function, info);
 }
 
-std::string outputSignature(const xcr_function_t *function, uint32_t index) {
+static std::string outputSignature(const xcr_function_t *function, uint32_t index) {
   xcr_argument_info_t info = XCR_ARGUMENT_INFO_INIT;
   if (toError(xcr_function_get_output(function, index, &info)))
     return "?";
   return signature(function, info);
 }
 
-static std::string allInputs(const xcr_function_t *function, uint32_t count) {
-  std::string text;
-  for (uint32_t i = 0; i < count; ++i)
-    text += (i ? ", " : "") + inputSignature(function, i);
+using SignatureOf = std::string(const xcr_function_t *, uint32_t);
+
+/// "2 inputs: 3xf32 x, f32 y"; of many, the first ones.
+static std::string listSignatures(const xcr_function_t *function, uint32_t count, const char *kind,
+                                  SignatureOf *signatureOf) {
+  constexpr uint32_t kMost = 8;
+  std::string text = std::to_string(count) + " " + kind + (count == 1 ? "" : "s");
+  for (uint32_t i = 0; i < std::min(count, kMost); ++i)
+    text += (i ? ", " : ": ") + signatureOf(function, i);
+  if (count > kMost)
+    text += " and " + std::to_string(count - kMost) + " more";
   return text;
 }
 
-/// The input that |spec| is for.
-static Result<uint32_t> placeOf(const xcr_function_t *function, const xcr_function_info_t &info,
-                                const InputSpec &spec, const std::vector<bool> &taken) {
-  std::string inputs = "'" + toString(info.name) + "' takes " + std::to_string(info.input_count) +
-                       " inputs: " + allInputs(function, info.input_count);
-  for (uint32_t i = 0; i < info.input_count; ++i) {
-    xcr_argument_info_t argument = XCR_ARGUMENT_INFO_INIT;
-    if (Error error = toError(xcr_function_get_input(function, i, &argument)))
+static std::string listInputs(const xcr_function_t *function) {
+  xcr_function_info_t info = XCR_FUNCTION_INFO_INIT;
+  xcr_function_get_info(function, &info);
+  return "'" + toString(info.name) + "' takes " +
+         listSignatures(function, info.input_count, "input", inputSignature);
+}
+
+static std::string listOutputs(const xcr_function_t *function) {
+  xcr_function_info_t info = XCR_FUNCTION_INFO_INIT;
+  xcr_function_get_info(function, &info);
+  return "'" + toString(info.name) + "' gives " +
+         listSignatures(function, info.output_count, "output", outputSignature);
+}
+
+/// The argument that |find| finds by |name|; without a name, the first that is not taken.
+static Result<uint32_t> takeArgument(const xcr_function_t *function, const std::string &name,
+                                     const std::string &kind,
+                                     decltype(xcr_function_find_input) *find,
+                                     std::string (*list)(const xcr_function_t *),
+                                     std::vector<bool> &taken) {
+  uint32_t place = uint32_t(std::find(taken.begin(), taken.end(), false) - taken.begin());
+  if (!name.empty())
+    if (Error error = toError(find(function, toView(name), &place)))
       return error;
-    if (spec.name.empty() ? taken[i] : view(argument.name) != spec.name)
-      continue;
-    if (taken[i])
-      return Error("input '" + spec.name + "' is given twice");
-    return i;
-  }
-  if (spec.name.empty())
-    return Error("too many inputs; " + inputs);
-  return Error("no input is called '" + spec.name + "'; " + inputs);
+  if (place == taken.size())
+    return Error("too many " + kind + "s; " + list(function));
+  if (taken[place])
+    return Error(kind + " '" + name + "' is given twice");
+  taken[place] = true;
+  return place;
+}
+
+static Result<uint32_t> takeInput(const xcr_function_t *function, const std::string &name,
+                                  std::vector<bool> &taken) {
+  return takeArgument(function, name, "input", xcr_function_find_input, listInputs, taken);
+}
+
+Result<uint32_t> takeOutput(const xcr_function_t *function, const std::string &name,
+                            std::vector<bool> &taken) {
+  return takeArgument(function, name, "output", xcr_function_find_output, listOutputs, taken);
 }
 
 /// Random numbers for an input nobody gave, if its shape says how many.
@@ -239,14 +270,13 @@ Result<std::vector<HostArray>> makeInputs(const xcr_function_t *function,
     Result<InputSpec> spec = parseInputSpec(text);
     if (!spec)
       return Error("--input=" + text + ": " + spec.error().message());
-    Result<uint32_t> place = placeOf(function, info, *spec, taken);
+    Result<uint32_t> place = takeInput(function, spec->name, taken);
     if (!place)
       return Error("--input=" + text + ": " + place.error().message());
     Result<HostArray> array = makeArray(*spec);
     if (!array)
       return Error("--input=" + text + ": " + array.error().message());
     arrays[*place] = std::move(*array);
-    taken[*place] = true;
   }
   for (uint32_t i = 0; i < info.input_count; ++i) {
     xcr_argument_info_t argument = XCR_ARGUMENT_INFO_INIT;
@@ -258,9 +288,7 @@ Result<std::vector<HostArray>> makeInputs(const xcr_function_t *function,
     }
     if (!randomByDefault)
       return Error("input " + std::to_string(i) + " (" + inputSignature(function, i) +
-                   ") is missing; '" + toString(info.name) + "' takes " +
-                   std::to_string(info.input_count) +
-                   " inputs: " + allInputs(function, info.input_count));
+                   ") is missing; " + listInputs(function));
     Result<HostArray> array = defaultInput(function, argument, i);
     if (!array)
       return array.error();

@@ -86,9 +86,9 @@ Result<std::string> listDevices(JsonWriter *json = nullptr);
 /// Picks the function called |name|; empty: "main", or the only one there is.
 Result<const xcr_function_t *> selectFunction(const xcr_module_t *module, const std::string &name);
 
-/// "[rows]x3xf32 x" of input |index|; symbolic dims go by their names.
-std::string inputSignature(const xcr_function_t *function, uint32_t index);
-std::string outputSignature(const xcr_function_t *function, uint32_t index);
+/// The output called |name|; for an empty name, the first that is not |taken| yet. Takes it.
+Result<uint32_t> takeOutput(const xcr_function_t *function, const std::string &name,
+                            std::vector<bool> &taken);
 
 /// Makes the array of every input of |function|. Specs with a name go to the
 /// input of that name, the others in order. Without any spec for an input:

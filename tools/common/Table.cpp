@@ -82,7 +82,16 @@ std::string formatBytes(uint64_t bytes) {
   size_t unit = 0;
   for (; number >= 1024 && unit + 1 < std::size(units); ++unit)
     number /= 1024;
-  return withUnit(number, units[unit]);
+  std::string text = formatSignificant(number);
+  if (text.find('.') != std::string::npos)
+    text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.')
+    text.pop_back();
+  return text + " " + units[unit];
+}
+
+std::string formatCount(uint64_t number, const char *one, const char *many) {
+  return std::to_string(number) + " " + (number == 1 ? one : many);
 }
 
 } // namespace xc::tools

@@ -37,8 +37,11 @@ std::string formatSignificant(double number, int digits = 4);
 /// A duration with the unit that reads best: "12.3 us".
 std::string formatSeconds(double seconds);
 
-/// A size: "512 B", "1.50 MiB".
+/// A size: "512 B", "1.5 MiB", "66 KiB".
 std::string formatBytes(uint64_t bytes);
+
+/// "1 dispatch", "2 dispatches".
+std::string formatCount(uint64_t number, const char *one, const char *many);
 
 } // namespace xc::tools
 

@@ -7,14 +7,19 @@
 
 #include "tools/xcompile/InputFile.h"
 
+#include "compiler/Input/Nesting.h"
 #include "schemas/module_header.h"
+#include "tools/xcompile/BytecodeTrial.h"
 
+#include "mlir/Bytecode/BytecodeReader.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
+
+#include <optional>
 
 using namespace llvm;
 
@@ -67,12 +72,15 @@ static StringRef recogniseName(StringRef path) {
       .Default({});
 }
 
-bool isStableHLOBytecode(StringRef bytes) {
+/// Whether bytecode holds ops of StableHLO, or of its portable form, VHLO.
+static bool isStableHLOBytecode(StringRef bytes) {
   // Names of dialects stand in its table of strings, which end with 0.
   return bytes.contains(StringRef("stablehlo\0", 10)) || bytes.contains(StringRef("vhlo\0", 5));
 }
 
-std::string describeForeignInput(StringRef bytes, StringRef path) {
+/// What the input at `path` is, and what reads it, if it is neither MLIR text nor bytecode, by its
+/// first bytes: "is a compiled module; xrun runs it". Empty where it may be MLIR.
+static std::string describeForeignInput(StringRef bytes, StringRef path) {
   if (StringRef form = recogniseMagic(bytes); !form.empty())
     return ("is " + form + kExpected).str();
   auto isBinary = [](char c) { return (c >= 0 && c < ' ' && !isSpace(c)) || c == '\x7f'; };
@@ -84,6 +92,32 @@ std::string describeForeignInput(StringRef bytes, StringRef path) {
   return ("is no text: it has a byte of value " + Twine(unsigned(bytes[place])) + " at place " +
           Twine(place) + kExpected)
       .str();
+}
+
+/// What makes the reader of bytecode fail in a way of its own; empty where nothing does.
+static std::string describeBytecode(StringRef bytes, StringRef path,
+                                    const mlir::DialectRegistry &registry) {
+  if (isStableHLOBytecode(bytes))
+    return "it is StableHLO as bytecode; its text is read, which jax.jit(f).lower(x).as_text() or "
+           "jax.export's mlir_module() prints";
+  return tryBytecode(MemoryBufferRef(bytes, path), registry);
+}
+
+std::string findUnreadable(StringRef bytes, StringRef path, const mlir::DialectRegistry &registry) {
+  std::string problem;
+  if (mlir::isBytecode(MemoryBufferRef(bytes, path)))
+    problem = describeBytecode(bytes, path, registry);
+  else if (std::string form = describeForeignInput(bytes, path); !form.empty())
+    problem = "it " + form;
+  else if (std::optional<DeepNesting> nesting = findDeepNesting(bytes)) {
+    StringRef before = bytes.take_front(nesting->place);
+    // Without the source line, which can be as long as the brackets are deep.
+    return (path + ":" + Twine(before.count('\n') + 1) + ":" +
+            Twine(before.size() - (before.rfind('\n') + 1) + 1) + ": expected at most " +
+            Twine(nesting->most) + " " + nesting->what + ", got more")
+        .str();
+  }
+  return problem.empty() ? problem : ("cannot read '" + path + "': " + problem).str();
 }
 
 } // namespace xc

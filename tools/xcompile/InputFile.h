@@ -8,6 +8,7 @@
 #ifndef XC_TOOLS_XCOMPILE_INPUTFILE_H
 #define XC_TOOLS_XCOMPILE_INPUTFILE_H
 
+#include "mlir/IR/DialectRegistry.h"
 #include "llvm/ADT/StringRef.h"
 
 #include <memory>
@@ -23,12 +24,11 @@ namespace xc {
 /// which may never end, are refused. Null where it fails; `error` then says why.
 std::unique_ptr<llvm::MemoryBuffer> readInputFile(llvm::StringRef path, std::string &error);
 
-/// Whether bytecode holds ops of StableHLO, or of its portable form, VHLO.
-bool isStableHLOBytecode(llvm::StringRef bytes);
-
-/// What the input at `path` is, and what reads it, if it is neither MLIR text nor bytecode, by its
-/// first bytes: "is a compiled module; xrun runs it". Empty where it may be MLIR.
-std::string describeForeignInput(llvm::StringRef bytes, llvm::StringRef path);
+/// What MLIR's readers do not look at in `bytes`, the input at `path`: files of other forms, text
+/// that is so deep that the parser leaves the stack, bytecode whose numbers lead it astray. The
+/// whole message; empty where they can read it.
+std::string findUnreadable(llvm::StringRef bytes, llvm::StringRef path,
+                           const mlir::DialectRegistry &registry);
 
 } // namespace xc
 

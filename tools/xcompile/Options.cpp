@@ -8,6 +8,7 @@
 #include "tools/xcompile/Options.h"
 
 #include "compiler/Codegen/CUDA/Common/Targets.h"
+#include "compiler/Dialect/Array/IR/NearestNames.h"
 #include "tools/xcompile/LocalGpu.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -100,9 +101,17 @@ std::string getHelp() {
   return text;
 }
 
-static std::string listFlags() {
-  return llvm::join(
-      llvm::map_range(kFlags, [](const Flag &flag) { return flag.name.rtrim('=').str(); }), " ");
+/// For a flag that is none, or lacks its value.
+static std::string describeUnknownFlag(llvm::StringRef argument) {
+  llvm::SmallVector<llvm::StringRef> known;
+  for (const Flag &flag : kFlags) {
+    if (flag.name == (argument + "=").str())
+      return ("expected a value after " + argument + ": " + flag.name + flag.argument).str();
+    known.push_back(flag.name.rtrim('='));
+  }
+  std::string meant = suggestNames(argument.split('=').first, known);
+  return "unknown flag '" + argument.str() + "'; " +
+         (meant.empty() ? "known are " + llvm::join(known, " ") : meant + " --help lists all");
 }
 
 static constexpr llvm::StringLiteral kDefaultCPU = "x86-64-v3";
@@ -347,7 +356,7 @@ bool Parser::parseOne(llvm::StringRef argument) {
       return false;
     return result.threads = number, true;
   }
-  error = "unknown flag '" + argument.str() + "'; known are " + listFlags();
+  error = describeUnknownFlag(argument);
   return false;
 }
 

@@ -7,21 +7,18 @@
 
 #include "compiler/Codegen/CPU/Arch.h"
 #include "compiler/Codegen/CUDA/Matmul/Tuning.h"
-#include "compiler/Input/Nesting.h"
 #include "compiler/Input/ONNX/ImportONNX.h"
 #include "compiler/Input/ParserErrors.h"
 #include "compiler/Pipeline/Pipeline.h"
 #include "compiler/Pipeline/Registration.h"
 #include "compiler/Target/CUDA/Ptxas.h"
 #include "schemas/module_header.h"
-#include "tools/xcompile/BytecodeTrial.h"
 #include "tools/xcompile/InputFile.h"
 #include "tools/xcompile/LoadTrial.h"
 #include "tools/xcompile/Options.h"
 #include "tools/xcompile/Report.h"
 #include "tools/xcompile/WriteWeights.h"
 
-#include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
@@ -213,39 +210,6 @@ static LogicalResult readTuning(xc::CommandLine &command, MLIRContext &context) 
   return xc::cuda::TuningTable::parse(&context, command.compile.tuning, command.tuning);
 }
 
-/// What MLIR's readers do not look at: files of other forms, text whose brackets are so deep that
-/// the parser leaves the stack, bytecode whose numbers lead it astray.
-static LogicalResult checkReadable(llvm::StringRef text, llvm::StringRef path,
-                                   MLIRContext &context) {
-  if (isBytecode(llvm::MemoryBufferRef(text, path))) {
-    if (xc::isStableHLOBytecode(text)) {
-      fail("cannot read '" + path +
-           "': it is StableHLO as bytecode; its text is read, which "
-           "jax.jit(f).lower(x).as_text() or jax.export's mlir_module() prints");
-      return failure();
-    }
-    std::string problem =
-        xc::tryBytecode(llvm::MemoryBufferRef(text, path), context.getDialectRegistry());
-    if (problem.empty())
-      return success();
-    fail("cannot read '" + path + "': " + problem);
-    return failure();
-  }
-  if (std::string form = xc::describeForeignInput(text, path); !form.empty()) {
-    fail("cannot read '" + path + "': it " + form);
-    return failure();
-  }
-  std::optional<xc::DeepNesting> nesting = xc::findDeepNesting(text);
-  if (!nesting)
-    return success();
-  llvm::StringRef before = text.take_front(nesting->place);
-  // Without the source line, which can be as long as the brackets are deep.
-  fail(path + ":" + llvm::Twine(before.count('\n') + 1) + ":" +
-       llvm::Twine(before.size() - (before.rfind('\n') + 1) + 1) + ": expected at most " +
-       llvm::Twine(nesting->most) + " " + nesting->what + ", got more");
-  return failure();
-}
-
 /// Errors that are about no place in the input: a target, a file to write.
 static LogicalResult printWithoutPlace(Diagnostic &diagnostic) {
   if (diagnostic.getSeverity() != DiagnosticSeverity::Error ||
@@ -326,8 +290,10 @@ static int compileFile(xc::CommandLine &command, MLIRContext &context, TimingSco
                   !command.externalWeights.empty()))
     return fail("--fix-dim, --fix-input and --external-weights are for ONNX models, which '" +
                 command.input + "' is not");
-  if (!isONNX && failed(checkReadable(text, command.input, context)))
-    return 1;
+  if (!isONNX)
+    if (std::string problem = xc::findUnreadable(text, command.input, context.getDialectRegistry());
+        !problem.empty())
+      return fail(problem);
   auto sources = std::make_shared<llvm::SourceMgr>();
   sources->AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
   SourceMgrDiagnosticHandler diagnostics(*sources, &context);

@@ -34,6 +34,7 @@ private:
   bool isFull() const { return out.size() >= most; }
   std::string binding(const fb::Binding &b) const;
   std::string edges(const fb::Command &command) const;
+  std::string arena() const;
   void printRegion(uint32_t ordinal, unsigned depth);
   void printRegions(const fb::Range &regions, const std::string &indent, unsigned depth);
   void printCommand(uint32_t ordinal, unsigned depth);
@@ -187,12 +188,21 @@ void PlanPrinter::printRegion(uint32_t ordinal, unsigned depth) {
   }
 }
 
+/// "no arena", "arena 512 B", "arena n * 4 bytes, at most 1 MiB".
+std::string PlanPrinter::arena() const {
+  const fb::Value *size = plan.arena_size();
+  if (!size || (size->formula() < 0 && size->literal() <= 0))
+    return "no arena";
+  if (size->formula() < 0)
+    return "arena " + formatBytes(uint64_t(size->literal()));
+  return "arena " + value(*size) + " bytes" +
+         (plan.arena_max() ? ", at most " + formatBytes(plan.arena_max()) : std::string());
+}
+
 void PlanPrinter::print() {
-  out += std::to_string(sizeOf(plan.commands())) + " commands (" +
-         std::to_string(sizeOf(plan.dispatches())) + " dispatches), arena " +
-         (plan.arena_size() ? value(*plan.arena_size()) : "0") + " bytes" +
-         (plan.arena_max() ? ", at most " + std::to_string(plan.arena_max()) : std::string()) +
-         "\n" + formulas.definitions("    ");
+  out += formatCount(sizeOf(plan.commands()), "command", "commands") + " (" +
+         formatCount(sizeOf(plan.dispatches()), "dispatch", "dispatches") + "), " + arena() + "\n" +
+         formulas.definitions("    ");
   if (sizeOf(plan.regions()))
     printRegion(0, 1);
   if (isFull())

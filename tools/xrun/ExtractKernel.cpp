@@ -36,7 +36,9 @@ private:
 
   const Session &session;
   const std::string kernel, path;
-  std::string known; ///< kernels that the call runs
+  std::string known;   ///< the first kernels that the call runs
+  std::string more;    ///< how many others
+  size_t numOther = 0; ///< commands of kernels that are not wanted
   bool isHere = false, isDone = false;
   std::string command;
 };
@@ -62,7 +64,11 @@ Error ExtractKernel::before(const Step &step) {
   if (isDone || step.info.kind != XCR_COMMAND_DISPATCH)
     return Error::success();
   if (!isWanted(step.name())) {
-    known += (known.empty() ? "" : ", ") + step.name();
+    constexpr size_t kMost = 8;
+    if (numOther++ < kMost)
+      known += (known.empty() ? "" : ", ") + step.name();
+    else
+      more = " and " + std::to_string(numOther - kMost) + " more, which xdump lists";
     return Error::success();
   }
   isHere = true;
@@ -102,7 +108,7 @@ Error ExtractKernel::after(const Step &step) {
 Result<bool> ExtractKernel::finish() {
   if (!isDone)
     return Error("no command of this call runs a kernel called '" + kernel + "'; it runs " +
-                 (known.empty() ? "none" : known));
+                 (known.empty() ? "none" : known + more));
   printf("kernel %s written to %s; to run it:\n  %s\n", kernel.c_str(), path.c_str(),
          command.c_str());
   return true;

@@ -85,27 +85,6 @@ static void addOptions(OptionParser &parser, RunOptions &options) {
 // Outputs
 //===----------------------------------------------------------------------===//
 
-/// The output called |name|; empty: the first that is not taken yet.
-static Result<uint32_t> outputOf(const xcr_function_t *function, const std::string &name,
-                                 std::vector<bool> &taken) {
-  for (uint32_t i = 0; i < taken.size(); ++i) {
-    xcr_argument_info_t info = XCR_ARGUMENT_INFO_INIT;
-    if (Error error = toError(xcr_function_get_output(function, i, &info)))
-      return error;
-    if (name.empty() ? taken[i] : view(info.name) != name)
-      continue;
-    if (taken[i])
-      return Error("output '" + name + "' is given twice");
-    taken[i] = true;
-    return i;
-  }
-  std::string known;
-  for (uint32_t i = 0; i < taken.size(); ++i)
-    known += (i ? ", " : "") + outputSignature(function, i);
-  return Error((name.empty() ? "too many outputs" : "no output is called '" + name + "'") +
-               std::string("; there are ") + std::to_string(taken.size()) + ": " + known);
-}
-
 /// The file that each output goes to; empty: it is printed.
 static Result<std::vector<std::string>> outputFiles(const xcr_function_t *function, uint32_t count,
                                                     const std::vector<std::string> &specs) {
@@ -117,7 +96,7 @@ static Result<std::vector<std::string>> outputFiles(const xcr_function_t *functi
     if ((at != 0 && !named) || at + 1 == text.size())
       return Error("expected --output=[NAME=]@FILE.npy, got '" + text + "'");
     std::string name = named ? text.substr(0, at - 1) : "";
-    Result<uint32_t> output = outputOf(function, name, taken);
+    Result<uint32_t> output = takeOutput(function, name, taken);
     if (!output)
       return Error("--output=" + text + ": " + output.error().message());
     files[*output] = text.substr(at + 1);
@@ -145,7 +124,7 @@ static Result<std::vector<Expectation>> readExpectations(const xcr_function_t *f
     Result<InputSpec> spec = parseInputSpec(text);
     if (!spec)
       return fail(spec.error());
-    Result<uint32_t> output = outputOf(function, spec->name, taken);
+    Result<uint32_t> output = takeOutput(function, spec->name, taken);
     if (!output)
       return fail(output.error());
     Result<HostArray> array = makeArray(*spec);
@@ -248,16 +227,17 @@ static void printStatistics(const Session &session, const xcr_call_t *call) {
   xcr_call_get_statistics(call, &calls);
   xcr_device_statistics_t device = XCR_DEVICE_STATISTICS_INIT;
   xcr_device_get_statistics(session.device.get(), &device);
-  printf("commands: %u (%u dispatches, %u empty)\n", calls.command_count, calls.dispatch_count,
-         calls.empty_count);
-  printf("launches: %llu (%llu checked, %llu instantiations, %llu patches), each on %u %s\n",
-         (unsigned long long)calls.launches, (unsigned long long)calls.checks,
-         (unsigned long long)calls.instantiations, (unsigned long long)calls.patches,
-         calls.stream_count, calls.stream_count == 1 ? "stream" : "streams");
+  printf("commands: %u (%s, %u empty)\n", calls.command_count,
+         formatCount(calls.dispatch_count, "dispatch", "dispatches").c_str(), calls.empty_count);
+  printf("launches: %llu (%llu checked, %s, %s), each on %s\n", (unsigned long long)calls.launches,
+         (unsigned long long)calls.checks,
+         formatCount(calls.instantiations, "instantiation", "instantiations").c_str(),
+         formatCount(calls.patches, "patch", "patches").c_str(),
+         formatCount(calls.stream_count, "stream", "streams").c_str());
   printf("arena: %s\n", formatBytes(calls.arena_bytes).c_str());
-  printf("device memory: %s in use, %s at most, %llu allocations\n",
-         formatBytes(device.bytes_in_use).c_str(), formatBytes(device.bytes_peak).c_str(),
-         (unsigned long long)device.allocation_count);
+  printf("device memory: %s in use, %s at most, %s\n", formatBytes(device.bytes_in_use).c_str(),
+         formatBytes(device.bytes_peak).c_str(),
+         formatCount(device.allocation_count, "allocation", "allocations").c_str());
 }
 
 /// Those that the command line asks for.

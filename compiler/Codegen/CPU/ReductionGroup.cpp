@@ -7,6 +7,7 @@
 
 #include "compiler/Codegen/CPU/ReductionGroup.h"
 
+#include "compiler/Dialect/Array/IR/Sizes.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -337,7 +338,8 @@ void Analyzer::chooseKeptValues() {
       if (cast<AffineDimExpr>(index).getPosition() < numKept)
         continue;
       kept.dims.push_back(dim);
-      bytes = type.isDynamicDim(dim) ? kMaxStackRowBytes + 1 : bytes * type.getDimSize(dim);
+      bytes = type.isDynamicDim(dim) ? kMaxStackRowBytes + 1
+                                     : array::multiplyKnown({bytes, type.getDimSize(dim)});
     }
     if (bytes <= kMaxStackRowBytes && !kept.dims.empty())
       group.keptValues.push_back(kept);

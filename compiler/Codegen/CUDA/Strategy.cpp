@@ -8,6 +8,7 @@
 #include "compiler/Codegen/CUDA/Strategy.h"
 #include "compiler/Codegen/CUDA/Matmul/ProductStrategy.h"
 
+#include "compiler/Dialect/Array/IR/Sizes.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -61,7 +62,7 @@ std::optional<int64_t> getStaticProduct(linalg::LinalgOp op, ArrayRef<unsigned> 
   for (unsigned dim : dims) {
     if (ShapedType::isDynamic(ranges[dim]))
       return std::nullopt;
-    product *= ranges[dim];
+    product = array::multiplyKnown({product, ranges[dim]});
   }
   return product;
 }

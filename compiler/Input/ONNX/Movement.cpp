@@ -315,21 +315,32 @@ static Results importCenterCropPad(NodeImport &n) {
 // Depth and space
 //===----------------------------------------------------------------------===//
 
-/// Whether a side of a block is within bounds, so that the block's elements can be counted.
-static bool isBlock(int64_t side) { return side >= 1 && side <= kMostAmount; }
+/// What is wrong with the blocks that DepthToSpace and SpaceToDepth rearrange, if anything: a side
+/// within bounds has a square that 63 bits hold.
+static std::string describeBadBlock(NodeImport &n, Value x, int64_t side, StringRef mode) {
+  if (n.rankOf(x) != 4)
+    return "expected rank 4, got " + std::to_string(n.rankOf(x));
+  if (side < 1 || side > kMostAmount)
+    return "expected a blocksize of 1 to " + std::to_string(kMostAmount) + ", got " +
+           std::to_string(side);
+  if (mode != "DCR" && mode != "CRD")
+    return ("expected mode DCR or CRD, got '" + mode + "'").str();
+  return {};
+}
 
 static Results importDepthToSpace(NodeImport &n) {
   Value x = n.input(0);
   int64_t block = n.integer("blocksize", 0);
   std::string mode = n.text("mode", "DCR");
-  if (n.rankOf(x) != 4 || !isBlock(block) || (mode != "DCR" && mode != "CRD"))
-    return n.error("expected rank 4, a blocksize and mode DCR or CRD");
+  if (std::string problem = describeBadBlock(n, x, block, mode); !problem.empty())
+    return n.error(problem);
   Numbers s = n.sizesOf(x);
   OpFoldResult b = n.index(block);
   std::optional<int64_t> channels = getConstantIntValue(s[1]);
-  if (!channels || *channels % (block * block) != 0)
+  int64_t elements = block * block; // in range: describeBadBlock bounds it
+  if (!channels || *channels % elements != 0)
     return n.error("expected channels that are a multiple of the blocksize squared");
-  OpFoldResult depth = n.index(*channels / (block * block));
+  OpFoldResult depth = n.index(*channels / elements);
   bool isDepthLast = mode == "DCR";
   Value y = isDepthLast ? n.reshape(x, {s[0], b, b, depth, s[2], s[3]})
                         : n.reshape(x, {s[0], depth, b, b, s[2], s[3]});
@@ -341,8 +352,8 @@ static Results importSpaceToDepth(NodeImport &n) {
   Value x = n.input(0);
   int64_t block = n.integer("blocksize", 0);
   std::string mode = n.text("mode", "DCR");
-  if (n.rankOf(x) != 4 || !isBlock(block) || (mode != "DCR" && mode != "CRD"))
-    return n.error("expected rank 4, a blocksize and mode DCR or CRD");
+  if (std::string problem = describeBadBlock(n, x, block, mode); !problem.empty())
+    return n.error(problem);
   Numbers s = n.sizesOf(x);
   for (int64_t dim : {2, 3})
     if (std::optional<int64_t> size = getConstantIntValue(s[dim]); size && *size % block != 0)
@@ -351,7 +362,8 @@ static Results importSpaceToDepth(NodeImport &n) {
                width = n.sizes().floorDiv(s[3], b);
   Value y = n.reshape(x, {s[0], s[1], height, b, width, b});
   y = mode == "DCR" ? n.transpose(y, {0, 3, 5, 1, 2, 4}) : n.transpose(y, {0, 1, 3, 5, 2, 4});
-  return {n.reshape(y, {s[0], n.sizes().mul(s[1], n.index(block * block)), height, width})};
+  int64_t elements = block * block; // in range: describeBadBlock bounds it
+  return {n.reshape(y, {s[0], n.sizes().mul(s[1], n.index(elements)), height, width})};
 }
 
 /// Of each batch the first elements in reverse, as many as its length says.

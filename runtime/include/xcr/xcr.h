@@ -498,7 +498,7 @@ typedef struct xcr_memory_need {
 } xcr_memory_need_t;
 #define XCR_MEMORY_NEED_INIT {sizeof(xcr_memory_need_t), 0, 0, 0, 0, 0, 0}
 
-/* OUT_OF_RANGE / NOT_FOUND (the message lists the functions there are). */
+/* OUT_OF_RANGE / NOT_FOUND (the message names the three nearest). */
 XCR_API xcr_status_t xcr_module_get_function(const xcr_module_t *module, uint32_t ordinal,
                                              const xcr_function_t **out_function);
 XCR_API xcr_status_t xcr_module_find_function(const xcr_module_t *module, xcr_string_view_t name,
@@ -508,6 +508,12 @@ XCR_API xcr_status_t xcr_function_get_input(const xcr_function_t *function, uint
                                             xcr_argument_info_t *out_info);
 XCR_API xcr_status_t xcr_function_get_output(const xcr_function_t *function, uint32_t output,
                                              xcr_argument_info_t *out_info);
+/* The number of the input or output called |name|; those without a name are not found.
+ * NOT_FOUND: the message names the three nearest. */
+XCR_API xcr_status_t xcr_function_find_input(const xcr_function_t *function, xcr_string_view_t name,
+                                             uint32_t *out_input);
+XCR_API xcr_status_t xcr_function_find_output(const xcr_function_t *function,
+                                              xcr_string_view_t name, uint32_t *out_output);
 XCR_API xcr_status_t xcr_function_get_symbol(const xcr_function_t *function, uint32_t symbol,
                                              xcr_symbol_info_t *out_info);
 /* Evaluates the shape of an output for values of all the function's symbols

@@ -608,34 +608,18 @@ private:
   /// \p device: lent by the instance, which the call keeps alive.
   Call(xcr_call_t *owned, xcr_device_t *device) : Handle(owned), device(device) {}
 
-  using Getter = xcr_status_t (*)(const xcr_function_t *, std::uint32_t, xcr_argument_info_t *);
-  static Result<std::uint32_t> find(const xcr_function_t *function, std::string_view name,
-                                    std::uint32_t count, Getter getter, const char *kind) {
-    std::string known;
-    for (std::uint32_t i = 0; i < count; ++i) {
-      xcr_argument_info_t argument = XCR_ARGUMENT_INFO_INIT;
-      if (xcr_status_t status = getter(function, i, &argument))
-        return Failure(status);
-      if (detail::toCpp(argument.name) == name)
-        return i;
-      known.append(i ? ", '" : "'").append(detail::toCpp(argument.name)).append("'");
-    }
-    return Failure(XCR_STATUS_NOT_FOUND,
-                   std::string("no ") + kind + " '" + std::string(name) +
-                       "'; the function has: " + (count ? known : std::string("none")));
-  }
-  xcr_function_info_t functionInfo() const {
-    xcr_function_info_t info = XCR_FUNCTION_INFO_INIT;
-    xcr_function_get_info(xcr_call_function(get()), &info);
-    return info;
-  }
   Result<std::uint32_t> findInput(std::string_view name) const {
-    return find(xcr_call_function(get()), name, functionInfo().input_count, xcr_function_get_input,
-                "input");
+    return find(xcr_function_find_input, name);
   }
   Result<std::uint32_t> findOutput(std::string_view name) const {
-    return find(xcr_call_function(get()), name, functionInfo().output_count,
-                xcr_function_get_output, "output");
+    return find(xcr_function_find_output, name);
+  }
+  using Finder = xcr_status_t (*)(const xcr_function_t *, xcr_string_view_t, std::uint32_t *);
+  Result<std::uint32_t> find(Finder finder, std::string_view name) const {
+    std::uint32_t ordinal = 0;
+    if (xcr_status_t status = finder(xcr_call_function(get()), detail::toC(name), &ordinal))
+      return Failure(status);
+    return ordinal;
   }
   template <typename T>
   Result<void> copyInput(std::string_view name, Span<const T> values, Shape shape) {

@@ -93,7 +93,7 @@ func.func @f(%x: tensor<4xf32> {array.name = "x"}, %y: tensor<4xi32>) -> tensor<
 
 // -----
 
-// expected-error @+1 {{function 'f' has no input 'x'; it has input0, z}}
+// expected-error @+1 {{function 'f' has no input 'x'; there are input0, z}}
 func.func @f(%x: tensor<4xf32>, %y: tensor<4xf32> {array.name = "z"}) -> tensor<4xf32> {
   return %x : tensor<4xf32>
 }
@@ -117,7 +117,7 @@ func.func @f(%x: tensor<4xf32> {array.name = "x"}, %y: tensor<4xf32> {array.name
 
 // -----
 
-// expected-error @+1 {{there is no function 'f'; there are g}}
+// expected-error @+1 {{there is no function 'f'; there is g}}
 module {
   func.func @g(%x: tensor<4xf32>) -> tensor<4xf32> {
     return %x : tensor<4xf32>

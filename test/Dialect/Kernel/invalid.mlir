@@ -296,6 +296,14 @@ func.func @merge_run(%x: memref<9xf32>, %p: memref<9xi32>) {
 
 // -----
 
+func.func @merge_huge_run(%x: memref<9xf32>, %p: memref<9xi32>) {
+  // expected-error @below {{expected runs that a line can have, got 4611686018427387904 elements}}
+  kernel.merge %x, %p into %x, %p run = 4611686018427387904 : memref<9xf32>, memref<9xi32> into memref<9xf32>, memref<9xi32>
+  return
+}
+
+// -----
+
 func.func @unranked(%i: tensor<*xi32>, %u: tensor<4xf32>, %d: tensor<5xf32>) -> tensor<5xf32> {
   // expected-error @below {{expected ranked operands, got 'tensor<*xi32>', 'tensor<4xf32>' and 'tensor<5xf32>'}}
   %0 = kernel.scatter set, %i, %u into %d axes = [0] : tensor<*xi32>, tensor<4xf32> into tensor<5xf32> -> tensor<5xf32>

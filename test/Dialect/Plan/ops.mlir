@@ -25,6 +25,8 @@ func.func @tensors(%x: tensor<?x64xf32>, %c: tensor<4xf32>, %n: index) -> (tenso
   }
   // CHECK: plan.require %{{.*}} at_most %{{.*}}, "expected few rows"
   plan.require %n at_most %n, "expected few rows"
+  // CHECK: plan.require %{{.*}} at_least %{{.*}}, "expected an offset"
+  plan.require %n at_least %n, "expected an offset"
   // CHECK: plan.dispatch @kernel(%{{.*}} : tensor<?x64xf32>) scalars(%{{.*}}) -> (tensor<?x64xf32>) dims(%{{.*}}) reuse [-1]
   %b = plan.dispatch @kernel(%a : tensor<?x64xf32>) scalars(%n) -> (tensor<?x64xf32>) dims(%n) reuse [-1]
   // CHECK: plan.dispatch @kernel() -> (tensor<4xf32>) reuse [-1] updates [0] inits(%{{.*}} : tensor<4xf32>)

@@ -71,8 +71,20 @@ func.func @whole(%t: !tile.reg<64x8xf32, accumulator>, %r: !tile.rows<f32>) {
 // -----
 
 func.func @roles() {
-  // expected-error @+1 {{expected roles of at least one warpgroup and 24 to 256 registers, a multiple of 8, got 1 of 20}}
+  // expected-error @+1 {{expected roles of 1 to 8 warpgroups and 24 to 256 registers, a multiple of 8, got 1 of 20}}
   tile.roles counts [1] registers [20] {
+  ^bb0(%i: index):
+    tile.yield
+  }
+  return
+}
+
+// -----
+
+// 2^57 warpgroups have 2^64 threads, which 64 bits count as none.
+func.func @too_many_warpgroups() {
+  // expected-error @+1 {{expected roles of 1 to 8 warpgroups and 24 to 256 registers, a multiple of 8, got 144115188075855872 of 24}}
+  tile.roles counts [144115188075855872] registers [24] {
   ^bb0(%i: index):
     tile.yield
   }

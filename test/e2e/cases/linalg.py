@@ -446,7 +446,7 @@ def computed_slices():
         result = x.values.copy()
         result[n:2 * n + 1:n] = y.values
         return result
-    below, within = "expected an offset of at least 0 in dim 0, .* got 1 and 0 for", "expected a slice within dim 0 .*, got {} and 9 for"
+    below, within = "expected an offset of at least 0 in dim 0, got -1 for", "expected a slice within dim 0 .*, got {} and 9 for"
     still = "expected a stride of at least 1 in dim 0, got 1 and 0 for"
     errors = [(-1, below), (0, still), (5, within.format(11))]
     extract = head("extract", "%x: tensor<?x4xf32>", "tensor<2x4xf32>",

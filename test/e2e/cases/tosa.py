@@ -383,9 +383,9 @@ def computed_shapes():
     # Slices at computed places are refused where they are not in their operand.
     sizes = [number("%c2", 2), number("%c3", 3), shape_op("%m", "sub", "%n", "%c2")]
     for name, start, size, good, bad in (
-            ("size", "%c3", "%m", (), {4: "within dim 0 of the operand, got 5 and 4", 1: "a size of at least 0 in dim 0"}),
-            ("start", "%m", "%c3", (), {5: "within dim 0 of the operand, got 6 and 5", 1: "a start of at least 0 in dim 0"}),
-            ("both", "%m", "%c2", (2, 5), {1: "a start of at least 0 in dim 0"})):
+            ("size", "%c3", "%m", (), {4: "within dim 0 of the operand, got 5 and 4", 1: "a size of at least 0 in dim 0, got -1 for"}),
+            ("start", "%m", "%c3", (), {5: "within dim 0 of the operand, got 6 and 5", 1: "a start of at least 0 in dim 0, got -1 for"}),
+            ("both", "%m", "%c2", (2, 5), {1: "a start of at least 0 in dim 0, got -1 for"})):
         body = "\n".join("    " + line for line in ["%n = tosa.dim %x {axis = 0 : i32} : (tensor<?xf32>) -> !tosa.shape<1>", *sizes])
         text = f"""  func.func @NAME(%x: tensor<?xf32>) -> tensor<?xf32> {{\n{body}
     %y = tosa.slice %x, {start}, {size} : (tensor<?xf32>, !tosa.shape<1>, !tosa.shape<1>) -> tensor<?xf32>

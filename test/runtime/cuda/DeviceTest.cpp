@@ -439,6 +439,37 @@ TEST(CudaCode, WithoutAWayOutTheRefusalIsTold) {
                    XCR_STATUS_INCOMPATIBLE, "cuModuleLoadDataEx");
 }
 
+// A plan may give a kernel that takes a workspace none, and no bindings behind which it could lie.
+TEST(CudaCode, AWorkspaceOfNoBytesIsGivenAnAddress) {
+  if (!standIn())
+    GTEST_SKIP() << "needs the driver stand-in (target cuda_sim)";
+  const std::string text = ".version 8.0\n.target sm_80\n.address_size 64\n"
+                           ".visible .entry k(.param .u64 workspace)\n{\n  ret;\n}\n";
+  ModuleSpec spec = cudaKernelModule();
+  ExportSpec kernel;
+  kernel.name = "k";
+  kernel.block = {1, 1, 1};
+  kernel.parameters = {{fb::ParameterKind::Workspace, 0}};
+  spec.executables = {ptx("sm_80")};
+  spec.executables[0].image.assign(text.begin(), text.end());
+  spec.executables[0].exports = {kernel};
+  FunctionSpec function;
+  PlanSpec plan;
+  plan.dispatch({VariantSpec()}, {});
+  function.plans = {plan};
+  spec.functions = {function};
+  const std::vector<uint8_t> bytes = spec.finish();
+  for (const char *uri : {"cuda:0?launch=graph", "cuda:0?launch=stream"}) {
+    Device device = makeDevice(uri);
+    ASSERT_TRUE(device);
+    Module module = loadModule(bytes);
+    Instance instance = makeInstance(device, module);
+    ASSERT_TRUE(instance);
+    for (int i = 0; i < 2; ++i)
+      XCR_EXPECT_OK(xcr_invoke(instance.get(), xcr_string("main"), 0, nullptr, 0, nullptr));
+  }
+}
+
 TEST(CudaCode, ParametersThatTheCodeDoesNotHaveAreNamed) {
   Device device = makeDevice(("cuda:" + std::to_string(cudaOrdinal())).c_str());
   if (!device)

@@ -10,6 +10,7 @@
 #include "compiler/Codegen/CUDA/Common/Occupancy.h"
 #include "compiler/Codegen/CUDA/Common/ReductionGroup.h"
 #include "compiler/Codegen/CUDA/Common/Targets.h"
+#include "compiler/Dialect/Array/IR/Sizes.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 
@@ -98,7 +99,7 @@ static int64_t getCount(ArrayRef<int64_t> ranges, ArrayRef<unsigned> dims) {
   for (unsigned dim : dims) {
     if (ShapedType::isDynamic(ranges[dim]))
       return ShapedType::kDynamic;
-    count *= ranges[dim];
+    count = array::multiplyKnown({count, ranges[dim]});
   }
   return count;
 }
@@ -136,10 +137,7 @@ static bool followsReduction(linalg::GenericOp op, linalg::GenericOp root,
 /// True if an op that follows `op` goes over its whole space again.
 static bool isNeededAgain(linalg::GenericOp op, int64_t kept) {
   return isFollowedBy(op, [&](linalg::GenericOp next) {
-    int64_t count = 1;
-    for (int64_t range : next.getStaticLoopRanges())
-      count *= ShapedType::isDynamic(range) ? 1 : range;
-    return count > kept;
+    return array::multiplyKnown(next.getStaticLoopRanges()) > kept;
   });
 }
 
@@ -219,12 +217,12 @@ static std::optional<Split> chooseColumnSplit(linalg::GenericOp op, const Reduct
       return std::nullopt;
     return Split{op, loop, parts, /*isColumn=*/true, /*hasRest=*/true};
   }
-  if (kept * reduced < kFewElements || holdsColumns(op, kept, reduced))
+  if (array::multiplyKnown({kept, reduced}) < kFewElements || holdsColumns(op, kept, reduced))
     return std::nullopt;
   // Along the outermost dim that gives most parts.
   int64_t limit = kept < kWideColumns ? kMostColumnParts : kMostWideColumnParts;
   auto getFewest = [&](unsigned dim) {
-    return std::max<int64_t>(1, kFewestRows * ranges[dim] / reduced);
+    return std::max<int64_t>(1, kFewestRows * ranges[dim] / reduced); // in range: a tensor's dim
   };
   std::optional<Split> best;
   for (unsigned dim : group.reductionDims)

@@ -9,6 +9,7 @@
 
 #include "compiler/Codegen/CUDA/Common/PointEmitter.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
+#include "compiler/Dialect/Array/IR/Sizes.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 #include "compiler/Dialect/Plan/IR/Reductions.h"
 
@@ -237,7 +238,7 @@ static void moveToBatch(linalg::LinalgOp op, const Contraction::Side &side,
     if (llvm::is_contained(own, dim)) {
       inner.push_back(dim);
       isSymbolic |= ShapedType::isDynamic(ranges[dim]);
-      size *= ranges[dim];
+      size = array::multiplyKnown({size, ranges[dim]});
     } else if (!inner.empty()) {
       break;
     }
@@ -378,7 +379,7 @@ FailureOr<Contraction> matchContraction(const KernelInfo &kernel, std::string &r
   auto count = [&](ArrayRef<unsigned> group) {
     int64_t product = 1;
     for (unsigned dim : group)
-      product = ShapedType::isDynamic(ranges[dim]) ? ShapedType::kDynamic : product * ranges[dim];
+      product = array::mulSizes(product, ranges[dim]).value_or(ShapedType::kDynamic);
     return product;
   };
   if ((count(result.m) == 1 || count(result.n) == 1) && !isStreamedProduct(op, *kernel.target)) {

@@ -25,6 +25,7 @@
 #include "compiler/Codegen/CUDA/Common/Combiner.h"
 #include "compiler/Codegen/CUDA/Common/Targets.h"
 #include "compiler/Codegen/CUDA/Passes.h"
+#include "compiler/Dialect/Array/IR/Sizes.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 #include "compiler/Dialect/Plan/IR/Reductions.h"
@@ -279,7 +280,7 @@ std::string ReduceRowsInParts::judge(const Candidate &candidate, ArrayRef<Candid
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   int64_t rows = 1, columns = ranges.back();
   for (int64_t range : ArrayRef(ranges).drop_back())
-    rows *= ShapedType::isDynamic(range) ? kManyRows : range;
+    rows = array::multiplyKnown({rows, ShapedType::isDynamic(range) ? kManyRows : range});
   int64_t rowBytes = 0;
   for (Value tensor : candidate.rows)
     rowBytes += columns * getElementTypeOrSelf(tensor).getIntOrFloatBitWidth() / 8;

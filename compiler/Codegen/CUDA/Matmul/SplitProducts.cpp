@@ -10,6 +10,7 @@
 #include "compiler/Codegen/CUDA/Matmul/DoubleMMAModel.h"
 #include "compiler/Codegen/CUDA/Matmul/FMAModel.h"
 #include "compiler/Codegen/CUDA/Matmul/MatmulModel.h"
+#include "compiler/Dialect/Array/IR/Sizes.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -192,8 +193,8 @@ static std::optional<ProductSplit> choosePlainParts(linalg::ContractOp op, Array
         continue;
       FMAProblem part = problem, rest = problem;
       part.batch *= parts;
-      part.k = problem.k / ranges[loop] * size;
-      rest.k = problem.k / ranges[loop] * left;
+      part.k = problem.k / ranges[loop] * size; // in range: at most problem.k
+      rest.k = problem.k / ranges[loop] * left; // in range: likewise
       rest.isCopied &= isCopiedAhead(target, rest.k);
       double time = estimatePlain(target, part, isDouble) + estimateSumOfParts(problem, parts);
       if (rest.k > 0)
@@ -214,7 +215,7 @@ static std::optional<ProductSplit> chooseParts(linalg::ContractOp op, const Targ
   auto product = [&](ArrayRef<unsigned> loops) {
     int64_t result = 1;
     for (unsigned loop : loops)
-      result *= ranges[loop];
+      result = array::multiplyKnown({result, ranges[loop]});
     return result;
   };
   bool isSignedBytes = isBytes(op) && op.getCast() == linalg::TypeFn::cast_signed;
@@ -412,7 +413,8 @@ static std::optional<ProductSplit> chooseWindowParts(linalg::GenericOp op, const
   auto product = [&](ArrayRef<unsigned> dims, int64_t unknown) {
     int64_t result = 1;
     for (unsigned dim : dims)
-      result *= ShapedType::isDynamic(ranges[dim]) ? unknown : ranges[dim];
+      result = array::multiplyKnown(
+          {result, ShapedType::isDynamic(ranges[dim]) ? unknown : ranges[dim]});
     return result;
   };
   bool isHalf = llvm::all_of(op.getInputs(), [](Value operand) {

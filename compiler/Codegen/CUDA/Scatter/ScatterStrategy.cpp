@@ -13,6 +13,7 @@
 #include "compiler/Codegen/CUDA/Common/MemoryTime.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/Strategy.h"
+#include "compiler/Dialect/Array/IR/Sizes.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
@@ -53,8 +54,7 @@ static Choice chooseScatter(kernel::ScatterOp op, const KernelInfo &kernel) {
   auto count = [&](ArrayRef<int64_t> dims) {
     std::optional<int64_t> product = 1;
     for (int64_t dim : dims)
-      product = product && !type.isDynamicDim(dim) ? std::optional(*product * type.getDimSize(dim))
-                                                   : std::nullopt;
+      product = product ? array::mulSizes(*product, type.getDimSize(dim)) : std::nullopt;
     return product;
   };
   std::optional<int64_t> window = count(op.getWindowDims()), rows = count(op.getAxes());

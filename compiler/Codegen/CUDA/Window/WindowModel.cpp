@@ -18,6 +18,7 @@
 #include "compiler/Codegen/CUDA/Window/WindowModel.h"
 
 #include "compiler/Codegen/CUDA/Common/KernelInfo.h"
+#include "compiler/Dialect/Array/IR/Sizes.h"
 
 #include <algorithm>
 
@@ -69,10 +70,10 @@ WindowProblem describeWindows(linalg::LinalgOp op, int64_t elements) {
   for (unsigned dim = 0; dim < op.getNumLoops(); ++dim)
     if (written.isFunctionOfDim(dim)) {
       isGuess |= ShapedType::isDynamic(ranges[dim]);
-      problem.results *= ShapedType::isDynamic(ranges[dim]) ? 1 : ranges[dim];
+      problem.results = array::multiplyKnown({problem.results, ranges[dim]});
     }
   if (isGuess)
-    problem.results *= manyResults;
+    problem.results = array::multiplyKnown({problem.results, manyResults});
 
   OpOperand *slid = findSlidInput(op);
   if (!slid) {
@@ -95,7 +96,9 @@ WindowProblem describeWindows(linalg::LinalgOp op, int64_t elements) {
     ArrayRef<int64_t> shape = cast<ShapedType>(slid->get().getType()).getShape();
     for (int64_t i = read.getNumResults() - 1;
          i > 0 && !read.getResult(i).isFunctionOfDim(dim.getPosition()); --i)
-      problem.apart *= ShapedType::isDynamic(shape[i]) ? kLineBytes : shape[i];
+      problem.apart = array::multiplyKnown({problem.apart, ShapedType::isDynamic(shape[i])
+                                                               ? static_cast<int64_t>(kLineBytes)
+                                                               : shape[i]});
     break;
   }
   return problem;

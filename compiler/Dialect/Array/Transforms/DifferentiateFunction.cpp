@@ -16,6 +16,7 @@
 #include "compiler/Dialect/Array/Transforms/Passes.h"
 
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+#include "compiler/Dialect/Array/IR/NearestNames.h"
 #include "compiler/Dialect/Array/IR/ShapeRules.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -47,6 +48,12 @@ static bool isFloatTensor(Type type) {
   return tensor && isa<FloatType>(tensor.getElementType());
 }
 
+static std::string describeInputs(func::FuncOp func, StringRef unknown) {
+  auto names = llvm::map_to_vector(llvm::seq(func.getNumArguments()),
+                                   [&](unsigned index) { return inputName(func, index); });
+  return describeNames(unknown, SmallVector<StringRef>(names.begin(), names.end()));
+}
+
 /// The numbers of the inputs that `wanted` names; all that hold floats where it names none.
 static FailureOr<SmallVector<unsigned>> findInputs(func::FuncOp func,
                                                    ArrayRef<std::string> wanted) {
@@ -57,13 +64,9 @@ static FailureOr<SmallVector<unsigned>> findInputs(func::FuncOp func,
     if (name.getAsInteger(10, index))
       for (index = 0; index < count && inputName(func, index) != name;)
         ++index;
-    if (index >= count) {
-      InFlightDiagnostic error = func.emitError() << "function '" << func.getName()
-                                                  << "' has no input '" << name << "'; it has ";
-      llvm::interleaveComma(llvm::seq(count), error,
-                            [&](unsigned i) { error << inputName(func, i); });
-      return error;
-    }
+    if (index >= count)
+      return func.emitError() << "function '" << func.getName() << "' has no input '" << name
+                              << "'; " << describeInputs(func, name);
     if (!isFloatTensor(func.getArgumentTypes()[index]))
       return func.emitError() << "input '" << inputName(func, index) << "' of '" << func.getName()
                               << "' has type " << func.getArgumentTypes()[index]
@@ -212,10 +215,10 @@ struct Differentiate : impl::DifferentiateBase<Differentiate> {
     SymbolTable symbols(module);
     auto func = symbols.lookup<func::FuncOp>(function);
     if (!func) {
-      InFlightDiagnostic error = module.emitError()
-                                 << "there is no function '" << function << "'; there are ";
-      llvm::interleaveComma(module.getOps<func::FuncOp>(), error,
-                            [&](func::FuncOp known) { error << known.getName(); });
+      auto known = llvm::map_to_vector(module.getOps<func::FuncOp>(),
+                                       [](func::FuncOp func) { return func.getName(); });
+      module.emitError() << "there is no function '" << function << "'; "
+                         << describeNames(function, known);
       return signalPassFailure();
     }
     if (func.isExternal()) {

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Dialect/Array/IR/Sizes.h"
 #include "compiler/Dialect/Kernel/IR/KernelOpSupport.h"
 #include "compiler/Dialect/Kernel/IR/Order.h"
 
@@ -40,6 +41,8 @@ LogicalResult MergeOp::verify() {
   int64_t run = getRun();
   if (run <= 0)
     return emitOpError("expected runs of at least one element, got ") << run;
+  if (run > array::kMostElements)
+    return emitOpError("expected runs that a line can have, got ") << run << " elements";
   if (std::optional<int64_t> above = getAbove(); above && *above < 0)
     return emitOpError("expected to work above a length that is not negative, got ") << *above;
   return verifyTensorsOrMemrefs(*this);
@@ -94,7 +97,7 @@ static void mergeLine(MergeOp op, OpBuilder &b, Location loc, ValueRange line, V
   int64_t run = op.getRun();
   Value zero = arith::ConstantIndexOp::create(b, loc, 0),
         length = arith::ConstantIndexOp::create(b, loc, run),
-        pair = arith::ConstantIndexOp::create(b, loc, 2 * run);
+        pair = arith::ConstantIndexOp::create(b, loc, 2 * run); // in range: the verifier's
   auto pairs = scf::ForOp::create(b, loc, zero, size, pair);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(pairs.getBody());

@@ -44,7 +44,7 @@ def Plan_Space : I32EnumAttr<"Space", "where a buffer lives", [
 // The values are those of xc.fb.Comparison in schemas/module.fbs.
 def Plan_Comparison : I32EnumAttr<"Comparison", "how two sizes must compare", [
     I32EnumAttrCase<"Equal", 0, "equal">, I32EnumAttrCase<"AtMost", 1, "at_most">,
-    I32EnumAttrCase<"OneOrEqual", 2, "one_or_equal">]> {
+    I32EnumAttrCase<"OneOrEqual", 2, "one_or_equal">, I32EnumAttrCase<"AtLeast", 3, "at_least">]> {
   let cppNamespace = "::xc::plan";
 }
 

@@ -141,7 +141,8 @@ def Plan_RequireOp : Plan_Op<"require"> {
   let summary = "Demand that two sizes agree";
   let description = [{
     Refuses a call whose inputs have other shapes than an op can work with, where that is not known before: `left` and
-    `right` must be `equal`, `left` must be `at_most` `right`, or 1 or equal to it (`one_or_equal`). `what` says what was
+    `right` must be `equal`, `left` must be `at_most` `right`, or 1 or equal to it (`one_or_equal`). Sizes are taken to be 0 or more;
+    a `left` that may be negative, an offset, must be `at_least` `right`, a constant. `what` says what was
     expected; the runtime appends both numbers and the sizes that they come from. Made where array ops
     become linalg, and by `-xc-outline-dispatches` for operands of one op that must agree in a dim; that pass drops what it can prove, and
     `-xc-build-plan` lists the others as `requirements` of the plan. Example:

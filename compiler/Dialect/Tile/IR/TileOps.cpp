@@ -106,7 +106,7 @@ static LogicalResult verifyBox(Operation *op, TensorMapType map, SharedType tile
     return op->emitOpError("expected ") << map.getRank() << " coordinates, got " << coords;
   int64_t rows = 1;
   for (int64_t size : box.drop_back())
-    rows *= size;
+    rows *= size; // in range: 256 at most, in 5 dims
   if (map.getElementType() != tile.getElementType() || box.back() != columns ||
       rows > tile.getRows())
     return op->emitOpError("expected a box that is a panel of ") << tile << ", got " << map;
@@ -160,7 +160,7 @@ LogicalResult WriteOp::verify() {
     count = vector.getNumElements();
     type = vector.getElementType();
   }
-  if (type != tile.getElementType() || count * tile.getElementBytes() > 16)
+  if (type != tile.getElementType() || count > 16 / tile.getElementBytes())
     return emitOpError("expected at most 16 bytes of ")
            << tile.getElementType() << ", got " << getValues().getType();
   return success();
@@ -314,8 +314,9 @@ LogicalResult ReduceBlocksOp::verify() {
   AccumulatorType from = getAccumulator().getType(), to = getResult().getType();
   SharedType scratch = getScratch().getType();
   int64_t blocks = getBlocks();
-  if (blocks < 2 || blocks > 16 || from.getColumns() != to.getColumns() * blocks ||
-      from.getElementType() != to.getElementType())
+  bool isShared = blocks >= 2 && blocks <= 16 &&
+                  from.getColumns() == to.getColumns() * blocks; // in range: 16 at most
+  if (!isShared || from.getElementType() != to.getElementType())
     return emitOpError("expected 2 to 16 blocks that share the columns of ")
            << from << " equally, got " << blocks << " of " << to;
   if (scratch.getColumns() != from.getColumns() || scratch.getRows() % kWarpgroupRows != 0 ||

@@ -209,6 +209,9 @@ LogicalResult RetireOp::verify() {
 // Schedule
 //===----------------------------------------------------------------------===//
 
+/// A block has 1,024 threads.
+static constexpr int64_t kMostWarpgroups = 1024 / kWarpgroupThreads;
+
 LogicalResult RolesOp::verify() {
   size_t roles = getRoles().size();
   if (roles < 1 || getCounts().size() != roles || getRegisters().size() != roles)
@@ -218,21 +221,23 @@ LogicalResult RolesOp::verify() {
     if (failed(verifyBody(*this, role, IndexType::get(getContext()), {})))
       return failure();
   for (auto [count, registers] : llvm::zip_equal(getCounts(), getRegisters()))
-    if (count < 1 || registers < 24 || registers > 256 || registers % 8 != 0)
-      return emitOpError("expected roles of at least one warpgroup and 24 to 256 registers, a "
-                         "multiple of 8, got ")
+    if (count < 1 || count > kMostWarpgroups || registers < 24 || registers > 256 ||
+        registers % 8 != 0)
+      return emitOpError("expected roles of 1 to ")
+             << kMostWarpgroups << " warpgroups and 24 to 256 registers, a multiple of 8, got "
              << count << " of " << registers;
   // A thread that asks for more than is left waits until others give some back.
   constexpr int64_t available = 65536, step = 8;
   int64_t warpgroups = 0, wanted = 0;
   for (auto [count, registers] : llvm::zip_equal(getCounts(), getRegisters())) {
     warpgroups += count;
-    wanted += count * registers;
+    wanted += count * registers; // in range: both are small
   }
-  int64_t starting = available / (warpgroups * kWarpgroupThreads) / step * step;
-  if (wanted > warpgroups * starting)
+  int64_t starting = available / kWarpgroupThreads / warpgroups / step * step;
+  int64_t held = warpgroups * starting; // in range: at most `available`
+  if (wanted > held)
     return emitOpError("expected at most ")
-           << warpgroups * starting << " registers of a thread of each of " << warpgroups
+           << held << " registers of a thread of each of " << warpgroups
            << " warpgroups together, which the block starts with, got " << wanted;
   return success();
 }

@@ -5,10 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Input/NearestNames.h"
+#include "compiler/Dialect/Array/IR/NearestNames.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+
+#include <algorithm>
+#include <optional>
 
 using namespace llvm;
 
@@ -21,7 +25,8 @@ static std::optional<unsigned> measureDistance(StringRef unknown, StringRef name
   // Of three letters, two that are right are no word that was meant.
   unsigned most = std::clamp<size_t>(unknown.size() / 3, 1, 3);
   unsigned edits = unknown.edit_distance(name, /*AllowReplacements=*/true, most);
-  if (edits <= most)
+  // Something stays of what was written.
+  if (edits <= most && edits < std::max(unknown.size(), name.size()))
     return edits;
   bool isPart = (unknown.size() >= 3 && name.contains(unknown)) ||
                 (name.size() >= 4 && unknown.contains(name));
@@ -49,6 +54,22 @@ std::string suggestNames(StringRef unknown, ArrayRef<StringRef> known) {
     text += ("'" + name + "'").str();
   }
   return text + "?";
+}
+
+std::string describeNames(StringRef unknown, ArrayRef<StringRef> known) {
+  if (std::string text = suggestNames(unknown, known); !text.empty())
+    return text;
+  if (known.empty())
+    return "there is none";
+  if (known.size() <= kMostNames)
+    return "there " + std::string(known.size() == 1 ? "is " : "are ") + llvm::join(known, ", ");
+  SmallVector<std::pair<unsigned, StringRef>> all;
+  for (StringRef name : known)
+    all.push_back({unknown.edit_distance(name), name});
+  std::partial_sort(all.begin(), all.begin() + kMostNames, all.end());
+  auto nearest = llvm::make_second_range(ArrayRef(all).take_front(kMostNames));
+  return "of the " + std::to_string(known.size()) + " there are, nearest are " +
+         llvm::join(nearest, ", ");
 }
 
 } // namespace xc

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef XC_INPUT_NEARESTNAMES_H
-#define XC_INPUT_NEARESTNAMES_H
+#ifndef XC_ARRAY_NEARESTNAMES_H
+#define XC_ARRAY_NEARESTNAMES_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
@@ -23,6 +23,9 @@ llvm::SmallVector<llvm::StringRef> findNearest(llvm::StringRef unknown,
 /// "did you mean 'a', 'b' or 'c'?" of the names that are most like `unknown`; empty where none is.
 std::string suggestNames(llvm::StringRef unknown, llvm::ArrayRef<llvm::StringRef> known);
 
+/// The same; where none is like it, "there are a, b", or the three that differ least of more.
+std::string describeNames(llvm::StringRef unknown, llvm::ArrayRef<llvm::StringRef> known);
+
 } // namespace xc
 
-#endif // XC_INPUT_NEARESTNAMES_H
+#endif // XC_ARRAY_NEARESTNAMES_H
