@@ -21,6 +21,9 @@ namespace xc::cuda {
   STRATEGY(Merge)                                                                                  \
   STRATEGY(DigitSort)                                                                              \
   STRATEGY(Scatter)                                                                                \
+  STRATEGY(Attention)                                                                              \
+  STRATEGY(AttentionGradient)                                                                      \
+  STRATEGY(AttentionRows)                                                                          \
   STRATEGY(Transpose)                                                                              \
   STRATEGY(Elementwise)                                                                            \
   STRATEGY(DirectWindow)                                                                           \
