@@ -3,6 +3,8 @@ execute_process(COMMAND llvm-config-22 --prefix OUTPUT_VARIABLE LLVM_22_PREFIX O
 find_package(MLIR 22.1 REQUIRED CONFIG HINTS ${LLVM_22_PREFIX}/lib/cmake/mlir)
 find_package(LLD 22.1 REQUIRED CONFIG HINTS ${LLVM_22_PREFIX}/lib/cmake/lld)
 list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
+# The packages say where mlir-tblgen is, and not where llvm-tblgen is.
+set(LLVM_TABLEGEN_EXE ${LLVM_22_PREFIX}/bin/llvm-tblgen)
 include(TableGen)
 include(AddLLVM)
 include(AddMLIR)

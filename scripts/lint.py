@@ -208,7 +208,10 @@ def pass_files():
 RANKS = {
     "compiler/Pipeline": 6, "compiler/Target": 5, "compiler/Codegen": 4, "compiler/Conversion": 3, "compiler/Input": 3,
     "compiler/Dispatch": 2, "compiler/Dialect": 1, "runtime/module": 3, "runtime/hal": 2, "runtime/base": 1, "runtime/include": 0, "schemas": 0,
+    "cuda_abi": 0, "tools/ptxsim": 1,
 }
+# What two trees share, so that neither reaches into the other.
+SHARED = {"schemas": ("compiler/", "runtime/"), "cuda_abi": ("runtime/", "tools/ptxsim/")}
 
 
 def part_of(path):
@@ -216,8 +219,8 @@ def part_of(path):
 
 
 def include_directions():
-    """Includes go down the layers, and compiler and runtime meet in schemas/ only."""
-    for name in tracked(CODE, ("compiler/", "runtime/", "schemas/")):
+    """Includes go down the layers; compiler and runtime meet in schemas/ only, runtime and stand-in in cuda_abi/ only."""
+    for name in tracked(CODE, ("compiler/", "runtime/", "schemas/", "cuda_abi/", "tools/ptxsim/")):
         part = part_of(name)
         for number, line in enumerate(lines(name), 1):
             match = re.match(r'\s*#\s*include\s+[<"]([^">]+)[">]', line)
@@ -227,10 +230,10 @@ def include_directions():
             target = "runtime/include" if included.startswith("xcr/") else part_of(included)
             if included.startswith(("tools/", "test/")):
                 yield f"{name}:{number}: {part or name} may not include {included}"
-            if target is None or target == part or part is None or target == "schemas":
+            if target is None or target == part or part is None or name.startswith(SHARED.get(target, "/")):
                 continue
             if target.split("/")[0] != part.split("/")[0]:
-                yield f"{name}:{number}: compiler and runtime meet in schemas/ only, got {included}"
+                yield f"{name}:{number}: {' and '.join(SHARED)} are all that two trees share, got {included}"
             elif RANKS[target] >= RANKS[part]:
                 yield f"{name}:{number}: {part} may not include {included}: includes go down the layers"
 
@@ -308,7 +311,7 @@ def formatting():
 
 def headings():
     """Every source says in its first line what it is, and which licence it has."""
-    for name in tracked((".cpp", ".h", ".hpp", ".c", ".td"), ("compiler/", "runtime/", "tools/", "test/", "schemas/", "samples/", "python/")):
+    for name in tracked((".cpp", ".h", ".hpp", ".c", ".td"), ("compiler/", "runtime/", "cuda_abi/", "tools/", "test/", "schemas/", "samples/", "python/")):
         head = lines(name)[:8]
         if not head or not re.match(r"(//|/\*)===- \S+.* -", head[0]):
             yield f"{name}:1: expected a first line such as '//===- Foo.cpp - What it is ---===//'"

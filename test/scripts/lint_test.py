@@ -75,6 +75,8 @@ FAULTS = {
         ("compiler/Target/A.h", '#include "runtime/base/B.h"\n', '#include "schemas/module_header.h"\n'),
         ("runtime/base/A.h", '#include "runtime/hal/B.h"\n', '#include "xcr/xcr.h"\n'),
         ("runtime/hal/A.h", '#include "tools/common/B.h"\n', '#include "runtime/base/B.h"\n'),
+        ("tools/ptxsim/driver/A.h", '#include "runtime/hal/B.h"\n', '#include "cuda_abi/cuda_abi.h"\n'),
+        ("cuda_abi/include/cuda_abi/A.h", '#include "schemas/module_header.h"\n', '#include "cuda_abi/cuda_abi.h"\n'),
     ],
     "forbidden_calls": [
         ("compiler/A.cpp", "void f() { llvm::errs() << 1; }\n", "void f() { emitError() << 1; } // llvm::errs()\n"),

@@ -8,8 +8,8 @@
 #ifndef XC_TOOLS_XBENCH_SIMULATORCOUNTERS_H
 #define XC_TOOLS_XBENCH_SIMULATORCOUNTERS_H
 
+#include "ptxsim/control.h"
 #include "tools/common/Json.h"
-#include "tools/ptxsim/include/ptxsim/control.h"
 
 #include <string>
 #include <vector>

@@ -14,105 +14,81 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Option/ArgList.h"
+#include "llvm/Option/OptTable.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <array>
 
 namespace xc {
 
+//===----------------------------------------------------------------------===//
+// The table of options
+//===----------------------------------------------------------------------===//
+
 namespace {
 
-struct Flag {
-  llvm::StringLiteral name;     // with its dashes; a trailing '=' takes a value
-  llvm::StringLiteral argument; // shown in the help
-  llvm::StringLiteral help;
+enum OptionID {
+  OPT_INVALID = 0,
+#define OPTION(...) LLVM_MAKE_OPT_ID(__VA_ARGS__),
+#include "tools/xcompile/Options.inc"
+#undef OPTION
+};
+
+#define OPTTABLE_STR_TABLE_CODE
+#include "tools/xcompile/Options.inc"
+#undef OPTTABLE_STR_TABLE_CODE
+
+#define OPTTABLE_PREFIXES_TABLE_CODE
+#include "tools/xcompile/Options.inc"
+#undef OPTTABLE_PREFIXES_TABLE_CODE
+
+using llvm::opt::DefaultVis; // named by the table
+
+constexpr llvm::opt::OptTable::Info kOptions[] = {
+#define OPTION(...) LLVM_CONSTRUCT_OPT_INFO(__VA_ARGS__),
+#include "tools/xcompile/Options.inc"
+#undef OPTION
+};
+
+struct Options final : llvm::opt::GenericOptTable {
+  Options() : GenericOptTable(OptionStrTable, OptionPrefixesTable, kOptions) {}
 };
 
 } // namespace
 
-static constexpr Flag kFlags[] = {
-    {"-o", "FILE",
-     "Write the result to FILE (default: the input's name with .vmfb; - is standard output)"},
-    {"--target=", "LIST",
-     "Comma-separated targets: cpu, cpu:ARCH, cuda, cuda:ARCH (default: cpu); cuda alone is this "
-     "machine's GPU, or sm_80 and sm_90a where there is none"},
-    {"--cpu=", "ARCH",
-     "Same as --target=cpu:ARCH for the cpu targets in the list that name none (default: "
-     "x86-64-v3)"},
-    {"--compile-to=", "PHASE",
-     "Stop after PHASE and write the IR: input, array, linalg, layout, dispatch, codegen, plan, "
-     "vmfb"},
-    {"--emit=", "FORM",
-     "What to write: vmfb, mlir (the IR after --compile-to), bytecode (the same as MLIR bytecode)"},
-    {"--dump-dir=", "DIR",
-     "Write the IR after every phase and each kernel's IR and assembly to DIR"},
-    {"--gradient=", "FUNCTION[:INPUTS]",
-     "Add FUNCTION_vjp, the gradient of FUNCTION to its inputs of floats, or to those that the "
-     "comma-separated INPUTS name or number"},
-    {"--report", "",
-     "Print what became of each kernel; --report=json prints it as JSON (to standard error where "
-     "the result goes to standard output)"},
-    {"--timing", "", "Print where the time went"},
-    {"--stub-unsupported", "",
-     "ONNX, StableHLO: put zeros in the place of what is not supported, with a warning, to look at "
-     "the rest"},
-    {"--fix-dim=", "NAME=SIZE", "ONNX: the symbolic dim NAME of the inputs has this size"},
-    {"--fix-input=", "NAME=NUMBER,...",
-     "ONNX: input NAME is these numbers, known while the module is compiled"},
-    {"--external-weights=", "FILE",
-     "ONNX: write large weights to FILE, a .safetensors file, as parameters of scope 'weights' "
-     "that "
-     "the module names and does not hold"},
-    {"--check-weights=", "SCOPE=FILE",
-     "Name every external parameter of SCOPE that FILE, a .safetensors file, does not have, by "
-     "name, type and shape; write nothing if there is one"},
-    {"-O", "0..3", "Optimisation level (default: 3)"},
-    {"--fast-math", "", "Allow approximations, reassociation and flushed denormals"},
-    {"--allow-tf32", "",
-     "Multiply f32 matrices on a GPU's tensor cores, which take the first 10 bits of mantissas"},
-    {"--no-wgmma", "",
-     "CUDA: matrix products on mma.sync or by fused multiply-add, also where there is wgmma"},
-    {"--tuning=", "FILE", "CUDA: take the layout of kernels from FILE, lines of KEY = CONFIG"},
-    {"--no-shipped-tuning", "",
-     "CUDA: lay products out as the model says, also where other layouts were measured for them"},
-    {"--ptxas=", "PATH",
-     "Assemble PTX with this ptxas (default: the one on PATH, if any; off: PTX only)"},
-    {"--line-info", "", "Put source lines into PTX"},
-    {"--no-fusion", "", "Give every op a kernel of its own, to see what each costs"},
-    {"--no-reuse", "",
-     "Let no two temporaries share memory, to find reads of stale values (XCR_TEMPORARIES=separate "
-     "at run time)"},
-    {"-j", "N", "Compile kernels on N threads (default: all cores)"},
-    {"--help", "", "Print this"},
-    {"--version", "", "Print the version"},
-};
-
 std::string getHelp() {
-  std::string text =
-      "Usage: xcompile MODEL.mlir -o MODEL.vmfb [options]\n\n"
-      "Compiles array ops, StableHLO as JAX prints it, linalg on tensors, or an ONNX model, into "
-      "one file for the xcompile runtime.\n\nOptions:\n";
-  for (const Flag &flag : kFlags) {
-    std::string left = "  " + flag.name.str() +
-                       (flag.name == "-o" || flag.name == "-j" ? " " : "") + flag.argument.str();
-    text +=
-        left + std::string(left.size() < 24 ? 24 - left.size() : 1, ' ') + flag.help.str() + "\n";
-  }
-  text += "\nCUDA architectures: " + cuda::listTargets() + "\n";
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  Options().printHelp(stream, "xcompile MODEL.mlir -o MODEL.vmfb [options]",
+                      "Compiles array ops, StableHLO as JAX prints it, linalg on tensors, or an "
+                      "ONNX model, into one file for the xcompile runtime.");
+  stream << "\nCUDA architectures: " << cuda::listTargets() << "\n";
   return text;
 }
 
 /// For a flag that is none, or lacks its value.
-static std::string describeUnknownFlag(llvm::StringRef argument) {
-  llvm::SmallVector<llvm::StringRef> known;
-  for (const Flag &flag : kFlags) {
-    if (flag.name == (argument + "=").str())
-      return ("expected a value after " + argument + ": " + flag.name + flag.argument).str();
-    known.push_back(flag.name.rtrim('='));
+static std::string describeUnknown(const Options &options, llvm::StringRef argument) {
+  llvm::SmallVector<std::string> names;
+  for (unsigned id = OPT_UNKNOWN + 1; id <= options.getNumOptions(); ++id) {
+    if (!options.getOptionHelpText(id))
+      continue;
+    std::string name = options.getOptionPrefixedName(id).str();
+    if (name == argument.str() + "=")
+      return "expected a value after " + argument.str() + ": " + name +
+             options.getOptionMetaVar(id).str();
+    names.push_back(llvm::StringRef(name).rtrim('=').str());
   }
+  llvm::SmallVector<llvm::StringRef> known(names.begin(), names.end());
   std::string meant = suggestNames(argument.split('=').first, known);
   return "unknown flag '" + argument.str() + "'; " +
          (meant.empty() ? "known are " + llvm::join(known, " ") : meant + " --help lists all");
 }
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
 
 static constexpr llvm::StringLiteral kDefaultCPU = "x86-64-v3";
 
@@ -244,120 +220,125 @@ static bool parseNumber(llvm::StringRef flag, llvm::StringRef value, unsigned ma
   return false;
 }
 
+//===----------------------------------------------------------------------===//
+// The command line
+//===----------------------------------------------------------------------===//
+
 namespace {
 
 /// The state of one pass over the arguments.
 struct Parser {
   CommandLine &result;
   std::string &error;
-  int argc;
-  char **argv;
-  int next = 1;
+  const Options options = {};
   std::string targets = "cpu", cpu = {}, emit = {};
 
-  /// The value of a flag such as -o: glued to it, with or without a '=', or the next argument.
-  bool takeValue(llvm::StringRef argument, llvm::StringRef flag, llvm::StringRef &value) {
-    value = argument.drop_front(flag.size());
-    bool isGlued = !value.empty();
-    value.consume_front("=");
-    if (!isGlued && next < argc)
-      value = argv[next++];
-    if (value.empty())
-      error = "expected a value after " + flag.str();
-    return error.empty();
-  }
+  bool parse(llvm::ArrayRef<const char *> arguments);
 
-  /// Takes the value of a flag that ends in '=' into `place`, if `value` is that flag.
-  bool consume(llvm::StringRef &value, llvm::StringRef flag, std::string &place) {
-    if (!value.consume_front(flag))
-      return false;
-    place = value.str();
-    if (value.empty())
-      error = "expected a value after " + flag.str();
-    return true;
-  }
-
-  bool parseOne(llvm::StringRef argument);
+private:
+  bool parseOne(const llvm::opt::Arg &argument);
+  bool parseInput(llvm::StringRef name);
+  bool parseReport(llvm::StringRef form);
   bool finish();
+  /// The value of an option; of one such as -o, a '=' may come before it.
+  bool takeValue(const llvm::opt::Arg &argument, std::string &place);
+  bool fail(std::string message) {
+    error = std::move(message);
+    return false;
+  }
 };
 
 } // namespace
 
-bool Parser::parseOne(llvm::StringRef argument) {
-  llvm::StringRef value = argument;
-  unsigned number = 0;
-  if (argument == "-" || !argument.starts_with("-")) {
-    if (!result.input.empty()) {
-      error = "expected one input, got '" + result.input + "' and '" + argument.str() + "'";
-      return false;
-    }
-    result.input = argument.str();
-    return true;
-  }
-  if (argument == "--help" || argument == "-h")
+bool Parser::takeValue(const llvm::opt::Arg &argument, std::string &place) {
+  llvm::StringRef value = argument.getValue(), spelling = argument.getSpelling();
+  if (!spelling.ends_with("="))
+    value.consume_front("=");
+  if (value.empty())
+    return fail("expected a value after " + spelling.str());
+  place = value.str();
+  return true;
+}
+
+bool Parser::parseInput(llvm::StringRef name) {
+  if (!result.input.empty())
+    return fail("expected one input, got '" + result.input + "' and '" + name.str() + "'");
+  result.input = name.str();
+  return true;
+}
+
+bool Parser::parseReport(llvm::StringRef form) {
+  if (form != "text" && form != "json")
+    return fail("unknown form of report '" + form.str() + "'; known are text, json");
+  result.report = form == "json" ? ReportKind::Json : ReportKind::Text;
+  return true;
+}
+
+bool Parser::parseOne(const llvm::opt::Arg &argument) {
+  CompileOptions &compile = result.compile;
+  std::string value;
+  switch (argument.getOption().getID()) {
+  case OPT_INPUT:
+    return parseInput(argument.getValue());
+  case OPT_help:
     return result.showHelp = true;
-  if (argument == "--version")
+  case OPT_version:
     return result.showVersion = true;
-  if (argument == "--timing")
+  case OPT_timing:
     return result.timing = true;
-  if (argument == "--stub-unsupported")
-    return result.compile.stubUnsupported = true;
-  if (argument == "--fast-math")
-    return result.compile.fastMath = true;
-  if (argument == "--allow-tf32")
-    return result.compile.allowTF32 = true;
-  if (argument == "--no-wgmma") {
-    result.compile.wgmma = false;
-    return true;
+  case OPT_report:
+    return parseReport("text");
+  case OPT_report_form:
+    return parseReport(argument.getValue());
+  case OPT_stub_unsupported:
+    return compile.stubUnsupported = true;
+  case OPT_fast_math:
+    return compile.fastMath = true;
+  case OPT_allow_tf32:
+    return compile.allowTF32 = true;
+  case OPT_line_info:
+    return compile.lineInfo = true;
+  case OPT_no_wgmma:
+    return compile.wgmma = false, true;
+  case OPT_no_shipped_tuning:
+    return compile.shippedTuning = false, true;
+  case OPT_no_fusion:
+    return compile.fuse = false, true;
+  case OPT_no_reuse:
+    return compile.reuse = false, true;
+  case OPT_target:
+    return takeValue(argument, targets);
+  case OPT_cpu:
+    return takeValue(argument, cpu);
+  case OPT_emit:
+    return takeValue(argument, emit);
+  case OPT_ptxas:
+    return takeValue(argument, compile.ptxas);
+  case OPT_tuning:
+    return takeValue(argument, result.tuning);
+  case OPT_dump_dir:
+    return takeValue(argument, compile.dumpDirectory);
+  case OPT_output:
+    return takeValue(argument, result.output);
+  case OPT_compile_to:
+    return parsePhaseFlag(argument.getValue(), result, error);
+  case OPT_gradient:
+    return parseGradient(argument.getValue(), result, error);
+  case OPT_fix_dim:
+    return parseFixedDim(argument.getValue(), result, error);
+  case OPT_fix_input:
+    return parseFixedInput(argument.getValue(), result, error);
+  case OPT_external_weights:
+    return takeValue(argument, result.externalWeights);
+  case OPT_check_weights:
+    return parseWeights(argument.getValue(), result, error);
+  case OPT_opt_level:
+    return parseNumber("-O", argument.getValue(), 3, compile.optLevel, error);
+  case OPT_threads:
+    return takeValue(argument, value) && parseNumber("-j", value, 1024, result.threads, error);
+  default:
+    return fail(describeUnknown(options, argument.getValue()));
   }
-  if (argument == "--no-shipped-tuning") {
-    result.compile.shippedTuning = false;
-    return true;
-  }
-  if (argument == "--line-info")
-    return result.compile.lineInfo = true;
-  if (argument == "--no-fusion") {
-    result.compile.fuse = false;
-    return true;
-  }
-  if (argument == "--no-reuse") {
-    result.compile.reuse = false;
-    return true;
-  }
-  if (argument == "--report" || argument == "--report=text" || argument == "--report=json") {
-    result.report = argument.ends_with("json") ? ReportKind::Json : ReportKind::Text;
-    return true;
-  }
-  if (consume(value, "--target=", targets) || consume(value, "--cpu=", cpu) ||
-      consume(value, "--emit=", emit) || consume(value, "--ptxas=", result.compile.ptxas) ||
-      consume(value, "--tuning=", result.tuning) ||
-      consume(value, "--external-weights=", result.externalWeights) ||
-      consume(value, "--dump-dir=", result.compile.dumpDirectory))
-    return error.empty();
-  if (value.consume_front("--compile-to="))
-    return parsePhaseFlag(value, result, error);
-  if (value.consume_front("--gradient="))
-    return parseGradient(value, result, error);
-  if (value.consume_front("--fix-dim="))
-    return parseFixedDim(value, result, error);
-  if (value.consume_front("--fix-input="))
-    return parseFixedInput(value, result, error);
-  if (value.consume_front("--check-weights="))
-    return parseWeights(value, result, error);
-  if (argument.starts_with("-O"))
-    return parseNumber("-O", argument.drop_front(2), 3, result.compile.optLevel, error);
-  if (argument.starts_with("-o")) {
-    if (!takeValue(argument, "-o", value))
-      return false;
-    return result.output = value.str(), true;
-  }
-  if (argument.starts_with("-j")) {
-    if (!takeValue(argument, "-j", value) || !parseNumber("-j", value, 1024, number, error))
-      return false;
-    return result.threads = number, true;
-  }
-  error = describeUnknownFlag(argument);
-  return false;
 }
 
 bool Parser::finish() {
@@ -401,12 +382,19 @@ bool Parser::finish() {
   return addTargets(targets, cpu, result, error);
 }
 
-bool parseCommandLine(int argc, char **argv, CommandLine &result, std::string &error) {
-  Parser parser{result, error, argc, argv};
-  while (parser.next < argc)
-    if (!parser.parseOne(argv[parser.next++]))
+bool Parser::parse(llvm::ArrayRef<const char *> arguments) {
+  unsigned missingIndex = 0, missingCount = 0;
+  llvm::opt::InputArgList list = options.ParseArgs(arguments, missingIndex, missingCount);
+  for (const llvm::opt::Arg *argument : list)
+    if (!parseOne(*argument))
       return false;
-  return parser.finish();
+  if (missingCount > 0)
+    return fail(std::string("expected a value after ") + arguments[missingIndex]);
+  return finish();
+}
+
+bool parseCommandLine(int argc, char **argv, CommandLine &result, std::string &error) {
+  return Parser{result, error}.parse(llvm::ArrayRef(argv + 1, argc - 1));
 }
 
 } // namespace xc

@@ -41,7 +41,6 @@ void buildCodegenPipeline(OpPassManager &kernelPM, const CodegenOptions &options
   for (const Strategy *strategy : getStrategies())
     if (std::unique_ptr<Pass> emission = strategy->createEmission())
       kernelPM.addNestedPass<func::FuncOp>(std::move(emission));
-  kernelPM.addNestedPass<func::FuncOp>(createEmitAttention());
 
   // No grid is larger than hardware launches.
   kernelPM.addNestedPass<func::FuncOp>(createFoldGrids({options.gridLimit}));

@@ -12,9 +12,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Codegen/CUDA/Attention/AttentionGradient.h"
-#include "compiler/Codegen/CUDA/Attention/AttentionProblem.h"
-#include "compiler/Codegen/CUDA/Attention/DecodeAttention.h"
 #include "compiler/Codegen/CUDA/Common/Guards.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/SelectVariants.h"
@@ -56,7 +53,7 @@ static FailureOr<std::optional<Choice>> takeGiven(KernelQuery &query) {
     }
     if (!key->isExact)
       return std::optional<Choice>();
-    return emitError(entry->loc) << "expected a configuration that the product " << key->text
+    return emitError(entry->loc) << "expected a configuration that " << key->text
                                  << " can take, got " << entry->config << ": " << *wrong;
   }
   return std::optional<Choice>();
@@ -209,25 +206,14 @@ LogicalResult SelectStrategy::configure(func::FuncOp function) {
     recordChoice(function, {given, "as configured"}, narrow ? 32 : 64);
     return success();
   }
-  if (kernel::AttentionOp op = matchAttention(*kernel))
-    return configureAttention(op, *kernel, narrow, tables.given);
-  if (kernel::AttentionGradientOp op = matchAttentionGradient(*kernel))
-    return configureAttentionGradient(op, *kernel, narrow, tables.given);
-  if (configureDecodeAttention(*kernel, narrow))
-    return success();
   FailureOr<Choice> found = choose(*kernel);
   if (failed(found) || failed(addSortVariants(*kernel)))
     return failure();
   auto chooseVariant = [&](const KernelInfo &variant, std::optional<int64_t> rowBound) {
     return choose(variant, rowBound);
   };
-  for (bool guardWidths : {true, false}) {
-    VariantMaker maker{*kernel, chooseVariant, narrow, guardWidths};
-    if (!guardWidths || hasSymbolicWidths(*kernel))
-      if (failed(maker.addRowVariants()) || failed(maker.addProductVariants()) ||
-          failed(maker.addGuardedVariant(*found)))
-        return failure();
-  }
+  if (failed(addVariants(*kernel, chooseVariant, narrow, *found)))
+    return failure();
   recordChoice(function, *found, narrow ? 32 : 64);
   return success();
 }

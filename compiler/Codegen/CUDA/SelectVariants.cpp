@@ -8,7 +8,8 @@
 // Where a size is symbolic, up to three variants are made: one under guards on sizes, which are
 // multiples of the vector width and have 32-bit indices, one for other sizes with such indices, and
 // a general one. In place of either of the first two there may be families of them: for rows of
-// several lengths, for products of few rows, and for such with long sums.
+// several lengths, for products of few rows, and for such with long sums. Attention has one
+// variant, on wgmma.
 //
 //===----------------------------------------------------------------------===//
 
@@ -71,6 +72,44 @@ LogicalResult VariantMaker::addGuardedVariant(const Choice &general) {
     if (isWanted) {
       if (isa<MatmulWGMMAAttr>(choice->config))
         addNonEmptyGuards(*variant);
+      recordChoice(variant->getFunction(), *choice, 32);
+      return success();
+    }
+  }
+  variant->getFunction().erase();
+  return success();
+}
+
+LogicalResult addVariants(const KernelInfo &kernel, ChooseFn choose, bool isNarrow,
+                          const Choice &general) {
+  if (isa<AttentionRowsAttr>(general.config))
+    return VariantMaker(kernel, choose, isNarrow, /*guardWidths=*/false).addAttentionVariant();
+  for (bool guardWidths : {true, false}) {
+    VariantMaker maker(kernel, choose, isNarrow, guardWidths);
+    if (!guardWidths || hasSymbolicWidths(kernel))
+      if (failed(maker.addRowVariants()) || failed(maker.addProductVariants()) ||
+          failed(maker.addGuardedVariant(general)))
+        return failure();
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Attention
+//===----------------------------------------------------------------------===//
+
+LogicalResult VariantMaker::addAttentionVariant() {
+  if (countScalars(kernel.getFunction()) == 0)
+    return success();
+  FailureOr<KernelInfo> variant = cloneKernel("_fused");
+  if (failed(variant))
+    return failure();
+  if (addGuards(*variant, /*guardCounts=*/true, /*guardWidths=*/false)) {
+    addNonEmptyGuards(*variant);
+    FailureOr<Choice> choice = choose(*variant, std::nullopt);
+    if (failed(choice))
+      return failure();
+    if (isa<AttentionAttr>(choice->config)) {
       recordChoice(variant->getFunction(), *choice, 32);
       return success();
     }

@@ -12,20 +12,27 @@
 
 namespace xc::cuda {
 
+/// Chooses for a variant; `rowBound` limits the length of rows that it reduces. Fails where what
+/// is given cannot be taken, which an error has said.
+using ChooseFn = llvm::function_ref<mlir::FailureOr<Choice>(const KernelInfo &variant,
+                                                            std::optional<int64_t> rowBound)>;
+
+/// Puts all variants of `kernel`, for which `general` was chosen, before it. `isNarrow`: all
+/// indices are known to fit 32 bits, so that none need a guard.
+mlir::LogicalResult addVariants(const KernelInfo &kernel, ChooseFn choose, bool isNarrow,
+                                const Choice &general);
+
 /// Puts copies of a kernel of symbolic sizes before it, each with guards that say which sizes it is
 /// for and with what is chosen for these. Those that come first are taken first.
 class VariantMaker {
 public:
-  /// Chooses for a variant; `rowBound` limits the length of rows that it reduces. Fails where what
-  /// is given cannot be taken, which an error has said.
-  using ChooseFn = llvm::function_ref<mlir::FailureOr<Choice>(const KernelInfo &variant,
-                                                              std::optional<int64_t> rowBound)>;
-
-  /// `isNarrow`: all indices are known to fit 32 bits, so that none need a guard. `guardWidths`:
-  /// variants are for innermost sizes that are multiples of the vector width.
+  /// `isNarrow`: as above. `guardWidths`: variants are for innermost sizes that are multiples of
+  /// the vector width.
   VariantMaker(const KernelInfo &kernel, ChooseFn choose, bool isNarrow, bool guardWidths)
       : kernel(kernel), choose(choose), isNarrow(isNarrow), guardWidths(guardWidths) {}
 
+  /// The variant of attention on wgmma.
+  mlir::LogicalResult addAttentionVariant();
   /// Variants for rows of symbolic length that are short enough to be held.
   mlir::LogicalResult addRowVariants();
   /// Variants for products with few rows of symbolic number, and with long sums of symbolic length.

@@ -21,6 +21,10 @@ namespace xc::cuda {
   STRATEGY(Merge)                                                                                  \
   STRATEGY(DigitSort)                                                                              \
   STRATEGY(Scatter)                                                                                \
+  STRATEGY(Attention)                                                                              \
+  STRATEGY(AttentionGradient)                                                                      \
+  STRATEGY(AttentionRows)                                                                          \
+  STRATEGY(DecodeAttention)                                                                        \
   STRATEGY(Transpose)                                                                              \
   STRATEGY(Elementwise)                                                                            \
   STRATEGY(DirectWindow)                                                                           \

@@ -6,6 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Strategy.h"
+#include "compiler/Codegen/CUDA/Attention/AttentionGradient.h"
+#include "compiler/Codegen/CUDA/Attention/AttentionProblem.h"
 #include "compiler/Codegen/CUDA/Matmul/ProductStrategy.h"
 
 #include "compiler/Dialect/Array/IR/Sizes.h"
@@ -76,6 +78,13 @@ int64_t getInnermostDivisor(PointEmitter &points, const ReductionGroup &group,
   return 1;
 }
 
+std::optional<TuningKey> getTuningKey(KernelQuery &query) {
+  for (const Strategy *strategy : getStrategies())
+    if (std::optional<TuningKey> key = strategy->getKey(query))
+      return key;
+  return std::nullopt;
+}
+
 //===----------------------------------------------------------------------===//
 // Queries
 //===----------------------------------------------------------------------===//
@@ -104,7 +113,10 @@ KernelQuery::KernelQuery(const KernelInfo &kernel, PointEmitter &points,
       lines(matchLineKernel(kernel)) {
   if (kernel.outputs.size() == 1)
     scatter = kernel.outputs.front().tensor.getDefiningOp<kernel::ScatterOp>();
-  isPlain = !lines && llvm::none_of(kernel.tensorOps, llvm::IsaPred<kernel::ScatterOp>);
+  attention = matchAttention(kernel);
+  attentionGradient = matchAttentionGradient(kernel);
+  isPlain = !lines && !attention && !attentionGradient &&
+            llvm::none_of(kernel.tensorOps, llvm::IsaPred<kernel::ScatterOp>);
 }
 
 const Contraction *KernelQuery::getContraction() {

@@ -20,6 +20,8 @@
 #include "compiler/Codegen/CUDA/SelectStrategy.h"
 #include "compiler/Codegen/CUDA/Window/WindowModel.h"
 
+#include "compiler/Dialect/Kernel/IR/AttentionGradientOp.h"
+
 #include "llvm/ADT/SmallVectorExtras.h"
 
 namespace mlir {
@@ -64,7 +66,11 @@ public:
   const LineKernel *getLineKernel() const { return lines ? &*lines : nullptr; }
   /// The scatter whose result is the only output; null if there is none.
   kernel::ScatterOp getScatter() const { return scatter; }
-  /// Whether the kernel has reductions, or neither those nor a scan, a sort or a scatter.
+  /// The attention that the kernel computes, or its gradient; null if it is neither.
+  kernel::AttentionOp getAttention() const { return attention; }
+  kernel::AttentionGradientOp getAttentionGradient() const { return attentionGradient; }
+  /// Whether the kernel has reductions, or neither those nor a scan, a sort, a scatter or
+  /// attention.
   bool isReduction() const { return isPlain && !kernel.getReductions().empty(); }
   bool isElementwise() const { return isPlain && kernel.getReductions().empty(); }
 
@@ -83,6 +89,8 @@ public:
 private:
   std::optional<LineKernel> lines;
   kernel::ScatterOp scatter;
+  kernel::AttentionOp attention;
+  kernel::AttentionGradientOp attentionGradient;
   bool isPlain;
   std::optional<mlir::FailureOr<Contraction>> contraction;
   std::optional<std::optional<WindowQuery>> windows;
@@ -111,6 +119,10 @@ public:
     return std::nullopt;
   }
 
+  /// What a tuning table calls the kernel; nothing if it is none of a kind that the strategy is for
+  /// and that can be tuned.
+  virtual std::optional<TuningKey> getKey(KernelQuery &query) const { return std::nullopt; }
+
   /// The microseconds that the strategy's model expects of a configuration that it can take;
   /// nothing where it has no model.
   virtual std::optional<double> estimate(KernelQuery &query, mlir::Attribute config) const {
@@ -131,7 +143,7 @@ public:
 /// All of them, in the order in which they are asked: of equal times the first one is taken.
 llvm::ArrayRef<const Strategy *> getStrategies();
 
-/// What a tuning table calls the kernel, if it is of a kind that can be tuned.
+/// What a tuning table calls the kernel: the key of the first strategy that has one.
 std::optional<TuningKey> getTuningKey(KernelQuery &query);
 
 } // namespace xc::cuda

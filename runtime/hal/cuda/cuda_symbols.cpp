@@ -30,7 +30,7 @@ const Entry kEntries[] = {
 #define XCR_CUDA_SYMBOL(name, symbol, params) {#symbol, 0, offsetof(Symbols, name)},
 #define XCR_CUDA_OPTIONAL_SYMBOL(name, symbol, since, params)                                      \
   {#symbol, since, offsetof(Symbols, name)},
-#include "runtime/hal/cuda/cuda_symbols.inl"
+#include "cuda_abi/cuda_symbols.inl"
 };
 
 } // namespace

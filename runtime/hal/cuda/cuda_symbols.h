@@ -8,8 +8,8 @@
 #ifndef XC_RUNTIME_HAL_CUDA_CUDA_SYMBOLS_H
 #define XC_RUNTIME_HAL_CUDA_CUDA_SYMBOLS_H
 
+#include "cuda_abi/cuda_abi.h"
 #include "runtime/base/status.h"
-#include "runtime/hal/cuda/cuda_abi.h"
 #include "schemas/module_limits.h"
 
 namespace xc::cuda {
@@ -20,7 +20,7 @@ inline constexpr int kMinDriverVersion = ModuleLimits::kMinCudaDriver;
 /// the driver is older than it.
 struct Symbols {
 #define XCR_CUDA_SYMBOL(name, symbol, params) CUresult(*name) params = nullptr;
-#include "runtime/hal/cuda/cuda_symbols.inl"
+#include "cuda_abi/cuda_symbols.inl"
 
   /// As cuDriverGetVersion counts: 12040 is CUDA 12.4.
   int driverVersion = 0;

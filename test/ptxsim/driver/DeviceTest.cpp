@@ -206,7 +206,7 @@ TEST_F(DeviceTest, ProcAddressKnowsEverySymbolOfTheRuntime) {
     EXPECT_EQ(CUDA_SUCCESS, lookup(#name, &function, 12040, 0, nullptr));                          \
     EXPECT_EQ(cu.find(#symbol), function) << #name;                                                \
   }
-#include "tools/ptxsim/driver/driver_symbols.inl"
+#include "driver_symbols.inl"
 }
 
 } // namespace

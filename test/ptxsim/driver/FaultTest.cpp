@@ -89,7 +89,7 @@ TEST_F(FaultTest, BadFaultsAreRefused) {
 TEST_F(FaultTest, EveryFunctionOfTheRuntimeCanBeNamed) {
 #define XCR_CUDA_SYMBOL(name, symbol, params)                                                      \
   EXPECT_EQ(CUDA_SUCCESS, cu.setFault(#symbol, 1000, CUDA_ERROR_UNKNOWN, 0));
-#include "tools/ptxsim/driver/driver_symbols.inl"
+#include "driver_symbols.inl"
 }
 
 TEST_F(FaultTest, TheLatestFaultTellsItsFunction) {

@@ -38,7 +38,7 @@ Cuda &cuda() {
   static Cuda *instance = [] {
     auto *made = new Cuda;
 #define XCR_CUDA_SYMBOL(name, symbol, params) made->name = made->get<CUresult params>(#symbol);
-#include "tools/ptxsim/driver/driver_symbols.inl"
+#include "driver_symbols.inl"
 #define XC_CONTROL(field, symbol) made->field = made->get<decltype(symbol)>(#symbol)
     XC_CONTROL(configure, ptxsimConfigure);
     XC_CONTROL(setFault, ptxsimSetFault);

@@ -11,8 +11,8 @@
 #ifndef PTXSIM_TEST_DRIVER_FIXTURE_H
 #define PTXSIM_TEST_DRIVER_FIXTURE_H
 
+#include "cuda_abi/cuda_abi.h"
 #include "ptxsim/control.h"
-#include "runtime/hal/cuda/cuda_abi.h"
 
 #include "gtest/gtest.h"
 
@@ -27,7 +27,7 @@ namespace xc {
 /// Function pointers of everything that the tests call.
 struct Cuda {
 #define XCR_CUDA_SYMBOL(name, symbol, params) CUresult(*name) params = nullptr;
-#include "tools/ptxsim/driver/driver_symbols.inl"
+#include "driver_symbols.inl"
 
   decltype(&ptxsimConfigure) configure;
   decltype(&ptxsimSetFault) setFault;

@@ -45,7 +45,7 @@ TEST_F(SymbolsTest, AllSymbolsOfANewDriver) {
   ASSERT_TRUE(status.succeeded()) << status.message().data;
   EXPECT_EQ(12080, symbols.driverVersion);
 #define XCR_CUDA_SYMBOL(name, symbol, params) EXPECT_NE(nullptr, symbols.name) << #symbol;
-#include "runtime/hal/cuda/cuda_symbols.inl"
+#include "cuda_abi/cuda_symbols.inl"
   EXPECT_STREQ("CUDA_ERROR_OUT_OF_MEMORY", symbols.nameOf(CUDA_ERROR_OUT_OF_MEMORY));
   EXPECT_STREQ("out of memory", symbols.textOf(CUDA_ERROR_OUT_OF_MEMORY));
   EXPECT_NE(nullptr, symbols.nameOf(static_cast<CUresult>(54321)));

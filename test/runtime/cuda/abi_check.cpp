@@ -10,7 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/hal/cuda/cuda_abi.h"
+#include "cuda_abi/cuda_abi.h"
 
 // These are macros in cuda.h: take our values before it hides the names.
 constexpr unsigned ours_CU_MEMHOSTALLOC_PORTABLE = xc::CU_MEMHOSTALLOC_PORTABLE;
@@ -790,7 +790,7 @@ struct SameShape<R1(A1...), R2(A2...)> {
 namespace xc {
 #define XCR_CUDA_SYMBOL(name, symbol, params)                                                      \
   static_assert(SameShape<CUresult params, decltype(::symbol)>::value, #symbol);
-#include "tools/ptxsim/driver/driver_symbols.inl"
+#include "driver_symbols.inl"
 } // namespace xc
 
 int main() { return 0; }

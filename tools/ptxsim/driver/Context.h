@@ -9,7 +9,7 @@
 #define PTXSIM_DRIVER_CONTEXT_H
 
 #include "Stream.h"
-#include "runtime/hal/cuda/cuda_abi.h"
+#include "cuda_abi/cuda_abi.h"
 
 #include <atomic>
 #include <map>

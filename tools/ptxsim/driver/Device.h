@@ -9,8 +9,8 @@
 #define PTXSIM_DRIVER_DEVICE_H
 
 #include "Config.h"
+#include "cuda_abi/cuda_abi.h"
 #include "ptxsim/ptxsim.h"
-#include "runtime/hal/cuda/cuda_abi.h"
 
 #include <atomic>
 #include <memory>

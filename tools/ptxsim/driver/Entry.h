@@ -16,7 +16,7 @@
 #include "Context.h"
 #include "Driver.h"
 #include "HostCall.h"
-#include "runtime/hal/cuda/cuda_abi.h"
+#include "cuda_abi/cuda_abi.h"
 
 #define PTXSIM_API __attribute__((visibility("default")))
 
@@ -25,7 +25,7 @@
 namespace xc::cudasim {
 extern "C" {
 #define XCR_CUDA_SYMBOL(name, symbol, params) PTXSIM_API CUresult symbol params;
-#include "tools/ptxsim/driver/driver_symbols.inl"
+#include "driver_symbols.inl"
 }
 
 /// The context current to the calling thread: CUDA_ERROR_INVALID_CONTEXT if

@@ -11,7 +11,7 @@
 #include "Memory.h"
 #include "Module.h"
 #include "Stream.h"
-#include "runtime/hal/cuda/cuda_abi.h"
+#include "cuda_abi/cuda_abi.h"
 
 #include <atomic>
 #include <map>

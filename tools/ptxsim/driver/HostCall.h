@@ -9,7 +9,7 @@
 #define PTXSIM_DRIVER_HOSTCALL_H
 
 #include "Driver.h"
-#include "runtime/hal/cuda/cuda_abi.h"
+#include "cuda_abi/cuda_abi.h"
 
 namespace xc::cudasim {
 

@@ -9,8 +9,8 @@
 #define PTXSIM_DRIVER_MEMORY_H
 
 #include "MemoryMap.h"
+#include "cuda_abi/cuda_abi.h"
 #include "ptxsim/ptxsim.h"
-#include "runtime/hal/cuda/cuda_abi.h"
 
 #include <map>
 #include <memory>

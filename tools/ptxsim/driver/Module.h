@@ -8,8 +8,8 @@
 #ifndef PTXSIM_DRIVER_MODULE_H
 #define PTXSIM_DRIVER_MODULE_H
 
+#include "cuda_abi/cuda_abi.h"
 #include "ptxsim/ptxsim.h"
-#include "runtime/hal/cuda/cuda_abi.h"
 
 #include <atomic>
 #include <map>

@@ -121,7 +121,7 @@ const ErrorText kErrors[] = {
 /// besides. All versions of a function are one.
 const char *const kFunctions[] = {
 #define XCR_CUDA_SYMBOL(name, symbol, params) #name,
-#include "tools/ptxsim/driver/driver_symbols.inl"
+#include "driver_symbols.inl"
     "cuCtxCreate",
     "cuCtxDestroy",
     "cuDevicePrimaryCtxReset",

@@ -8,7 +8,7 @@
 #ifndef PTXSIM_DRIVER_NAMES_H
 #define PTXSIM_DRIVER_NAMES_H
 
-#include "runtime/hal/cuda/cuda_abi.h"
+#include "cuda_abi/cuda_abi.h"
 
 #include <string>
 

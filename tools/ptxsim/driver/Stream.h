@@ -9,7 +9,7 @@
 #define PTXSIM_DRIVER_STREAM_H
 
 #include "WorkOrder.h"
-#include "runtime/hal/cuda/cuda_abi.h"
+#include "cuda_abi/cuda_abi.h"
 
 #include <chrono>
 #include <condition_variable>

@@ -3,13 +3,13 @@
 // Licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Those that the runtime calls, and more for programs of others and for tests, in
-// the form of runtime/hal/cuda/cuda_symbols.inl.
+// Those of cuda_abi/cuda_symbols.inl, and in the same form more for programs of
+// others and for tests.
 //
 //===----------------------------------------------------------------------===//
 
 #define XCR_CUDA_KEEP_SYMBOL_MACROS
-#include "runtime/hal/cuda/cuda_symbols.inl"
+#include "cuda_abi/cuda_symbols.inl"
 #undef XCR_CUDA_KEEP_SYMBOL_MACROS
 
 // clang-format off

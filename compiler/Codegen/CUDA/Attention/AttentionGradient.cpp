@@ -113,51 +113,16 @@ std::string AttentionGradientChooser::makeKey() {
                        op.getMask() ? "+mask" : "");
 }
 
-/// How long the products take, of pairs of queries and keys that see each other.
-static double predictMicroseconds(kernel::AttentionGradientOp op, const Target &target) {
+double AttentionGradientChooser::predict() {
   ArrayRef<int64_t> query = op.getQueryType().getShape(), key = op.getKeyType().getShape();
-  int64_t queries = query[query.size() - 2], keys = key[key.size() - 2];
-  double pairs = static_cast<double>(queries) * static_cast<double>(keys);
-  if (op.getCausal() && !op.getOffset()) {
-    double seen = std::min<double>(static_cast<double>(queries), static_cast<double>(keys));
-    pairs -= seen * seen / 2;
-  }
-  if (op.getWindow())
-    pairs = std::min(pairs, static_cast<double>(queries) * static_cast<double>(*op.getWindow()));
+  // An offset may leave nothing hidden.
+  double pairs = countSeenPairs(query[query.size() - 2], key[key.size() - 2],
+                                op.getCausal() && !op.getOffset(), op.getWindow());
   double vector = static_cast<double>(query.back()),
          result = static_cast<double>(op.getValueType().getShape().back());
   double flops = 2 * static_cast<double>(computeProduct(query.drop_back(2))) * pairs *
                  (op.isOfKeys() ? 2 * vector + 2 * result : 2 * vector + result);
   return flops / (kFlopsPerMicrosecond * static_cast<double>(target.multiprocessors));
-}
-
-FailureOr<Choice> AttentionGradientChooser::chooseOrTake(const TuningTable &given) {
-  std::string key = makeKey();
-  const TuningTable::Entry *entry = given.lookup(key);
-  if (!entry || !isa<AttentionAttr>(entry->config)) {
-    AttentionAttr config = choose();
-    return Choice{
-        config,
-        llvm::formatv("gradient of attention on wgmma: {0} {1} of a block, {2} {3} at a time; "
-                      "{4:F1} us expected; key: {5}",
-                      config.getWarpgroups() * tile::kWarpgroupRows,
-                      op.isOfKeys() ? "keys" : "queries", config.getKeys(),
-                      op.isOfKeys() ? "queries" : "keys", predictMicroseconds(op, target), key)};
-  }
-  auto config = cast<AttentionAttr>(entry->config);
-  if (std::string wrong = check(config); !wrong.empty())
-    return emitError(entry->loc) << "expected a configuration that " << key << " can take, got "
-                                 << config << ": " << wrong;
-  return Choice{config, "tuned: " + key};
-}
-
-LogicalResult configureAttentionGradient(kernel::AttentionGradientOp op, const KernelInfo &kernel,
-                                         bool isNarrow, const TuningTable &given) {
-  FailureOr<Choice> choice = AttentionGradientChooser{op, *kernel.target}.chooseOrTake(given);
-  if (failed(choice))
-    return failure();
-  recordChoice(kernel.getFunction(), *choice, isNarrow ? 32 : 64);
-  return success();
 }
 
 } // namespace xc::cuda

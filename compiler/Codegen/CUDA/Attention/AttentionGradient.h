@@ -8,8 +8,8 @@
 #ifndef XC_CODEGEN_CUDA_ATTENTION_ATTENTIONGRADIENT_H
 #define XC_CODEGEN_CUDA_ATTENTION_ATTENTIONGRADIENT_H
 
+#include "compiler/Codegen/CUDA/Common/KernelInfo.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
-#include "compiler/Codegen/CUDA/SelectStrategy.h"
 #include "compiler/Dialect/Kernel/IR/AttentionGradientOp.h"
 
 namespace xc::cuda {
@@ -24,16 +24,12 @@ struct AttentionGradientChooser {
   std::string check(AttentionAttr config);
   /// What identifies the kernel in a tuning table.
   std::string makeKey();
-  /// What `given` has for the key, else the chosen one.
-  mlir::FailureOr<Choice> chooseOrTake(const TuningTable &given);
+  /// How long the products should take, in microseconds.
+  double predict();
 
   kernel::AttentionGradientOp op;
   const Target &target;
 };
-
-mlir::LogicalResult configureAttentionGradient(kernel::AttentionGradientOp op,
-                                               const KernelInfo &kernel, bool isNarrow,
-                                               const TuningTable &given);
 
 /// Replaces the ops of `kernel` by warpgroups that compute `op`.
 mlir::LogicalResult emitAttentionGradient(const KernelInfo &kernel, kernel::AttentionGradientOp op,

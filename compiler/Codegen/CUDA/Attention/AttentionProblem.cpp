@@ -8,7 +8,6 @@
 #include "compiler/Codegen/CUDA/Attention/AttentionProblem.h"
 #include "compiler/Codegen/CUDA/Attention/AttentionSchedule.h"
 #include "compiler/Codegen/CUDA/Common/Accesses.h"
-#include "compiler/Codegen/CUDA/Common/Guards.h"
 #include "compiler/Codegen/CUDA/Matmul/TiledAccess.h"
 #include "compiler/Dialect/Tile/IR/TileOps.h"
 
@@ -24,6 +23,12 @@ namespace xc::cuda {
 static constexpr int64_t kMostVector = 256, kVectorStep = 8;
 /// Windows of more keys hide nothing that arithmetic on 32 bits could tell.
 static constexpr int64_t kMostWindow = int64_t(1) << 30;
+/// Floating-point operations of both products that a multiprocessor does in a microsecond, of
+/// vectors from `kLongVector` elements on, of shorter ones, whose softmax takes as long, and beside
+/// plain loads of a mask. Measured on an H200: benchmarks/results/attention-h200.md.
+static constexpr double kLongFlopsPerMicrosecond = 5.4e6, kShortFlopsPerMicrosecond = 4.3e6,
+                        kMaskedFlopsPerMicrosecond = 1.4e6;
+static constexpr int64_t kLongVector = 128;
 
 bool hasAttentionKernel(kernel::AttentionOp op, const Target *target, bool wgmma) {
   if (!target || !target->hasWGMMA || !wgmma)
@@ -220,36 +225,57 @@ static int64_t chooseKeys(kernel::AttentionOp op, int64_t vector) {
   return vector > 128 ? 96 : 128;
 }
 
-/// Warpgroups of a block: three hide more of each other's softmax where scores, weights and sums
-/// fit their registers, unless that leaves more multiprocessors idle at the end. The values of a
-/// mask, which come one by one, take registers too, as does a length that is not known.
-static int64_t chooseWarpgroups(kernel::AttentionOp op, int64_t vector, int64_t multiprocessors) {
-  constexpr int64_t widest = 64;
-  /// What two warpgroups take longer for as many queries (H200: 1.17 to 1.2).
-  constexpr double loss = 1.18;
-  ArrayRef<int64_t> shape = op.getQueryType().getShape().drop_back();
+/// The longest vector with which a block has room for three warpgroups.
+static constexpr int64_t kWidestOfThree = 64;
+/// What two warpgroups take longer for as many queries (H200: 1.17 to 1.2).
+static constexpr double kTwoWarpgroupsLoss = 1.18;
+
+/// Elements of a query or of a value, whichever is longer.
+static int64_t getVector(kernel::AttentionOp op) {
+  return std::max(op.getQueryType().getShape().back(), op.getValueType().getShape().back());
+}
+
+/// Whether scores, weights and sums of three warpgroups fit their registers. The values of a mask,
+/// which come one by one, take registers too, as does a length that is not known.
+static bool fitsThreeWarpgroups(kernel::AttentionOp op) {
   int64_t keys = op.getKeyType().getShape().drop_back().back();
   bool isBoundKept = ShapedType::isDynamic(keys) && !op.getCausal();
-  if (vector > widest || op.getMask() || isBoundKept)
+  return getVector(op) <= kWidestOfThree && !op.getMask() && !isBoundKept;
+}
+
+/// Queries that all multiprocessors have time for until the last one is done, those that are not
+/// there counted too; queries and the dims before them are known.
+static double countQuerySlots(kernel::AttentionOp op, int64_t warpgroups, int64_t multiprocessors) {
+  ArrayRef<int64_t> shape = op.getQueryType().getShape().drop_back();
+  int64_t tiles = computeProduct(shape.drop_back()) *
+                  llvm::divideCeil(shape.back(), warpgroups * tile::kWarpgroupRows);
+  // Those of unequal work fill gaps.
+  int64_t rounds =
+      op.getCausal() ? std::max(tiles, multiprocessors) : llvm::alignTo(tiles, multiprocessors);
+  return static_cast<double>(rounds * warpgroups * tile::kWarpgroupRows);
+}
+
+/// Warpgroups of a block: three hide more of each other's softmax, unless that leaves more
+/// multiprocessors idle at the end.
+static int64_t chooseWarpgroups(kernel::AttentionOp op, int64_t multiprocessors) {
+  if (!fitsThreeWarpgroups(op))
     return 2;
-  if (ShapedType::isDynamicShape(shape))
+  if (ShapedType::isDynamicShape(op.getQueryType().getShape().drop_back()))
     return 3;
-  auto cost = [&](int64_t warpgroups) {
-    int64_t tiles = computeProduct(shape.drop_back()) *
-                    llvm::divideCeil(shape.back(), warpgroups * tile::kWarpgroupRows);
-    // Those of unequal work fill gaps.
-    int64_t rounds =
-        op.getCausal() ? std::max(tiles, multiprocessors) : llvm::alignTo(tiles, multiprocessors);
-    return static_cast<double>(rounds * warpgroups) * (warpgroups == 2 ? loss : 1);
-  };
-  return cost(3) < cost(2) ? 3 : 2;
+  return countQuerySlots(op, 3, multiprocessors) <
+                 countQuerySlots(op, 2, multiprocessors) * kTwoWarpgroupsLoss
+             ? 3
+             : 2;
 }
 
 AttentionAttr AttentionChooser::choose() {
-  ShapedType query = op.getQueryType(), key = op.getKeyType();
-  int64_t last = query.getRank() - 1;
-  int64_t vector = std::max(query.getDimSize(last), op.getValueType().getDimSize(last));
-  int64_t warpgroups = chooseWarpgroups(op, vector, target.multiprocessors);
+  return chooseFor(chooseWarpgroups(op, target.multiprocessors));
+}
+
+AttentionAttr AttentionChooser::chooseFor(int64_t warpgroups) {
+  ShapedType key = op.getKeyType();
+  int64_t last = key.getRank() - 1;
+  int64_t vector = getVector(op);
   int64_t keys = chooseKeys(op, vector);
   int64_t length = key.getDimSize(last - 1);
   if (!ShapedType::isDynamic(length))
@@ -264,6 +290,33 @@ AttentionAttr AttentionChooser::choose() {
   };
   // The next tile's queries come early where there is room.
   return check(make(2)).empty() ? make(2) : make(1);
+}
+
+std::optional<AttentionAttr> AttentionChooser::chooseNext() {
+  int64_t chosen = chooseWarpgroups(op, target.multiprocessors);
+  if (!fitsThreeWarpgroups(op))
+    return std::nullopt;
+  AttentionAttr next = chooseFor(chosen == 3 ? 2 : 3);
+  return check(next).empty() ? std::optional(next) : std::nullopt;
+}
+
+std::optional<double> AttentionChooser::predict(AttentionAttr config) {
+  ArrayRef<int64_t> shape = op.getQueryType().getShape().drop_back();
+  int64_t keys = op.getKeyType().getShape().drop_back().back();
+  if (ShapedType::isDynamicShape(shape) || ShapedType::isDynamic(keys) || op.getOffset())
+    return std::nullopt;
+  double pairs = countSeenPairs(shape.back(), keys, op.getCausal(), op.getWindow());
+  auto heads = static_cast<double>(computeProduct(shape.drop_back()));
+  auto elements = static_cast<double>(op.getQueryType().getShape().back() +
+                                      op.getValueType().getShape().back());
+  double rate = op.getMask()                  ? kMaskedFlopsPerMicrosecond
+                : getVector(op) < kLongVector ? kShortFlopsPerMicrosecond
+                                              : kLongFlopsPerMicrosecond;
+  double idle = countQuerySlots(op, config.getWarpgroups(), target.multiprocessors) /
+                (heads * static_cast<double>(shape.back()));
+  if (fitsThreeWarpgroups(op) && config.getWarpgroups() == 2)
+    idle *= kTwoWarpgroupsLoss;
+  return 2 * heads * pairs * elements * idle / (rate * target.multiprocessors);
 }
 
 std::string AttentionChooser::check(AttentionAttr config) {
@@ -288,64 +341,6 @@ std::string AttentionChooser::makeKey() {
   StringRef form = op.getWindow() ? "window" : op.getCausal() ? "causal" : "full";
   return llvm::formatv("{0} attention {1} {2} {3}{4}", target.arch, type, text, form,
                        op.getMask() ? "+mask" : "");
-}
-
-FailureOr<Choice> AttentionChooser::chooseOrTake(const TuningTable &given) {
-  std::string key = makeKey();
-  const TuningTable::Entry *entry = given.lookup(key);
-  if (!entry || !isa<AttentionAttr>(entry->config)) {
-    AttentionAttr config = choose();
-    return Choice{config, llvm::formatv("attention on wgmma: {0} queries of a block, {1} keys at a "
-                                        "time; key: {2}",
-                                        config.getWarpgroups() * tile::kWarpgroupRows,
-                                        config.getKeys(), key)};
-  }
-  auto config = cast<AttentionAttr>(entry->config);
-  if (std::string wrong = check(config); !wrong.empty())
-    return emitError(entry->loc) << "expected a configuration that " << key << " can take, got "
-                                 << config << ": " << wrong;
-  return Choice{config, "tuned: " + key};
-}
-
-static Choice chooseRows(MLIRContext *context) {
-  return {
-      AttentionRowsAttr::get(context, 128),
-      "one thread for each element of the result: for sizes that the fused kernel does not take"};
-}
-
-LogicalResult configureAttention(kernel::AttentionOp op, const KernelInfo &kernel, bool isNarrow,
-                                 const TuningTable &given) {
-  func::FuncOp function = kernel.getFunction();
-  bool isStatic = llvm::all_of(kernel.bindings, [](plan::BindingOp binding) {
-    return cast<MemRefType>(binding.getMemory().getType()).hasStaticShape();
-  });
-  FailureOr<Choice> fused = AttentionChooser{op, *kernel.target}.chooseOrTake(given);
-  if (failed(fused))
-    return failure();
-  bool canCopy = true;
-  withPoints(kernel, [&](PointEmitter &points) {
-    for (Value tensor : {op.getQuery(), op.getKey(), op.getValue()})
-      canCopy &= matchAttentionOperand(tensor, points).has_value();
-  });
-  if (!canCopy) {
-    recordChoice(function, chooseRows(function.getContext()), isNarrow ? 32 : 64);
-    return success();
-  }
-  if (isStatic) {
-    recordChoice(function, *fused, isNarrow ? 32 : 64);
-    return success();
-  }
-  OpBuilder builder(function);
-  auto clone = cast<func::FuncOp>(builder.clone(*function));
-  clone.setName((function.getName() + "_fused").str());
-  FailureOr<KernelInfo> variant = analyzeKernel(clone);
-  if (failed(variant))
-    return failure();
-  addGuards(*variant, /*guardCounts=*/true, /*guardWidths=*/false);
-  addNonEmptyGuards(*variant);
-  recordChoice(clone, *fused, 32);
-  recordChoice(function, chooseRows(function.getContext()), isNarrow ? 32 : 64);
-  return success();
 }
 
 } // namespace xc::cuda

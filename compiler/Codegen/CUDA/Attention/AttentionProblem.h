@@ -8,8 +8,8 @@
 #ifndef XC_CODEGEN_CUDA_ATTENTION_ATTENTIONPROBLEM_H
 #define XC_CODEGEN_CUDA_ATTENTION_ATTENTIONPROBLEM_H
 
+#include "compiler/Codegen/CUDA/Common/PointEmitter.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
-#include "compiler/Codegen/CUDA/SelectStrategy.h"
 #include "compiler/Dialect/Kernel/IR/AttentionGradientOp.h"
 
 namespace xc::cuda {
@@ -46,22 +46,23 @@ int64_t countAttentionBytes(kernel::AttentionOp op, AttentionAttr config);
 /// What the fused kernel of `op` is to be like on `target`, for sizes as far as they are known.
 struct AttentionChooser {
   AttentionAttr choose();
+  /// The configuration that would be next; nothing if there is none.
+  std::optional<AttentionAttr> chooseNext();
+  /// How long `config` should take, in microseconds; nothing where sizes are symbolic.
+  std::optional<double> predict(AttentionAttr config);
   /// What keeps `op` from `config`; empty if nothing does.
   std::string check(AttentionAttr config);
   /// What identifies the kernel in a tuning table: target, type, sizes (batch, heads, queries,
   /// keys, elements of keys and values), and which keys are seen.
   std::string makeKey();
-  /// What `given` has for the key, else the chosen one.
-  mlir::FailureOr<Choice> chooseOrTake(const TuningTable &given);
 
   kernel::AttentionOp op;
   const Target &target;
-};
 
-/// Configures `kernel`, which computes `op`: a variant on wgmma, with guards where sizes are
-/// symbolic, and rows for the others.
-mlir::LogicalResult configureAttention(kernel::AttentionOp op, const KernelInfo &kernel,
-                                       bool isNarrow, const TuningTable &given);
+private:
+  /// That of so many warpgroups in a block.
+  AttentionAttr chooseFor(int64_t warpgroups);
+};
 
 } // namespace xc::cuda
 

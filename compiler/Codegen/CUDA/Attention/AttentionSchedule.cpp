@@ -32,6 +32,16 @@ static constexpr double kLeastGain = 1.02;
 /// Where there are more tiles, a round is a small part of the work.
 static constexpr int64_t kMostTiles = 1 << 16;
 
+double countSeenPairs(int64_t queries, int64_t keys, bool causal, std::optional<uint64_t> window) {
+  double pairs = static_cast<double>(queries) * static_cast<double>(keys);
+  if (causal) {
+    auto seen = static_cast<double>(std::min(queries, keys));
+    pairs -= seen * seen / 2;
+  }
+  return window ? std::min(pairs, static_cast<double>(queries) * static_cast<double>(*window))
+                : pairs;
+}
+
 double computeBalance(ArrayRef<int64_t> costs, int64_t heads, int64_t blocks,
                       AttentionSchedule schedule) {
   SmallVector<int64_t> loads(blocks, 0);

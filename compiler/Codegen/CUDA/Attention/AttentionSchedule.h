@@ -29,6 +29,10 @@ AttentionSchedule chooseAttentionSchedule(kernel::AttentionOp op, int64_t tileQu
 AttentionSchedule chooseGradientSchedule(kernel::AttentionGradientOp op, int64_t tileRows,
                                          int64_t blockRows, int64_t rows, const Target &target);
 
+/// Pairs of a query and a key of one head that see each other, of so many: all, or without those
+/// that `causal` attention or a window of keys hides.
+double countSeenPairs(int64_t queries, int64_t keys, bool causal, std::optional<uint64_t> window);
+
 /// Work of all blocks divided by that of the one with the most and their number: 1 if they end
 /// together. Tile i of each of `heads` heads takes `costs[i]`.
 double computeBalance(llvm::ArrayRef<int64_t> costs, int64_t heads, int64_t blocks,

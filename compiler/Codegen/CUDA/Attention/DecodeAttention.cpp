@@ -130,6 +130,9 @@ int64_t chooseDecodeSplits(const DecodeSizes &sizes, const Target &target) {
   return chooseShares(sizes, target, kFewestSplitKeys, shares);
 }
 
+/// Threads of a block that joins parts.
+static constexpr int64_t kCombineThreads = 128;
+
 static Choice chooseDecode(kernel::AttentionDecodeOp op, const Target &target) {
   DecodeSizes sizes = getDecodeSizes(op);
   int64_t cluster = op.getSplits() > 1 ? 1 : chooseCluster(sizes, target);
@@ -146,24 +149,33 @@ static Choice chooseDecode(kernel::AttentionDecodeOp op, const Target &target) {
   return choice;
 }
 
-bool configureDecodeAttention(const KernelInfo &kernel, bool isNarrow) {
-  if (kernel.outputs.empty())
-    return false;
-  Operation *op = kernel.outputs.front().tensor.getDefiningOp();
-  func::FuncOp function = kernel.getFunction();
-  int64_t bits = isNarrow ? 32 : 64;
-  if (auto decode = dyn_cast_or_null<kernel::AttentionDecodeOp>(op)) {
-    recordChoice(function, chooseDecode(decode, *kernel.target), bits);
-    return true;
+namespace {
+
+/// Few queries to many keys, and what joins parts of the keys where blocks do not.
+struct DecodeAttentionStrategy final : Strategy {
+  StringRef getName() const override { return "attention-decode"; }
+
+  LogicalResult enumerate(KernelQuery &query, SmallVectorImpl<Choice> &choices) const override {
+    if (query.kernel.outputs.empty())
+      return success();
+    Operation *op = query.kernel.outputs.front().tensor.getDefiningOp();
+    if (auto decode = dyn_cast_or_null<kernel::AttentionDecodeOp>(op))
+      choices.push_back(chooseDecode(decode, query.getTarget()));
+    if (auto combine = dyn_cast_or_null<kernel::AttentionCombineOp>(op))
+      choices.push_back({AttentionCombineAttr::get(query.getContext(), kCombineThreads),
+                         llvm::formatv("joins {0} parts of attention", combine.getSplits())});
+    return success();
   }
-  if (auto combine = dyn_cast_or_null<kernel::AttentionCombineOp>(op)) {
-    recordChoice(function,
-                 {AttentionCombineAttr::get(function.getContext(), 128),
-                  llvm::formatv("joins {0} parts of attention", combine.getSplits())},
-                 bits);
-    return true;
-  }
-  return false;
+
+  /// That of attention itself.
+  std::unique_ptr<Pass> createEmission() const override { return nullptr; }
+};
+
+} // namespace
+
+const Strategy &getDecodeAttentionStrategy() {
+  static const DecodeAttentionStrategy strategy;
+  return strategy;
 }
 
 } // namespace xc::cuda

@@ -44,9 +44,6 @@ bool hasDecodeKernel(const DecodeSizes &sizes, std::optional<int64_t> window, co
 /// the blocks of a cluster can join what they have seen themselves.
 int64_t chooseDecodeSplits(const DecodeSizes &sizes, const Target &target);
 
-/// Chooses for `kernel` what has it computed, if it is of one of these ops; false if not.
-bool configureDecodeAttention(const KernelInfo &kernel, bool isNarrow);
-
 /// Emit a kernel that `op` makes the outputs of.
 mlir::LogicalResult emitDecodeAttention(const KernelInfo &kernel, kernel::AttentionDecodeOp op,
                                         AttentionDecodeAttr config);

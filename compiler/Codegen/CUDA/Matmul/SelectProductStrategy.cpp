@@ -661,12 +661,6 @@ static ProductChooser makeChooser(KernelQuery &query) {
 
 bool canUseWGMMA(KernelQuery &query) { return makeChooser(query).chooseWGMMA().has_value(); }
 
-std::optional<TuningKey> getTuningKey(KernelQuery &query) {
-  if (!query.getContraction())
-    return std::nullopt;
-  return makeChooser(query).getKey();
-}
-
 namespace {
 
 /// A strategy of products, with configurations of type `Config`.
@@ -695,6 +689,10 @@ template <typename Config> struct ProductStrategy : Strategy {
     if (!query.getContraction())
       return "the kernel is no product";
     return makeChooser(query).checkGiven(config);
+  }
+
+  std::optional<TuningKey> getKey(KernelQuery &query) const override {
+    return query.getContraction() ? std::optional(makeChooser(query).getKey()) : std::nullopt;
   }
 
   std::optional<double> estimate(KernelQuery &query, Attribute config) const override {

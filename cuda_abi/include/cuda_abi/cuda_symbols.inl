@@ -1,7 +1,11 @@
-//===- cuda_symbols.inl - Every CUDA driver call the runtime makes --------===//
+//===- cuda_symbols.inl - The CUDA driver calls of programs here ----------===//
 //
 // Licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The runtime loads each of these functions and calls no other, so a driver has
+// to export them all; the stand-in (tools/ptxsim) exports more, listed in its own
+// driver_symbols.inl.
 //
 // Define before inclusion, and find undefined after it (unless
 // XCR_CUDA_KEEP_SYMBOL_MACROS is defined):

@@ -3,11 +3,12 @@
 // Licensed under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The runtime opens the driver library at run time and is built without CUDA
-// headers, so the types that cross that boundary are declared here, once, for
-// the runtime's CUDA HAL and for the driver stand-in (tools/ptxsim). Names and
-// values are those of the driver, since they are its interface; they live in
-// namespace xc so that a file may include cuda.h beside this header.
+// Programs here open the driver library at run time and are built without CUDA
+// headers, so the types that cross that boundary are declared here, once: for
+// those that call a driver (the runtime's CUDA HAL) and for the library that is
+// one (tools/ptxsim). Names and values are those of the driver, since they are
+// its interface; they live in namespace xc so that a file may include cuda.h
+// beside this header.
 // test/runtime/cuda/abi_check.cpp compares every size, offset and value with
 // cuda.h where a toolkit is present.
 //
@@ -17,10 +18,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef XC_RUNTIME_HAL_CUDA_CUDA_ABI_H
-#define XC_RUNTIME_HAL_CUDA_CUDA_ABI_H
+#ifndef XC_CUDA_ABI_CUDA_ABI_H
+#define XC_CUDA_ABI_CUDA_ABI_H
 
-#include "runtime/hal/cuda/cuda_abi_result.h"
+#include "cuda_abi/cuda_abi_result.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -735,4 +736,4 @@ enum CUdriverProcAddress_flags : unsigned {
 
 } // namespace xc
 
-#endif // XC_RUNTIME_HAL_CUDA_CUDA_ABI_H
+#endif // XC_CUDA_ABI_CUDA_ABI_H

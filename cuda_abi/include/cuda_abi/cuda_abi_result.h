@@ -7,8 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef XC_RUNTIME_HAL_CUDA_CUDA_ABI_RESULT_H
-#define XC_RUNTIME_HAL_CUDA_CUDA_ABI_RESULT_H
+#ifndef XC_CUDA_ABI_CUDA_ABI_RESULT_H
+#define XC_CUDA_ABI_CUDA_ABI_RESULT_H
 
 namespace xc {
 
@@ -91,4 +91,4 @@ enum CUresult : unsigned {
 
 } // namespace xc
 
-#endif // XC_RUNTIME_HAL_CUDA_CUDA_ABI_RESULT_H
+#endif // XC_CUDA_ABI_CUDA_ABI_RESULT_H

@@ -1,0 +1,182 @@
+//===- WGMMAProducer.cpp - The warpgroup that fills the ring ------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One thread of the producer warpgroup starts all TMA copies. For each step of each tile it waits
+// until a stage of the ring is empty, publishes how many bytes will arrive, and starts the boxes of
+// both operands. Where threads transpose operand B, WGMMACopies.cpp emits the producer instead.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CUDA/Matmul/WGMMAEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+
+namespace xc::cuda {
+
+using Group = TiledAccess::Group;
+
+//===----------------------------------------------------------------------===//
+// Where boxes begin
+//===----------------------------------------------------------------------===//
+
+/// The corner of a box: the position in each group's dims; `start` says where M, N or K begin.
+SmallVector<Value> WGMMAEmitter::getCoords(const TiledAccess &access, ValueRange taps,
+                                           llvm::function_ref<Value(Group)> start) {
+  SmallVector<Value> batch = tile.getBatchIndices();
+  SmallVector<Value> coords;
+  for (const TiledAccess::Dim &dim : access.dims) {
+    if (!dim.isSingle()) {
+      coords.push_back(start(dim.group));
+      continue;
+    }
+    bool isTap = dim.group == Group::Tap;
+    ArrayRef<unsigned> loops = isTap ? contraction.taps : contraction.batch;
+    SmallVector<Value> parts;
+    for (unsigned loop : dim.loops) {
+      size_t place = llvm::find(loops, loop) - loops.begin();
+      parts.push_back(isTap ? taps[place] : batch[place]);
+    }
+    coords.push_back(index.linearize(parts, tile.select(dim.loops)));
+  }
+  return coords;
+}
+
+/// Steps go through the blocks of channels of a tap, then on to the next tap.
+SumStep WGMMAEmitter::getStep(Value number) {
+  if (contraction.taps.empty())
+    return {index.add(tile.startK, index.mul(number, config.getTileK())), {}};
+  Value perTap = index.ceilDiv(tile.sizeK, index.constant(config.getTileK()));
+  Value k = index.mul(index.rem(number, perTap), config.getTileK());
+  return {k, index.delinearize(index.div(number, perTap), tile.select(contraction.taps))};
+}
+
+std::pair<SmallVector<Value>, SmallVector<Value>>
+WGMMAEmitter::getPixelCoords(Value pixel, Value channel, ValueRange taps) {
+  SmallVector<Value> sizes, offsets;
+  for (const WindowedImage::Spatial &dim : image->spatial)
+    sizes.push_back(index.constant(dim.positions));
+  // Rows behind the last image are of another one, which is zero.
+  Value perImage = index.product(sizes);
+  SmallVector<Value> coords{index.div(pixel, perImage)};
+  SmallVector<Value> positions = index.delinearize(index.rem(pixel, perImage), sizes);
+  for (auto [dim, position] : llvm::zip_equal(image->spatial, positions)) {
+    coords.push_back(index.add(index.mul(position, dim.stride), dim.lower));
+    Value offset = index.constant(0);
+    if (dim.tap) {
+      size_t place = llvm::find(image->taps, *dim.tap) - image->taps.begin();
+      offset = index.mul(taps[place], dim.dilation);
+    }
+    offsets.push_back(offset);
+  }
+  coords.push_back(channel);
+  return {coords, offsets};
+}
+
+//===----------------------------------------------------------------------===//
+// From global to shared memory
+//===----------------------------------------------------------------------===//
+
+void WGMMAEmitter::fetchAcross(const Operand &operand, Value slot, const SumStep &step,
+                               Value stage) {
+  tile::SharedType type = operand.type;
+  int64_t width = type.getPanelColumns();
+  Value first = image->isB ? tile.startN : tile.startM;
+  SmallVector<Value> batch = tile.getBatchIndices();
+  auto load = [&](Value map, Value channel, ValueRange taps, IntegerAttr panel) {
+    auto [coords, offsets] = getPixelCoords(step.k, channel, taps);
+    tile::LoadOp::create(builder, loc, map, coords, offsets, slot, ring, stage, panel);
+  };
+  if (!image->hasWholePanels) {
+    SmallVector<Value> taps = llvm::map_to_vector(image->taps, [&](unsigned loop) {
+      return batch[llvm::find(contraction.batch, loop) - contraction.batch.begin()];
+    });
+    if (operand.map)
+      load(operand.map, first, taps, IntegerAttr());
+    if (operand.tailMap)
+      load(operand.tailMap, index.add(first, type.getColumns() - type.getTailColumns()), taps,
+           IntegerAttr());
+    return;
+  }
+  // Panels beyond the last tap's are those of the last one again, which nobody stores.
+  Value last = index.sub(image->isB ? tile.sizeN : tile.sizeM, index.constant(width));
+  for (int64_t panel = 0; panel < type.getPanels(); ++panel) {
+    Value column = index.min(index.add(first, panel * width), last);
+    load(operand.map, index.rem(column, image->channels),
+         index.delinearize(index.div(column, image->channels), tile.select(image->taps)),
+         builder.getI64IntegerAttr(panel));
+  }
+}
+
+/// Starts the copies of the operand's tile from `k` on, or those of this block's part of it.
+void WGMMAEmitter::fetch(const Operand &operand, Value slot, const SumStep &step, Value stage) {
+  if (operand.image && operand.image->isAcross)
+    return fetchAcross(operand, slot, step, stage);
+  bool kInnermost = operand.runsAlongK();
+  Value row = operand.part ? index.mul(operand.part, operand.rows) : Value();
+  auto fetchFrom = [&](Value map, int64_t column) {
+    auto getStart = [&](Group group) {
+      Value start = group == Group::K ? step.k : group == Group::M ? tile.startM : tile.startN;
+      if ((group == Group::K) == kInnermost)
+        return index.add(start, column);
+      return row ? index.add(start, row) : start;
+    };
+    SmallVector<Value> coords, offsets;
+    if (operand.image)
+      std::tie(coords, offsets) = getPixelCoords(getStart(Group::M), getStart(Group::K), step.taps);
+    else
+      coords = getCoords(operand.access, step.taps, getStart);
+    if (row)
+      tile::MulticastOp::create(builder, loc, map, coords, offsets, slot, row, operand.blocks, ring,
+                                stage);
+    else
+      tile::LoadOp::create(builder, loc, map, coords, offsets, slot, ring, stage, IntegerAttr());
+  };
+  if (operand.map)
+    fetchFrom(operand.map, 0);
+  if (operand.tailMap)
+    fetchFrom(operand.tailMap, operand.type.getColumns() - operand.type.getTailColumns());
+}
+
+void WGMMAEmitter::fetchBoxes(Value stage, const SumStep &step) {
+  int64_t bytes = 0;
+  for (const Operand &operand : operands)
+    if (!operand.isTurned)
+      bytes += operand.rows * operand.sharers * operand.type.getColumns() *
+               operand.type.getElementBytes();
+  tile::PublishOp::create(builder, loc, ring, stage, bytes);
+  for (auto [number, operand] : llvm::enumerate(operands))
+    if (!operand.isTurned)
+      fetch(operand, tile::SlotOp::create(builder, loc, operand.type, ring, stage, number), step,
+            stage);
+}
+
+void WGMMAEmitter::emitProducer() {
+  if (operands.back().isTurned)
+    return emitTurningProducer();
+  // One thread starts all copies.
+  Value isFirstWarp = index.isLess(thread, index.constant(32));
+  Value elected = NVVM::ElectSyncOp::create(builder, loc, builder.getI1Type(), Value());
+  points.emitIf(index.both(isFirstWarp, elected), [&] {
+    emitTiles(Value(), {index.constant(0), index.constant(0)}, [&](ValueRange carried) {
+      return points.emitLoop(firstStep, lastStep, index.constant(1), carried,
+                             [&](Value step, ValueRange inner) -> SmallVector<Value> {
+                               RingState state{inner[0], inner[1]};
+                               SumStep place = getStep(step);
+                               tile::WaitEmptyOp::create(builder, loc, ring, state.stage,
+                                                         state.phase);
+                               fetchBoxes(state.stage, place);
+                               RingState next = advance(state);
+                               return {next.stage, next.phase};
+                             });
+    });
+  });
+}
+
+} // namespace xc::cuda

@@ -1,0 +1,204 @@
+//===- WGMMAProducts.cpp - The warpgroups that multiply -----------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A consumer warpgroup waits until a stage is full, starts the wgmma of its rows, waits for those
+// of the step before and releases their stage. Operand A is read from shared memory, or where wgmma
+// cannot read it there, from registers, one half of a step at a time. Behind the last step follow
+// the sums of a cluster's other blocks (split-K), and the epilogue in WGMMAOutputs.cpp. With two
+// consumer warpgroups in ping-pong, each starts its products when the other has started all of its
+// own.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CUDA/Matmul/WGMMAEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+
+using namespace mlir;
+
+namespace xc::cuda {
+
+void WGMMAEmitter::syncWarp() {
+  Value all = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(-1));
+  NVVM::SyncWarpOp::create(builder, loc, all);
+}
+
+void WGMMAEmitter::release(Value stage, Value condition) {
+  // A thread for each sender: those of this block's row of the cluster, then of its column.
+  if (cluster > 1) {
+    int64_t columns = config.getClusterN();
+    Value isOne = index.isLess(threadInWarpgroup, index.constant(countSenders()));
+    points.emitIf(index.both(isOne, condition), [&] {
+      Value inRow = index.add(index.mul(clusterRow, columns), threadInWarpgroup);
+      Value row = index.sub(threadInWarpgroup, index.constant(columns));
+      Value isBefore = index.isLess(row, clusterRow);
+      row = arith::SelectOp::create(builder, loc, isBefore, row, index.add(row, 1));
+      Value inColumn = index.add(index.mul(row, columns), clusterColumn);
+      Value isInRow = index.isLess(threadInWarpgroup, index.constant(columns));
+      Value block = arith::SelectOp::create(builder, loc, isInRow, inRow, inColumn);
+      tile::ReleaseInOp::create(builder, loc, ring, stage, block);
+    });
+    return;
+  }
+  // One thread stands for the warpgroup: wgmma's completion is the warpgroup's. What threads read
+  // themselves, each warp answers for.
+  if (inRegisters)
+    syncWarp();
+  Value isLeader =
+      index.isEqual(inRegisters ? index.rem(thread, 32) : threadInWarpgroup, index.constant(0));
+  points.emitIf(index.both(isLeader, condition),
+                [&] { tile::ReleaseOp::create(builder, loc, ring, stage); });
+}
+
+void WGMMAEmitter::giveTurn(Value team) {
+  tile::GiveTurnOp::create(builder, loc, team, config.getWarpgroups());
+}
+
+/// The product of the tile at hand: rows of it by the warpgroup that is `place` in its team. When
+/// all of it is under way it is the turn of team `other`, which may be null.
+RingState WGMMAEmitter::emitProduct(RingState state, Value place, SmallVector<Value> &sums,
+                                    Value other) {
+  auto type = tile::AccumulatorType::get(builder.getContext(), config.getTileN(),
+                                         contraction.accumulatorType);
+  int64_t parts = rowsPerWarpgroup / tile::kWarpgroupRows;
+  // Behind the state comes the stage before, which counts from the second step on.
+  SmallVector<Value> inits{state.stage, state.phase, state.stage};
+  auto addUndefined = [&](Type undefined) {
+    for (int64_t part = 0; part < parts; ++part)
+      inits.push_back(tile::UndefinedOp::create(builder, loc, undefined));
+  };
+  addUndefined(type);
+  if (inRegisters)
+    addUndefined(getHalfType());
+  Value row = index.mul(place, rowsPerWarpgroup);
+  SmallVector<Value> results =
+      points.emitLoop(firstStep, lastStep, index.constant(1), inits,
+                      [&](Value step, ValueRange carried) -> SmallVector<Value> {
+                        RingState current{carried[0], carried[1]};
+                        tile::WaitFullOp::create(builder, loc, ring, current.stage, current.phase);
+                        Value isLater = arith::CmpIOp::create(
+                            builder, loc, arith::CmpIPredicate::ne, step, firstStep);
+                        SmallVector<Value> values(carried.drop_front(2));
+                        if (inRegisters)
+                          emitFragmentStep(current, row, isLater, values);
+                        else
+                          emitStep(current, row, isLater, values);
+                        RingState next = advance(current);
+                        values.insert(values.begin(), {next.stage, next.phase});
+                        return values;
+                      });
+  if (other)
+    giveTurn(other);
+  ArrayRef<Value> last = ArrayRef(results).drop_front(3);
+  if (inRegisters)
+    tile::WaitFragmentsOp::create(builder, loc, 0, last.take_back(parts));
+  auto done = tile::WaitMmaOp::create(builder, loc, 0, last.take_front(parts));
+  release(results[2], Value());
+  llvm::append_range(sums, done.getResults());
+  return {results[0], results[1]};
+}
+
+SmallVector<Value> WGMMAEmitter::getSlots(Value stage) {
+  SmallVector<Value> slots;
+  for (auto [number, operand] : llvm::enumerate(operands))
+    slots.push_back(tile::SlotOp::create(builder, loc, operand.type, ring, stage, number));
+  return slots;
+}
+
+void WGMMAEmitter::emitStep(RingState current, Value row, Value isLater,
+                            SmallVector<Value> &carried) {
+  SmallVector<Value> slots = getSlots(current.stage);
+  int64_t parts = carried.size() - 1;
+  for (int64_t part = 0; part < parts; ++part)
+    carried[1 + part] = tile::MmaOp::create(
+        builder, loc, slots[0], index.add(row, part * tile::kWarpgroupRows), slots[1],
+        carried[1 + part], isLater, !operands[0].runsAlongK(), !operands[1].runsAlongK());
+  // The step before is done once only this one's products are under way.
+  tile::WaitMmaOp::create(builder, loc, parts, ValueRange());
+  release(carried[0], isLater);
+  carried[0] = current.stage;
+}
+
+tile::FragmentsType WGMMAEmitter::getHalfType() const {
+  return tile::FragmentsType::get(builder.getContext(), config.getTileK() / 2,
+                                  operands[0].type.getElementType());
+}
+
+void WGMMAEmitter::emitFragmentStep(RingState current, Value row, Value isLater,
+                                    SmallVector<Value> &carried) {
+  SmallVector<Value> slots = getSlots(current.stage);
+  int64_t parts = (carried.size() - 1) / 2, half = config.getTileK() / 2;
+  MutableArrayRef<Value> sums = MutableArrayRef(carried).slice(1, parts),
+                         used = MutableArrayRef(carried).take_back(parts);
+  SmallVector<Type> types(parts, getHalfType());
+  auto multiply = [&](int64_t k, Value accumulate) {
+    auto fragments = tile::ReadFragmentsOp::create(builder, loc, types, slots[0], row, k);
+    for (auto [sum, fragment] : llvm::zip_equal(sums, fragments.getResults()))
+      sum = tile::MmaFragmentsOp::create(builder, loc, fragment, slots[1], k, sum, accumulate);
+    return SmallVector<Value>(fragments.getResults());
+  };
+  SmallVector<Value> first = multiply(0, isLater);
+  tile::WaitFragmentsOp::create(builder, loc, parts, used);
+  release(carried[0], isLater);
+  SmallVector<Value> second =
+      multiply(half, arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true)));
+  tile::WaitFragmentsOp::create(builder, loc, parts, first);
+  llvm::copy(second, used.begin());
+  carried[0] = current.stage;
+}
+
+/// Adds up the sums of the cluster's blocks; this one keeps its columns.
+void WGMMAEmitter::reduce(Value warpgroup, SmallVector<Value> &sums) {
+  auto type =
+      tile::AccumulatorType::get(builder.getContext(), ownColumns, contraction.accumulatorType);
+  int64_t parts = sums.size();
+  for (auto [part, value] : llvm::enumerate(sums)) {
+    Value place = index.add(index.mul(warpgroup, parts), index.constant(part));
+    value =
+        tile::ReduceBlocksOp::create(builder, loc, type, value, scratch, place, config.getSplit());
+    tile::WaitBlocksOp::create(builder, loc);
+  }
+  startColumn = index.add(startColumn, index.mul(rank, ownColumns));
+}
+
+void WGMMAEmitter::emitConsumer(Value warpgroup) {
+  // Each team passes over the stages of the tiles that are the others'.
+  Value zero = index.constant(0), turn, other, place = warpgroup;
+  RingState first{zero, zero};
+  if (config.getTurns() > 1) {
+    turn = index.div(warpgroup, team);
+    place = index.rem(warpgroup, team);
+    first = skip(first, index.mul(turn, lastStep));
+    other = index.sub(index.constant(1), turn);
+    points.emitIf(index.isEqual(turn, index.constant(1)), [&] { giveTurn(other); });
+  }
+  Value others = index.mul(lastStep, config.getTurns() - 1);
+  emitTiles(turn, {first.stage, first.phase}, [&](ValueRange state) -> SmallVector<Value> {
+    SmallVector<Value> sums;
+    startColumn = swapped ? tile.startM : tile.startN;
+    loadColumnVectors();
+    if (turn)
+      tile::TakeTurnOp::create(builder, loc, turn, config.getWarpgroups());
+    RingState next = emitProduct({state[0], state[1]}, place, sums, other);
+    if (config.getSplit() > 1)
+      reduce(warpgroup, sums);
+    if (output)
+      storeBoxes(warpgroup, place, sums);
+    else
+      storeDirectly(place, sums);
+    if (turn)
+      next = skip(next, others);
+    return {next.stage, next.phase};
+  });
+  // The block's shared memory must live until it has been read.
+  if (output)
+    points.emitIf(index.isEqual(threadInWarpgroup, index.constant(0)),
+                  [&] { tile::WaitStoresOp::create(builder, loc, 0, /*read=*/false); });
+}
+
+} // namespace xc::cuda
