@@ -522,6 +522,33 @@ def words_of_messages():
                         yield f"{name}:{number}: '{match.group(0)}': say {better}"
 
 
+# Those that comments do without: what is said there, where (a pattern of names of files), and what to say.
+COMMENT_WORDS = (
+    (r"(first|second) factors?", "", "operand A, operand B"),
+    (r"(?<!`)factors?(?! of)|turned", r"compiler/Codegen/CUDA/(Matmul|Tile)/", "operands; transposed"),
+    (r"oddit(y|ies)", "", "why it is not a canonical operand"),
+    (r"fallbacks?", "", "generic kernel"),
+    (r"device-bounded", "", "bounded dynamic dim"),
+    (r"works? off|(is|are|was|were|has|have) put off|puts? work off", "", "runs; defers"),
+    (r"(short|shorter|long|longer) lines", "compiler/", "rows, segments"),
+    (r"walk(s|ed|ing)? (over|down|windows|a window|the windows)", "", "loop over"),
+    (r"turned around", "", "transposed, flipped"),
+)
+
+
+def words_of_comments():
+    """Comments use the words of the field: those of docs/glossary.md."""
+    words = [(re.compile(rf"\b(?:{pattern})\b", re.I), re.compile(where), instead) for pattern, where, instead in COMMENT_WORDS]
+    for name in tracked(CODE, ("compiler/", "runtime/", "tools/", "cuda_abi/")):
+        here = [(word, instead) for word, where, instead in words if where.search(name)]
+        for number, line in enumerate(lines(name), 1):
+            comment = re.search(r"(?:^|[\s;{}])//(.*)", line)
+            for word, instead in here if comment else ():
+                match = word.search(comment.group(1))
+                if match:
+                    yield f"{name}:{number}: '{match.group(0)}': say {instead}"
+
+
 # Subjects of the commits up to this one have no form in common.
 LAST_FREE_COMMIT = "c0415bfbbc8d32ea5db7408f4bbcba96993dbd0b"
 LONGEST_SUBJECT = 72
@@ -543,7 +570,7 @@ def commit_subjects():
 
 CHECKS = (dead_check_lines, missing_verify_diagnostics, untested_messages, undocumented_ops, undocumented_passes, pass_files,
           include_directions, target_kinds, forbidden_calls, raw_size_products, formatting, headings, machine_paths, todos,
-          words_of_messages, commit_subjects, sentences, private_words, links, pages_in_menu, names_on_pages)
+          words_of_messages, words_of_comments, commit_subjects, sentences, private_words, links, pages_in_menu, names_on_pages)
 
 
 def main():

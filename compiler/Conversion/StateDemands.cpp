@@ -14,7 +14,7 @@
 // 3. They become `plan.require`s at the start of the function, which nothing takes away.
 //
 // A function that cannot be lowered as it is written is left alone: later passes say why, or
-// simplify it to one that can be. Of one with device-bounded dims the copy is simplified as well,
+// simplify it to one that can be. Of one with bounded dynamic dims the copy is simplified as well,
 // since the rules of extents rely on that; folds in it take away what they do elsewhere.
 //
 //===----------------------------------------------------------------------===//

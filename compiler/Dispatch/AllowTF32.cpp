@@ -1,4 +1,4 @@
-//===- AllowTF32.cpp - Let f32 products round their factors to TF32 -------===//
+//===- AllowTF32.cpp - Let f32 products round their operands to TF32 ------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

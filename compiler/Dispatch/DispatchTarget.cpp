@@ -48,7 +48,7 @@ bool CUDADispatchTarget::mayComputeOperand(linalg::LinalgOp product, Value opera
   // How often a product on tensor cores may use an element that is computed while it is loaded, and
   // how many terms its sums may have. Its kernel does not copy that operand asynchronously then,
   // and not by wgmma: at half the speed, 512 products take 2 ps longer than before, in which the
-  // element is written and read again; and each 32 terms wait for memory anew, 0.3 to 0.9 us on an
+  // element is written and re-read; and each 32 terms wait for memory anew, 0.3 to 0.9 us on an
   // H200, where a kernel that computes all of the operand begins in 2.
   constexpr int64_t mostUses = 512, mostTerms = 128;
   return !isTensorCoreProduct(product) ||

@@ -56,8 +56,8 @@ static bool isConversion(linalg::GenericOp op) {
 }
 
 /// Whether the op multiplies matrices: with anything but conversions in its body it would be a
-/// reduction like others, and leave the tensor cores. What computes its factors joins the kernel of
-/// their producer, or is computed as they are loaded (DispatchGroups.cpp).
+/// reduction like others, and leave the tensor cores. What computes its operands joins the kernel
+/// of their producer, or is computed as they are loaded (DispatchGroups.cpp).
 static bool multipliesMatrices(linalg::GenericOp op) {
   std::optional<ProductLoops> loops = matchProduct(op);
   return loops && !loops->m.empty() && !loops->n.empty();

@@ -117,7 +117,7 @@ static Result convertDepthwise(tosa::DepthwiseConv2DOp op, ExpressionBuilder &e)
 }
 
 /// Every input element is spread by the filter: a convolution of the dilated image with the filter
-/// turned around.
+/// flipped.
 static Result convertTransposed(tosa::TransposeConv2DOp op, ExpressionBuilder &e) {
   Convolution conv;
   if (failed(takeOperands(op, e, conv)))

@@ -41,7 +41,7 @@ static BlockArgument extendedArgument(Value value, bool &isUnsigned) {
   return dyn_cast<BlockArgument>(value);
 }
 
-/// Whether the body is exactly `acc + lhs * rhs`, with the factors extended to the accumulator's
+/// Whether the body is exactly `acc + lhs * rhs`, with the operands extended to the accumulator's
 /// type.
 static bool isMultiplyAdd(Block &body, bool &isUnsigned) {
   if (body.getNumArguments() != 3)
@@ -170,7 +170,7 @@ struct Generalize : OpInterfaceRewritePattern<linalg::LinalgOp> {
   }
 };
 
-/// |value| of a body in f32: the product of its factors, where it is one.
+/// |value| of a body in f32: the product of its operands, where it is one.
 static Value widenTerm(OpBuilder &builder, Value value) {
   auto widen = [&](Value narrow) -> Value {
     return arith::ExtFOp::create(builder, narrow.getLoc(), builder.getF32Type(), narrow);

@@ -211,7 +211,7 @@ LogicalResult PhaseVerifier::verifyCode(ModuleOp target) {
     auto image = kernel->getAttrOfType<StringAttr>(plan::kImageAttr);
     if (!image || image.empty())
       return report() << "has no code after phase '" << phase << "'; expected " << plan::kImageAttr;
-    auto exports = kernel->getAttrOfType<ArrayAttr>("plan.exports");
+    auto exports = kernel->getAttrOfType<ArrayAttr>(plan::kExportsAttr);
     if (!exports || exports.empty())
       return report() << "has no variant after phase '" << phase << "'; expected plan.exports";
     for (auto variant : exports.getAsRange<DictionaryAttr>()) {

@@ -58,8 +58,8 @@ static LogicalResult checkFunction(plan::FunctionOp function) {
 }
 
 static LogicalResult checkKernel(ModuleOp kernel) {
-  auto exports = kernel->getAttrOfType<ArrayAttr>("plan.exports");
-  auto counts = kernel->getAttrOfType<DictionaryAttr>("plan.counts");
+  auto exports = kernel->getAttrOfType<ArrayAttr>(plan::kExportsAttr);
+  auto counts = kernel->getAttrOfType<DictionaryAttr>(plan::kCountsAttr);
   if (!exports || !counts)
     return success();
   auto getCount = [&](StringRef key) {
@@ -83,15 +83,15 @@ static LogicalResult checkKernel(ModuleOp kernel) {
 }
 
 static LogicalResult checkData(ModuleOp target) {
-  for (Attribute constant : target->getAttrOfType<ArrayAttr>("plan.constants")) {
+  for (Attribute constant : target->getAttrOfType<ArrayAttr>(plan::kConstantsAttr)) {
     int64_t rank = cast<ElementsAttr>(constant).getShapedType().getRank();
     if (rank > int64_t(ModuleLimits::kRank))
       return refuse(target.getLoc(), "dims of a constant", ModuleLimits::kRank, rank);
   }
-  for (Attribute parameter : target->getAttrOfType<ArrayAttr>("plan.parameters"))
+  for (Attribute parameter : target->getAttrOfType<ArrayAttr>(plan::kParametersAttr))
     if (failed(checkRank(target.getLoc(), cast<DictionaryAttr>(parameter), "a parameter")))
       return failure();
-  for (Attribute variable : target->getAttrOfType<ArrayAttr>("plan.variables"))
+  for (Attribute variable : target->getAttrOfType<ArrayAttr>(plan::kVariablesAttr))
     if (failed(checkRank(target.getLoc(), cast<DictionaryAttr>(variable), "a variable")))
       return failure();
   return success();

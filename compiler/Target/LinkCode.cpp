@@ -58,7 +58,7 @@ static void recordResources(ModuleOp target, const llvm::StringMap<KernelResourc
   Builder builder(target.getContext());
   for (auto kernel : target.getOps<ModuleOp>()) {
     SmallVector<Attribute> exports;
-    for (Attribute entry : kernel->getAttrOfType<ArrayAttr>("plan.exports")) {
+    for (Attribute entry : kernel->getAttrOfType<ArrayAttr>(plan::kExportsAttr)) {
       NamedAttrList description(cast<DictionaryAttr>(entry));
       auto found = resources.find(cast<StringAttr>(description.get("name")).getValue());
       if (found != resources.end()) {
@@ -69,7 +69,7 @@ static void recordResources(ModuleOp target, const llvm::StringMap<KernelResourc
       }
       exports.push_back(description.getDictionary(target.getContext()));
     }
-    kernel->setAttr("plan.exports", builder.getArrayAttr(exports));
+    kernel->setAttr(plan::kExportsAttr, builder.getArrayAttr(exports));
   }
 }
 
@@ -78,7 +78,8 @@ static void recordResources(ModuleOp target, const llvm::StringMap<KernelResourc
 static LogicalResult reportRefusal(ModuleOp target, StringRef arch, StringRef ptxas,
                                    llvm::Error error) {
   for (auto kernel : target.getOps<ModuleOp>()) {
-    auto description = cast<DictionaryAttr>(kernel->getAttrOfType<ArrayAttr>("plan.exports")[0]);
+    auto description =
+        cast<DictionaryAttr>(kernel->getAttrOfType<ArrayAttr>(plan::kExportsAttr)[0]);
     auto config = description.getAs<StringAttr>("config");
     if (!config || config.getValue() != "custom")
       continue;

@@ -168,14 +168,14 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
     %e1 = tensor.empty() : tensor<4x128xf32>
     %f1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<4x128xf32>) -> tensor<4x128xf32>
     %part = linalg.generic {indexing_maps = [#whole, #row, #column], iterator_types = ["reduction", "parallel"]}
-        ins(%x, %sum : tensor<32x128xf32>, tensor<32xf32>) outs(%f1 : tensor<4x128xf32>) attrs = {plan.partial} {
+        ins(%x, %sum : tensor<32x128xf32>, tensor<32xf32>) outs(%f1 : tensor<4x128xf32>) attrs = {plan.partial = #plan.partial<cyclic, 4>} {
     ^bb0(%a: f32, %r: f32, %acc: f32):
       %p = arith.mulf %a, %r : f32
       %s = arith.addf %p, %acc : f32
       linalg.yield %s : f32
     } -> tensor<4x128xf32>
     %plain = linalg.generic {indexing_maps = [#whole, #column], iterator_types = ["reduction", "parallel"]}
-        ins(%x : tensor<32x128xf32>) outs(%f1 : tensor<4x128xf32>) attrs = {plan.partial} {
+        ins(%x : tensor<32x128xf32>) outs(%f1 : tensor<4x128xf32>) attrs = {plan.partial = #plan.partial<cyclic, 4>} {
     ^bb0(%a: f32, %acc: f32):
       %s = arith.addf %a, %acc : f32
       linalg.yield %s : f32
@@ -220,14 +220,14 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
     %e1 = tensor.empty() : tensor<4x128xf32>
     %f1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<4x128xf32>) -> tensor<4x128xf32>
     %squares = linalg.generic {indexing_maps = [#whole, #column], iterator_types = ["parallel", "reduction", "parallel"]}
-        ins(%x : tensor<4x8x128xf32>) outs(%f1 : tensor<4x128xf32>) attrs = {plan.partial} {
+        ins(%x : tensor<4x8x128xf32>) outs(%f1 : tensor<4x128xf32>) attrs = {plan.partial = #plan.partial<slices>} {
     ^bb0(%a: f32, %acc: f32):
       %p = arith.mulf %a, %a : f32
       %s = arith.addf %p, %acc : f32
       linalg.yield %s : f32
     } -> tensor<4x128xf32>
     %plain = linalg.generic {indexing_maps = [#whole, #column], iterator_types = ["parallel", "reduction", "parallel"]}
-        ins(%x : tensor<4x8x128xf32>) outs(%f1 : tensor<4x128xf32>) attrs = {plan.partial} {
+        ins(%x : tensor<4x8x128xf32>) outs(%f1 : tensor<4x128xf32>) attrs = {plan.partial = #plan.partial<slices>} {
     ^bb0(%a: f32, %acc: f32):
       %s = arith.addf %a, %acc : f32
       linalg.yield %s : f32
@@ -619,7 +619,7 @@ module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
     %parts = tensor.empty() : tensor<128x1000xf32>
     %none = linalg.fill ins(%zero : f32) outs(%parts : tensor<128x1000xf32>) -> tensor<128x1000xf32>
     %y = linalg.generic {indexing_maps = [#factor, #weight, #part], iterator_types = ["parallel", "reduction"]}
-        ins(%sums, %w : tensor<2048xf32>, tensor<2048x1000xf16>) outs(%none : tensor<128x1000xf32>) attrs = {plan.partial} {
+        ins(%sums, %w : tensor<2048xf32>, tensor<2048x1000xf16>) outs(%none : tensor<128x1000xf32>) attrs = {plan.partial = #plan.partial<cyclic, 128>} {
     ^bb0(%a: f32, %b: f16, %out: f32):
       %wide = arith.extf %b : f16 to f32
       %p = arith.mulf %a, %wide : f32

@@ -65,6 +65,12 @@ FAULTS = {
     "words_of_messages": [
         ("compiler/A.cpp", 'emitError("the first factor is empty");\n', 'emitError("operand A is empty"); // the first factor\n'),
     ],
+    "words_of_comments": [
+        ("compiler/A.cpp", "// The first factor is empty.\n", "// Operand A is empty.\n"),
+        ("compiler/Codegen/CUDA/Matmul/A.h", "int64_t k; // of both factors\n", "int64_t k; // of both operands, by a factor of 2\n"),
+        ("runtime/A.cpp", "/// Work that is put off.\n", "/// Work that is deferred.\n"),
+        ("tools/A.cpp", "// Walks over dims.\n", 'const char *says = "https://walk over"; // Loops over dims.\n'),
+    ],
     "commit_subjects": [
         (SUBJECT, "Add a thing", "array: add a thing"),
         (SUBJECT, "array: add a thing.", "array, cuda/matmul: add a thing"),

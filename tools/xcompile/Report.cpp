@@ -221,12 +221,12 @@ static llvm::json::Object describeExport(DictionaryAttr entry, const cuda::Targe
 }
 
 /// Whether any variant of the kernel is compiled by the strategy that takes what no other does.
-static bool usesFallback(ModuleOp kernel) {
+static bool usesGeneric(ModuleOp kernel) {
   auto exports = kernel->getAttrOfType<ArrayAttr>("plan.exports");
   return exports && llvm::any_of(exports, [](Attribute entry) {
            auto config = dyn_cast_or_null<plan::LoweringConfigInterface>(
                cast<DictionaryAttr>(entry).get("config"));
-           return config && config.getStrategyName() == "fallback";
+           return config && config.getStrategyName() == "generic";
          });
 }
 
@@ -248,7 +248,7 @@ static llvm::json::Object describeKernel(ModuleOp kernel, unsigned launches, uns
     for (Attribute entry : list)
       variants.push_back(describeExport(cast<DictionaryAttr>(entry), target));
   object["variants"] = std::move(variants);
-  object["fallback"] = usesFallback(kernel);
+  object["generic"] = usesGeneric(kernel);
   return object;
 }
 
@@ -346,25 +346,25 @@ static llvm::json::Object describeTarget(ModuleOp target) {
   }
   plan::TargetAttr attr = getTarget(target);
   const cuda::Target *arch = attr.isCUDA() ? cuda::findTarget(attr.getArch().getValue()) : nullptr;
-  llvm::json::Array kernels, fallback;
+  llvm::json::Array kernels, generic;
   llvm::json::Object layouts;
   for (auto function : target.getOps<plan::FunctionOp>())
     if (auto layout = function->getAttrOfType<StringAttr>(plan::kLayoutsAttr))
       layouts[function.getSymName()] = layout.getValue();
-  unsigned total = 0, onFallback = 0;
+  unsigned total = 0, onGeneric = 0;
   for (auto kernel : target.getOps<ModuleOp>()) {
     unsigned count = launches.lookup(*kernel.getSymName());
     total += count;
-    if (usesFallback(kernel)) {
-      onFallback += count;
-      fallback.push_back(*kernel.getSymName());
+    if (usesGeneric(kernel)) {
+      onGeneric += count;
+      generic.push_back(*kernel.getSymName());
     }
     kernels.push_back(
         describeKernel(kernel, count, initLaunches.lookup(*kernel.getSymName()), arch));
   }
   llvm::json::Object description{
       {"target", getTargetName(target)}, {"launches", total},
-      {"fallback_launches", onFallback}, {"fallback_kernels", std::move(fallback)},
+      {"generic_launches", onGeneric},   {"generic_kernels", std::move(generic)},
       {"layouts", std::move(layouts)},   {"kernels", std::move(kernels)}};
   if (init)
     description["init"] = std::move(*init);
@@ -373,15 +373,15 @@ static llvm::json::Object describeTarget(ModuleOp target) {
 
 static void printText(const llvm::json::Object &target, StringRef name, llvm::raw_ostream &stream) {
   stream << name << ": " << count(target.getArray("kernels")->size(), "kernel", "kernels") << ", "
-         << *target.getInteger("fallback_launches") << " of "
+         << *target.getInteger("generic_launches") << " of "
          << count(*target.getInteger("launches"), "launch", "launches")
-         << " on the fallback strategy";
+         << " on the generic strategy";
   const char *separator = " (";
-  for (const llvm::json::Value &kernel : *target.getArray("fallback_kernels")) {
+  for (const llvm::json::Value &kernel : *target.getArray("generic_kernels")) {
     stream << separator << *kernel.getAsString();
     separator = ", ";
   }
-  stream << (target.getArray("fallback_kernels")->empty() ? "\n" : ")\n");
+  stream << (target.getArray("generic_kernels")->empty() ? "\n" : ")\n");
   for (const auto &[function, layout] : *target.getObject("layouts"))
     stream << "  @" << function.str() << ": " << *layout.getAsString() << "\n";
   if (const llvm::json::Object *init = target.getObject("init")) {

@@ -98,7 +98,7 @@ LogicalResult LinesAttr::verify(EmitError emitError, int64_t version, int64_t ti
                  succeeded(checkPositive(emitError, "tile", {tile})));
 }
 
-LogicalResult FallbackAttr::verify(EmitError emitError, int64_t version) {
+LogicalResult GenericAttr::verify(EmitError emitError, int64_t version) {
   return checkVersion(emitError, version, kVersion);
 }
 

@@ -90,9 +90,9 @@ def CPU_LinesAttr : CPU_Config<"Lines", "lines", "lines"> {
   let assemblyFormat = "`<` `version` `=` $version `,` `tile` `=` $tile `>`";
 }
 
-def CPU_FallbackAttr : CPU_Config<"Fallback", "fallback", "fallback"> {
+def CPU_GenericAttr : CPU_Config<"Generic", "generic", "generic"> {
   let summary = "Plain loops in one workgroup";
-  let description = "For kernels that no other strategy takes. Example: `#cpu.fallback<version = 1>`.";
+  let description = "For kernels that no other strategy takes. Example: `#cpu.generic<version = 1>`.";
   let parameters = (ins "int64_t":$version);
   let assemblyFormat = "`<` `version` `=` $version `>`";
 }

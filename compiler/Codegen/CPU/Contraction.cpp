@@ -26,7 +26,7 @@ bool matchMultiplyAdd(linalg::GenericOp op, Operation *&multiply, Operation *&ad
   if (!accumulator.hasOneUse() || *accumulator.user_begin() != add ||
       !isa_and_nonnull<arith::MulFOp, arith::MulIOp>(multiply))
     return false;
-  // Each factor is an input, through casts or not; the two are different inputs.
+  // Each operand is an input, through casts or not; the two are different inputs.
   SmallVector<unsigned> inputs;
   for (Value factor : multiply->getOperands()) {
     while (Operation *cast = factor.getDefiningOp()) {

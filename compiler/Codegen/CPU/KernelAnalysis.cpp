@@ -133,46 +133,6 @@ SmallVector<OpFoldResult> getLoopSizes(OpBuilder &builder, linalg::GenericOp op)
   return sizes;
 }
 
-AffineExpr getFormula(OpFoldResult size, MLIRContext *context) {
-  if (std::optional<int64_t> constant = getConstantIntValue(size))
-    return getAffineConstantExpr(*constant, context);
-  Operation *op = cast<Value>(size).getDefiningOp();
-  if (!op)
-    return {};
-  auto operand = [&](unsigned i) { return getFormula(op->getOperand(i), context); };
-  auto binary = [&](auto combine) -> AffineExpr {
-    AffineExpr lhs = operand(0), rhs = operand(1);
-    return lhs && rhs ? combine(lhs, rhs) : AffineExpr();
-  };
-  return TypeSwitch<Operation *, AffineExpr>(op)
-      .Case(
-          [&](plan::ScalarOp scalar) { return getAffineSymbolExpr(scalar.getOrdinal(), context); })
-      .Case<arith::AddIOp>(
-          [&](auto) { return binary([](AffineExpr a, AffineExpr b) { return a + b; }); })
-      .Case<arith::SubIOp>(
-          [&](auto) { return binary([](AffineExpr a, AffineExpr b) { return a - b; }); })
-      .Case<arith::MulIOp>(
-          [&](auto) { return binary([](AffineExpr a, AffineExpr b) { return a * b; }); })
-      .Case<arith::FloorDivSIOp, arith::DivUIOp, arith::DivSIOp>(
-          [&](auto) { return binary([](AffineExpr a, AffineExpr b) { return a.floorDiv(b); }); })
-      .Case<arith::CeilDivSIOp, arith::CeilDivUIOp>(
-          [&](auto) { return binary([](AffineExpr a, AffineExpr b) { return a.ceilDiv(b); }); })
-      .Case<arith::RemUIOp, arith::RemSIOp>(
-          [&](auto) { return binary([](AffineExpr a, AffineExpr b) { return a % b; }); })
-      .Case([&](affine::AffineApplyOp apply) -> AffineExpr {
-        AffineMap map = apply.getAffineMap();
-        SmallVector<AffineExpr> dims, symbols;
-        for (auto [i, value] : llvm::enumerate(apply.getMapOperands())) {
-          AffineExpr formula = getFormula(value, context);
-          if (!formula)
-            return {};
-          (i < map.getNumDims() ? dims : symbols).push_back(formula);
-        }
-        return map.getResult(0).replaceDimsAndSymbols(dims, symbols);
-      })
-      .Default([](Operation *) { return AffineExpr(); });
-}
-
 int64_t getElementBytes(func::FuncOp kernel) {
   int64_t bytes = 1;
   kernel.walk([&](Operation *op) {

@@ -46,9 +46,6 @@ llvm::SmallVector<mlir::OpFoldResult> getSizes(mlir::OpBuilder &builder, mlir::V
 llvm::SmallVector<mlir::OpFoldResult> getLoopSizes(mlir::OpBuilder &builder,
                                                    mlir::linalg::GenericOp op);
 
-/// |size| as a formula over the kernel's scalars, or null if it is none.
-mlir::AffineExpr getFormula(mlir::OpFoldResult size, mlir::MLIRContext *context);
-
 /// Whether |op| computes each element on its own, so that it can be computed wherever an element is
 /// needed.
 bool isElementwise(mlir::linalg::GenericOp op);

@@ -8,6 +8,7 @@
 #include "compiler/Codegen/CPU/LoopEmitter.h"
 
 #include "compiler/Codegen/CPU/KernelAnalysis.h"
+#include "compiler/Codegen/Common/ScalarFormula.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -120,8 +121,9 @@ Range Spread::getColumns(OpBuilder &builder, Location loc, AffineExpr totalY) co
 FailureOr<Spread> spread(Operation *op, OpFoldResult rows, OpFoldResult columns, OpFoldResult work,
                          int64_t chunk, int64_t tile, int64_t columnAlignment) {
   MLIRContext *context = op->getContext();
-  AffineExpr rowCount = getFormula(rows, context), columnCount = getFormula(columns, context);
-  AffineExpr workCount = getFormula(work, context);
+  AffineExpr rowCount = codegen::getScalarFormula(rows, context),
+             columnCount = codegen::getScalarFormula(columns, context);
+  AffineExpr workCount = codegen::getScalarFormula(work, context);
   if (!rowCount || !columnCount || !workCount)
     return op->emitOpError("has a size that is not a formula over the kernel's scalars");
   // How wide the part of a row is that one workgroup computes.

@@ -216,7 +216,7 @@ struct LowerABI final : impl::LowerABIBase<LowerABI> {
                         LLVM::LinkageAttr::get(&getContext(), LLVM::Linkage::Internal));
       buildEntryAndBody(function, name, *signature, converter);
     }
-    module->setAttr("plan.exports", ArrayAttr::get(&getContext(), exports));
+    module->setAttr(plan::kExportsAttr, ArrayAttr::get(&getContext(), exports));
   }
 
   static void buildEntryAndBody(func::FuncOp body, StringRef name, Signature &signature,

@@ -25,6 +25,7 @@
 #include "compiler/Codegen/CPU/Contraction.h"
 #include "compiler/Codegen/CPU/LoopEmitter.h"
 #include "compiler/Codegen/CPU/Passes.h"
+#include "compiler/Codegen/Common/ScalarFormula.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -354,7 +355,9 @@ void MatmulLowering::emitResults() {
 
 LogicalResult MatmulLowering::planGrid() {
   AffineExpr batchCount = builder.getAffineConstantExpr(1);
-  auto formula = [&](unsigned loop) { return getFormula(sizes[loop], builder.getContext()); };
+  auto formula = [&](unsigned loop) {
+    return codegen::getScalarFormula(sizes[loop], builder.getContext());
+  };
   for (unsigned loop : contraction.loops.batch)
     batchCount = batchCount && formula(loop) ? batchCount * formula(loop) : AffineExpr();
   AffineExpr rows = formula(contraction.loops.m), columns = formula(contraction.loops.n);

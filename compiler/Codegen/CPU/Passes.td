@@ -120,10 +120,10 @@ def LowerLines : Pass<"xc-cpu-lower-lines", "mlir::ModuleOp"> {
                            "mlir::arith::ArithDialect", "xc::plan::PlanDialect"];
 }
 
-def LowerFallback : Pass<"xc-cpu-lower-fallback", "mlir::ModuleOp"> {
+def LowerGeneric : Pass<"xc-cpu-lower-generic", "mlir::ModuleOp"> {
   let summary = "Turn every other kernel into plain loops";
   let description = [{
-    Obeys `#cpu.fallback`: bufferises the function, writes results in place where the analysis allows it, and turns
+    Obeys `#cpu.generic`: bufferises the function, writes results in place where the analysis allows it, and turns
     linalg ops and copies into scalar loops. The grid is one workgroup. Example:
     ```mlir
     linalg.generic {...} ins(%x : memref<8xf32>) outs(%y : memref<8xf32>)   // input, after bufferisation

@@ -45,13 +45,13 @@ static void addStrategies(OpPassManager &pm, const CodegenOptions &options) {
   pm.addPass(createNormalizeKernel());
   addCleanup(pm);
   pm.addPass(createSelectStrategy({options.arch}));
-  // Each of these takes the functions with its own kind of configuration; the fallback takes what
-  // the others cannot.
+  // Each of these takes the functions with its own kind of configuration; the generic one takes
+  // what the others cannot.
   pm.addPass(createLowerElementwise({options.arch}));
   pm.addPass(createLowerReduction({options.arch}));
   pm.addPass(createLowerMatmul());
   pm.addPass(createLowerLines());
-  pm.addPass(createLowerFallback());
+  pm.addPass(createLowerGeneric());
   pm.addPass(codegen::createLowerKernelOpsToLoops());
   // The strategies leave the tensor ops that they replaced; all are dead, and the canonicaliser
   // erases dead ops.

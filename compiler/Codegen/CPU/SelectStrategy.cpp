@@ -45,9 +45,9 @@ struct Choice {
 
 } // namespace
 
-static Choice chooseFallback(func::FuncOp kernel, StringRef why) {
-  return {FallbackAttr::get(kernel.getContext(), FallbackAttr::kVersion),
-          llvm::formatv("fallback: plain loops in one workgroup, since {0}", why)};
+static Choice chooseGeneric(func::FuncOp kernel, StringRef why) {
+  return {GenericAttr::get(kernel.getContext(), GenericAttr::kVersion),
+          llvm::formatv("generic: plain loops in one workgroup, since {0}", why)};
 }
 
 /// Lanes to compute at a time: several registers, so that latencies overlap; fewer where functions
@@ -251,7 +251,7 @@ static Choice chooseStrategy(func::FuncOp kernel, const Arch &arch) {
       return *matmul;
     std::string why;
     FailureOr<Choice> choice = chooseReduction(kernel, arch, why);
-    return succeeded(choice) ? *choice : chooseFallback(kernel, why);
+    return succeeded(choice) ? *choice : chooseGeneric(kernel, why);
   }
   if (FailureOr<Choice> lines = chooseLines(kernel); succeeded(lines))
     return *lines;
@@ -262,7 +262,7 @@ static Choice chooseStrategy(func::FuncOp kernel, const Arch &arch) {
     AccessSummary summary(rank);
     summarize(root.value, getDims(rank, kernel.getContext()), {}, summary);
     if (Operation *op = summary.unsupported)
-      return chooseFallback(kernel, llvm::formatv("no strategy takes {0}", op->getName()).str());
+      return chooseGeneric(kernel, llvm::formatv("no strategy takes {0}", op->getName()).str());
     summaries.push_back(std::move(summary));
     ranks.push_back(rank);
   }

@@ -47,9 +47,9 @@ def SplitReductions : Pass<"xc-cuda-split-reductions", "mlir::func::FuncOp"> {
   let summary = "Reduce in two steps where one would leave most of the GPU idle";
   let description = [{
     A reduction whose results are few, each over many elements, becomes a reduction of some hundred parts, and
-    one of their results, in a fixed order. Where other ops reduce each row of what a column reduction sums up, rows take turns
-    at being of one part or the next (`d0 mod 132` in the result's map), so that all of them go over the same rows, of any number; several
-    loops that count the rows become one. The first step is marked `plan.partial`, so that they can share a kernel with it. Where no number of parts divides a loop, or its length is symbolic, what equal parts leave over is
+    one of their results, in a fixed order. Where other ops reduce each row of what a column reduction sums up, rows go to
+    the parts in turn (`#plan.partial<cyclic, 132>`), so that all of them go over the same rows, of any number; several
+    loops that count the rows become one. The first step has a `plan.partial`, so that they can share a kernel with it. Where no number of parts divides a loop, or its length is symbolic, what equal parts leave over is
     reduced by one more op, and joined to their result. Elementwise inputs that others use too are computed once more by the first
     step, where that reads no more than they are: then they are not in memory before it begins. A product of so few tiles that most multiprocessors would have
     none, with a long sum for each element, becomes a batch of products of parts of that sum, and their sum, as the gradient of a
@@ -63,7 +63,7 @@ def SplitReductions : Pass<"xc-cuda-split-reductions", "mlir::func::FuncOp"> {
     %s = linalg.generic {iterator_types = ["reduction", "parallel"]} ins(%x : tensor<32768x1024xf32>) ...   // input
 
     %e = tensor.expand_shape %x [[0, 1], [2]] ... into tensor<256x128x1024xf32>                           // output
-    %p = linalg.generic {iterator_types = ["parallel", "reduction", "parallel"]} ins(%e : ...) ... {plan.partial}
+    %p = linalg.generic {iterator_types = ["parallel", "reduction", "parallel"]} ins(%e : ...) ... {plan.partial = #plan.partial<slices>}
     %s = linalg.generic {iterator_types = ["parallel", "reduction"]} ins(%p : tensor<256x1024xf32>) ...
     ```
   }];
@@ -95,7 +95,7 @@ def ReduceRowsInParts : Pass<"xc-cuda-reduce-rows-in-parts", "mlir::func::FuncOp
   let summary = "Reduce the rows of a matrix product in parts, where its kernel computes them";
   let description = [{
     A reduction over the columns of a `linalg.contract` for tensor cores, or of what elementwise ops make of it, becomes one of each part
-    of a row, marked `plan.partial`, which joins the kernel of the product, and one of the parts' results. Parts have 64 columns where operands have 16 bits, else 32.
+    of a row (`#plan.partial<columns, 64>`), which joins the kernel of the product, and one of the parts' results. Parts have 64 columns where operands have 16 bits, else 32.
     The first step counts parts by a quotient in its result's indexing map, so that the last part of a row may be shorter. Left alone is a reduction whose result
     meets the row again, which is one kernel with what follows (softmax), and one that saves less than `fewest-bytes` of memory traffic; `plan.note` says so in the kernel's reason.
     Columns are of static size, rows may be symbolic. Does nothing for other targets than CUDA. Example:
@@ -105,7 +105,7 @@ def ReduceRowsInParts : Pass<"xc-cuda-reduce-rows-in-parts", "mlir::func::FuncOp
 
     %y = linalg.contract ... -> tensor<8192x8192xf32>                                                         // output
     %p = linalg.generic {indexing_maps = [(d0, d1) -> (d0, d1), (d0, d1) -> (d0, d1 floordiv 64)],
-                         iterator_types = ["parallel", "reduction"], plan.partial} ins(%y : ...) outs(%j : tensor<8192x128xf32>) ...
+                         iterator_types = ["parallel", "reduction"], plan.partial = #plan.partial<columns, 64>} ins(%y : ...) outs(%j : tensor<8192x128xf32>) ...
     %s = linalg.generic {iterator_types = ["parallel", "reduction"]} ins(%p : tensor<8192x128xf32>) outs(%i : tensor<8192xf32>) ...
     ```
   }];
@@ -162,7 +162,7 @@ def EmitElementwise : EmitPass<"xc-cuda-emit-elementwise"> {
 def EmitPointwise : EmitPass<"xc-cuda-emit-pointwise"> {
   let summary = "Emit the threads of kernels configured as #cuda.pointwise";
   let description = [{
-    The fallback: one thread computes one element of the result, with loops where ops reduce. Example: a sum
+    The generic kernel: one thread computes one element of the result, with loops where ops reduce. Example: a sum
     over rows becomes
     ```mlir
     %sum = scf.for %j = %c0 to %n step %c1 iter_args(%acc = %zero) -> (f32) { ... }

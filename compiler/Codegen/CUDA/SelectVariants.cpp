@@ -207,7 +207,7 @@ static AffineExpr getSymbolicSize(const KernelInfo &kernel, linalg::LinalgOp op,
   return count;
 }
 
-/// Whether it is a product of f32 that tensor cores may compute. Of 16-bit factors they sum up
+/// Whether it is a product of f32 that tensor cores may compute. Of 16-bit operands they sum up
 /// twice as many at once.
 static bool isRoundedProduct(const Contraction &contraction) {
   return contraction.hasSingleOperands() && contraction.getOp()->hasAttr(plan::kAllowTF32Attr);
@@ -222,18 +222,15 @@ static void addUpParts(const KernelInfo &kernel, Choice &choice) {
   FailureOr<Contraction> contraction = matchContraction(kernel, reason);
   if (!mma || failed(contraction) || !isRoundedProduct(*contraction))
     return;
-  int64_t threads = 32 * mma.getWarpsM() * mma.getWarpsN();
-  if (mma.getTileM() * mma.getTileN() > kMostSums * threads) {
-    bool isTall = mma.getTileM() > mma.getTileN();
-    auto half = MatmulMMAAttr::get(mma.getContext(), isTall ? mma.getTileM() / 2 : mma.getTileM(),
-                                   isTall ? mma.getTileN() : mma.getTileN() / 2, mma.getTileK(),
-                                   mma.getWarpsM(), mma.getWarpsN(), mma.getStages());
-    if (!checkMMATiles(*contraction, half).empty())
-      return;
-    choice.config = mma = half;
-  }
-  Builder builder(mma.getContext());
-  kernel.getFunction()->setAttr(kPartStepsAttr, builder.getI64IntegerAttr(kPart / mma.getTileK()));
+  int64_t threads = 32 * mma.getWarpsM() * mma.getWarpsN(), tileM = mma.getTileM(),
+          tileN = mma.getTileN();
+  if (tileM * tileN > kMostSums * threads)
+    (tileM > tileN ? tileM : tileN) /= 2;
+  auto parts = MatmulMMAAttr::get(mma.getContext(), tileM, tileN, mma.getTileK(), mma.getWarpsM(),
+                                  mma.getWarpsN(), mma.getStages(), kPart / mma.getTileK());
+  if (!checkMMATiles(*contraction, parts).empty())
+    return;
+  choice.config = parts;
   choice.reason += ", which are added up from parts of " + std::to_string(kPart) +
                    ", since tensor cores do not round theirs";
 }
@@ -276,8 +273,7 @@ LogicalResult VariantMaker::addRangeVariants(ArrayRef<Range> ranges, Attribute b
   Attribute wider = beyond;
   for (auto [range, variant] : llvm::reverse(llvm::zip_equal(ranges, variants))) {
     Attribute config = variant.choice.config;
-    bool hasOwn = config != wider || (isa<MatmulWGMMAAttr>(config) && range.max < kBoxRows) ||
-                  variant.function->hasAttr(kPartStepsAttr);
+    bool hasOwn = config != wider || (isa<MatmulWGMMAAttr>(config) && range.max < kBoxRows);
     if (!hasOwn || !dependsOnDivisors(config))
       variant.function.erase();
     wider = config;
@@ -293,7 +289,7 @@ LogicalResult VariantMaker::addProductVariants() {
   if (failed(contraction) || !isa<linalg::ContractOp>(contraction->getOp()))
     return success();
   linalg::LinalgOp op = contraction->getOp();
-  // Where that of the rows is known, columns are meant: the product may be turned around.
+  // Where that of the rows is known, columns are meant: the product may be transposed.
   int64_t largest = 0, longest = 0;
   AffineExpr rows = getSymbolicSize(kernel, op, contraction->m, largest),
              sum = getSymbolicSize(kernel, op, contraction->k, longest);

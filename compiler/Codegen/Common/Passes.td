@@ -68,7 +68,7 @@ def ExpandSmallFloats : Pass<"xc-expand-small-floats"> {
 def LowerKernelOpsToLoops : Pass<"xc-lower-kernel-ops-to-loops"> {
   let summary = "Lower ops of the kernel dialect to scalar loops";
   let description = [{
-    The fallback that every target has: each op on memrefs becomes the plain loop nest that it describes itself.
+    What every target can fall back on: each op on memrefs becomes the plain loop nest that it describes itself.
     An op that is still on tensors is an error. Example:
     ```mlir
     kernel.scatter set, %i, %u into %m axes = [0] : memref<8x1xi32>, memref<8xf32>, memref<100xf32>   // input

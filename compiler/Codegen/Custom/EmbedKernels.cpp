@@ -154,7 +154,7 @@ struct EmbedKernels final : impl::EmbedKernelsBase<EmbedKernels> {
     auto launch = plan::LaunchAttr::get(&getContext(), AffineMapAttr::get(getGrid(op)),
                                         op.getBlock(), {1, 1, 1}, op.getShared(), /*scratch=*/0);
     module->setAttr(
-        "plan.exports",
+        plan::kExportsAttr,
         builder.getArrayAttr(builder.getDictionaryAttr(
             {builder.getNamedAttr("config", builder.getStringAttr("custom")),
              builder.getNamedAttr("launch", launch),

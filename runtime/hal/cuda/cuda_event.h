@@ -26,7 +26,7 @@ public:
   void setMeaning(Meaning value) { meaning.store(value, std::memory_order_release); }
   Meaning getMeaning() const { return meaning.load(std::memory_order_acquire); }
 
-  /// Streams put work off (see CudaStream), but what an event stands for depends on the order in
+  /// Streams defer work (see CudaStream), but what an event stands for depends on the order in
   /// which records and waits were asked for: each takes a turn then, and goes to the driver when
   /// those before it have. tryTurn takes one that is due at once, if there is none before it.
   bool tryTurn();

@@ -39,7 +39,7 @@ public:
   uint32_t laneCount(bool isCaptured) const {
     return (isGraph && !isCaptured) || lanes.laneCount() == 0 ? 1 : lanes.laneCount();
   }
-  /// A launch that a stream has put off takes what is there when it comes to the driver: changes
+  /// A launch that a stream has deferred takes what is there when it comes to the driver: changes
   /// and questions wait for it.
   void beginPutOff();
   void endPutOff();

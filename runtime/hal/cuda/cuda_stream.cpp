@@ -32,7 +32,7 @@ Status CudaStream::create(CudaDevice &device, CUstream foreign, Ref<hal::Stream>
   return Status();
 }
 
-/// The last reference may have gone with a piece of work that was put off.
+/// The last reference may have gone with a piece of work that was deferred.
 void CudaStream::destroy() {
   if (!queue.endByThread())
     finish();

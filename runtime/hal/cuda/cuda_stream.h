@@ -19,7 +19,7 @@ namespace xc::cuda {
 /// closed with an event, and dropped when the event is reached.
 ///
 /// Work goes to the driver at once, but for plans whose ifs and whiles the host decides: those, and
-/// what comes behind them meanwhile, are put off: the threads that work the queue take them to the
+/// what comes behind them meanwhile, are deferred: the threads that work the queue take them to the
 /// driver in order. What fails there is reported by synchronize, and nothing behind it is done
 /// until then.
 class CudaStream final : public hal::Stream {
@@ -59,7 +59,7 @@ private:
     CUevent event = nullptr;
     Vector<Ref<RefCounted>> objects;
   };
-  /// A piece of work that is put off.
+  /// A piece of work that is deferred.
   struct Work {
     enum Kind : uint8_t { Launch, Record, Wait, Callback, Copy, Fill, Read, Write, Release };
     Kind kind = Release;
@@ -122,7 +122,7 @@ private:
 
   //===--- cuda_stream_work.cpp -------------------------------------------===//
 
-  /// Whether what comes now is put off, since something before it is. The stream is locked.
+  /// Whether what comes now is deferred, since something before it is. The stream is locked.
   bool isBehind() const { return !queue.isIdle(); }
   Status submit(Work work);
   Status submitTurn(Work work);
@@ -165,7 +165,7 @@ private:
   /// then when that has ended. Null on streams that nobody has captured.
   CUevent tail = nullptr;
 
-  //===--- What is put off; guarded by the mutex --------------------------===//
+  //===--- What is deferred; guarded by the mutex --------------------------===//
 
   Queue queue;
   Status failure; ///< of a piece; not reported yet

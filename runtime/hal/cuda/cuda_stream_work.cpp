@@ -15,7 +15,7 @@ using namespace xc::cuda;
 using hal::LaunchMode;
 
 //===----------------------------------------------------------------------===//
-// What is put off
+// What is deferred
 //===----------------------------------------------------------------------===//
 
 /// The stream is locked. Either all of it is done or nothing.

@@ -1,7 +1,7 @@
 // RUN: xc-opt %s -split-input-file -verify-diagnostics
 
 // expected-error@+1 {{expected version 1 of the configuration, got 2}}
-func.func @version() attributes {lowering_config = #cpu.fallback<version = 2>} { return }
+func.func @version() attributes {lowering_config = #cpu.generic<version = 2>} { return }
 
 // -----
 

@@ -28,9 +28,9 @@ func.func @lines() attributes {lowering_config = #cpu.lines<version = 1, tile = 
   return
 }
 
-// CHECK-LABEL: func.func @fallback()
-// CHECK-SAME: #cpu.fallback<version = 1>
-func.func @fallback() attributes {lowering_config = #cpu.fallback<version = 1>} {
+// CHECK-LABEL: func.func @generic()
+// CHECK-SAME: #cpu.generic<version = 1>
+func.func @generic() attributes {lowering_config = #cpu.generic<version = 1>} {
   // CHECK: cpu.scratch : memref<128xi8>
   %s = cpu.scratch : memref<128xi8>
   return

@@ -2,7 +2,7 @@
 
 #launch = #plan.launch_config<grid = affine_map<()[s0] -> (s0, 1, 1)>, block = [1, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 64>
 
-// CHECK:       plan.exports = [{config = #cpu.fallback<version = 1>, guards = [], launch = #plan.launch_config<{{.*}}scratch = 64>, name = "copy", reason = "why"}]
+// CHECK:       plan.exports = [{config = #cpu.generic<version = 1>, guards = [], launch = #plan.launch_config<{{.*}}scratch = 64>, name = "copy", reason = "why"}]
 
 // The entry reads the tables.
 // CHECK-LABEL: func.func @copy(
@@ -24,7 +24,7 @@
 // CHECK-SAME:    %[[I:[^:]*]]: i64, %{{.*}}: i64, %{{.*}}: i64)
 // CHECK-SAME:    llvm.linkage = #llvm.linkage<internal>
 // CHECK-NOT:     plan.
-func.func @copy() attributes {plan.launch = #launch, lowering_config = #cpu.fallback<version = 1>, plan.reason = "why"} {
+func.func @copy() attributes {plan.launch = #launch, lowering_config = #cpu.generic<version = 1>, plan.reason = "why"} {
   %n = plan.scalar 0 : index
   %i = plan.workgroup_id x : index
   %a = plan.binding 0 read align 64 sizes(%n) : memref<?x4xf32>

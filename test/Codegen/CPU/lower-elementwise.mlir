@@ -104,7 +104,7 @@ func.func @broadcast_and_producer() attributes {lowering_config = #config} {
 
 // CHECK-LABEL: func.func @other_strategies_are_left_alone()
 // CHECK:         bufferization.materialize_in_destination
-func.func @other_strategies_are_left_alone() attributes {lowering_config = #cpu.fallback<version = 1>} {
+func.func @other_strategies_are_left_alone() attributes {lowering_config = #cpu.generic<version = 1>} {
   %x = plan.binding 0 read align 64 : memref<4xf32>
   %y = plan.binding 1 write align 64 : memref<4xf32>
   %t = bufferization.to_tensor %x restrict : memref<4xf32> to tensor<4xf32>

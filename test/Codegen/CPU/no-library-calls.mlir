@@ -5,7 +5,7 @@
 // CHECK: file format elf64-x86-64
 // CHECK: vmovups
 builtin.module @fill_and_copy attributes {plan.kernel, plan.target = #plan.target<"cpu", "x86-64-v3">} {
-  func.func @fill_and_copy() attributes {lowering_config = #cpu.fallback<version = 1>} {
+  func.func @fill_and_copy() attributes {lowering_config = #cpu.generic<version = 1>} {
     %n = plan.scalar 0 : index
     %x = plan.binding 0 read align 64 sizes(%n) : memref<?xf32>
     %y = plan.binding 1 write align 64 sizes(%n) : memref<?xf32>

@@ -123,8 +123,8 @@ func.func @scan() {
 // -----
 
 // CHECK-LABEL: func.func @dense_constant()
-// CHECK-SAME:    #cpu.fallback<version = 1>
-// CHECK-SAME:    plan.reason = "fallback: plain loops in one workgroup, since no strategy takes arith.constant"
+// CHECK-SAME:    #cpu.generic<version = 1>
+// CHECK-SAME:    plan.reason = "generic: plain loops in one workgroup, since no strategy takes arith.constant"
 func.func @dense_constant() {
   %y = plan.binding 0 write align 64 : memref<2xf32>
   %c = arith.constant dense<[1.0, 2.0]> : tensor<2xf32>

@@ -145,7 +145,7 @@ builtin.module @parts_in_two_blocks attributes {plan.kernel, plan.target = #plan
     %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<512x128xbf16>, tensor<128x256xbf16>) outs(%init : tensor<512x256xf32>) -> tensor<512x256xf32>
     %o = tensor.empty() : tensor<512x4xf32>
     %start = linalg.fill ins(%zero : f32) outs(%o : tensor<512x4xf32>) -> tensor<512x4xf32>
-    %parts = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1 floordiv 64)>], iterator_types = ["parallel", "reduction"]} ins(%product : tensor<512x256xf32>) outs(%start : tensor<512x4xf32>) attrs = {plan.partial} {
+    %parts = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1 floordiv 64)>], iterator_types = ["parallel", "reduction"]} ins(%product : tensor<512x256xf32>) outs(%start : tensor<512x4xf32>) attrs = {plan.partial = #plan.partial<columns, 64>} {
     ^bb0(%a: f32, %acc: f32):
       %s = arith.addf %a, %acc : f32
       linalg.yield %s : f32
@@ -172,7 +172,7 @@ builtin.module @parts_in_two_warps attributes {plan.kernel, plan.target = #plan.
     %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<512x128xbf16>, tensor<128x256xbf16>) outs(%init : tensor<512x256xf32>) -> tensor<512x256xf32>
     %o = tensor.empty() : tensor<512x4xf32>
     %start = linalg.fill ins(%zero : f32) outs(%o : tensor<512x4xf32>) -> tensor<512x4xf32>
-    %parts = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1 floordiv 64)>], iterator_types = ["parallel", "reduction"]} ins(%product : tensor<512x256xf32>) outs(%start : tensor<512x4xf32>) attrs = {plan.partial} {
+    %parts = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1 floordiv 64)>], iterator_types = ["parallel", "reduction"]} ins(%product : tensor<512x256xf32>) outs(%start : tensor<512x4xf32>) attrs = {plan.partial = #plan.partial<columns, 64>} {
     ^bb0(%a: f32, %acc: f32):
       %s = arith.addf %a, %acc : f32
       linalg.yield %s : f32
@@ -199,7 +199,7 @@ builtin.module @parts_without_tensor_cores attributes {plan.kernel, plan.target 
     %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<512x128xbf16>, tensor<128x256xbf16>) outs(%init : tensor<512x256xf32>) -> tensor<512x256xf32>
     %o = tensor.empty() : tensor<512x4xf32>
     %start = linalg.fill ins(%zero : f32) outs(%o : tensor<512x4xf32>) -> tensor<512x4xf32>
-    %parts = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1 floordiv 64)>], iterator_types = ["parallel", "reduction"]} ins(%product : tensor<512x256xf32>) outs(%start : tensor<512x4xf32>) attrs = {plan.partial} {
+    %parts = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1 floordiv 64)>], iterator_types = ["parallel", "reduction"]} ins(%product : tensor<512x256xf32>) outs(%start : tensor<512x4xf32>) attrs = {plan.partial = #plan.partial<columns, 64>} {
     ^bb0(%a: f32, %acc: f32):
       %s = arith.addf %a, %acc : f32
       linalg.yield %s : f32

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Each term of a sum (the products, and the addend) is cut off so many bits below the
-// leading digit that the greatest term may have: the greatest sum of the factors'
+// leading digit that the greatest term may have: the greatest sum of the operands'
 // exponents, or the addend's exponent. Then the sum is exact, and is rounded once.
 // This is documented nowhere; it is what an H200 does, bit for bit (see the forms "any
 // exponent" of the vector suite).
@@ -23,7 +23,7 @@
 
 namespace xc::ptxsim {
 
-/// Bits below the leading digit that stay, by the width of the factors' type.
+/// Bits below the leading digit that stay, by the width of the operands' type.
 inline unsigned cutFraction(Type factors) { return typeBits(factors) == 8 ? 13 : 25; }
 
 /// The smallest normal number of a type.
@@ -82,7 +82,7 @@ inline Columns cutOff(Columns term, Columns cut) {
   return bitCast<Columns>((bitCast<ColumnBits>(rest) & ~sign) | (bits & sign));
 }
 
-/// Factors and the powers of their leading digits: element (k, i) is at k * pitch + i.
+/// Operands and the powers of their leading digits: element (k, i) is at k * pitch + i.
 struct Factors {
   const double *values, *powers;
   size_t pitch;

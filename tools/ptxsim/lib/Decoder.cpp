@@ -128,7 +128,7 @@ Type InstDecoder::takeType() {
   return type;
 }
 
-Space InstDecoder::takeSpace(Space fallback) {
+Space InstDecoder::takeSpace(Space otherwise) {
   for (size_t i = 0; i < ast.modifiers.size(); ++i) {
     if (taken >> i & 1)
       continue;
@@ -138,7 +138,7 @@ Space InstDecoder::takeSpace(Space fallback) {
     take(i);
     return space;
   }
-  return fallback;
+  return otherwise;
 }
 
 MemScope InstDecoder::takeScope() {

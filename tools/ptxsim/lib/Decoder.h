@@ -68,8 +68,8 @@ public:
   Type takeType();
   /// As takeType(), but Type::None if there is none.
   Type takeOptionalType();
-  /// Takes a state space; |fallback| if there is none.
-  Space takeSpace(Space fallback);
+  /// Takes a state space; |otherwise| if there is none.
+  Space takeSpace(Space otherwise);
   /// Takes the memory scope; None if there is none.
   MemScope takeScope();
 

@@ -393,7 +393,7 @@ bool decodeTestp(InstDecoder &d) {
 
 } // namespace
 
-Rounding xc::ptxsim::takeRounding(InstDecoder &d, Rounding fallback) {
+Rounding xc::ptxsim::takeRounding(InstDecoder &d, Rounding otherwise) {
   if (d.flag("rn"))
     return Rounding::NearestEven;
   if (d.flag("rz"))
@@ -402,7 +402,7 @@ Rounding xc::ptxsim::takeRounding(InstDecoder &d, Rounding fallback) {
     return Rounding::Down;
   if (d.flag("rp"))
     return Rounding::Up;
-  return fallback;
+  return otherwise;
 }
 
 bool xc::ptxsim::decodeFloatAdd(InstDecoder &d, Type type) {

@@ -29,8 +29,8 @@ template <typename... Operands> double nanOr(double result, Operands... operands
   return result != result ? bitCast<double>(nan) : result;
 }
 
-/// Takes .rn, .rz, .rm or .rp; |fallback| if there is none.
-Rounding takeRounding(InstDecoder &decoder, Rounding fallback = Rounding::NearestEven);
+/// Takes .rn, .rz, .rm or .rp; |otherwise| if there is none.
+Rounding takeRounding(InstDecoder &decoder, Rounding otherwise = Rounding::NearestEven);
 
 bool decodeFloatAdd(InstDecoder &decoder, Type type);
 bool decodeFloatSub(InstDecoder &decoder, Type type);

@@ -36,8 +36,8 @@ void execAction(Warp &warp, const Inst &inst, uint32_t mask, Action action) {
     Block *owner = sharedOwner(warp, inst, l, op.space, addresses[l], offset);
     if (!owner)
       return;
-    auto operand = [&](uint32_t row, uint32_t fallback) {
-      return row == kNoRow ? fallback : warp.row<uint32_t>(row)[l];
+    auto operand = [&](uint32_t row, uint32_t otherwise) {
+      return row == kNoRow ? otherwise : warp.row<uint32_t>(row)[l];
     };
     bool ok = true;
     uint64_t state = 0;

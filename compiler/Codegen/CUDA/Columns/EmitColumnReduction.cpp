@@ -22,7 +22,7 @@ namespace xc::cuda {
 #define GEN_PASS_DEF_EMITCOLUMNREDUCTION
 #include "compiler/Codegen/CUDA/Passes.h.inc"
 
-/// A thread has this many loads of one input in flight where it walks down a column, and more of
+/// A thread has this many loads of one input in flight where it loops down a column, and more of
 /// narrow ones that so many divide its way: up to that many bytes; twice as many in tall blocks of
 /// threads that have registers for them.
 static constexpr int64_t kLoopUnroll = 4, kMostLoopUnroll = 16, kLoopBytes = 32, kTallRows = 16,

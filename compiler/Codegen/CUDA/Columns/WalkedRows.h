@@ -14,7 +14,7 @@ namespace xc::cuda {
 
 struct Target;
 
-/// Sums over rows, each of which other ops reduce: blocks walk over the rows of one of `parts` each
+/// Sums over rows, each of which other ops reduce: blocks loop over the rows of one of `parts` each
 /// and sum up on the way.
 struct WalkedRows {
   llvm::SmallVector<mlir::linalg::GenericOp> sums;

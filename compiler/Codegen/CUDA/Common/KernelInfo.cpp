@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Common/KernelInfo.h"
+#include "compiler/Codegen/Common/ScalarFormula.h"
 
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -103,39 +103,7 @@ plan::BindingOp getSourceBinding(Value tensor) {
 }
 
 AffineExpr getScalarFormula(OpFoldResult value, MLIRContext *context) {
-  if (std::optional<int64_t> number = getConstantIntValue(value))
-    return getAffineConstantExpr(*number, context);
-  Operation *op = cast<Value>(value).getDefiningOp();
-  if (!op)
-    return nullptr;
-  if (auto scalar = dyn_cast<plan::ScalarOp>(op))
-    return getAffineSymbolExpr(scalar.getOrdinal(), context);
-  SmallVector<AffineExpr> operands;
-  for (Value operand : op->getOperands()) {
-    AffineExpr formula = getScalarFormula(operand, context);
-    if (!formula)
-      return nullptr;
-    operands.push_back(formula);
-  }
-  if (auto apply = dyn_cast<affine::AffineApplyOp>(op)) {
-    AffineMap map = apply.getAffineMap();
-    ArrayRef<AffineExpr> all(operands);
-    return map.getResult(0).replaceDimsAndSymbols(all.take_front(map.getNumDims()),
-                                                  all.drop_front(map.getNumDims()));
-  }
-  if (isa<arith::AddIOp>(op))
-    return operands[0] + operands[1];
-  if (isa<arith::SubIOp>(op))
-    return operands[0] - operands[1];
-  if (isa<arith::MulIOp>(op))
-    return operands[0] * operands[1];
-  if (isa<arith::DivUIOp, arith::DivSIOp, arith::FloorDivSIOp>(op))
-    return operands[0].floorDiv(operands[1]);
-  if (isa<arith::CeilDivUIOp, arith::CeilDivSIOp>(op))
-    return operands[0].ceilDiv(operands[1]);
-  if (isa<arith::RemUIOp, arith::RemSIOp>(op))
-    return operands[0] % operands[1];
-  return nullptr;
+  return codegen::getScalarFormula(value, context);
 }
 
 AffineExpr getElementCountFormula(plan::BindingOp binding) {

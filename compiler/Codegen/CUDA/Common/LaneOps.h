@@ -30,7 +30,7 @@ mlir::Value getLane(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value va
 /// A vector of `lanes`, or the scalar itself if there is one.
 mlir::Value fromLanes(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange lanes);
 
-/// The 4 x 4 bytes of four vectors turned: vector i has byte i of each.
+/// The 4 x 4 bytes of four vectors transposed: vector i has byte i of each.
 llvm::SmallVector<mlir::Value, 4> turnBytes(mlir::OpBuilder &builder, mlir::Location loc,
                                             mlir::ValueRange lines);
 

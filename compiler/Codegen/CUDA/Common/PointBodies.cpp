@@ -52,7 +52,7 @@ static std::string whyUnsupported(const KernelInfo &kernel, linalg::LinalgOp op)
       return "expected indexing maps without symbols";
   // Results of parts that take turns, and partial sums of products, are for strategies of their
   // own.
-  if ((countParts(op) > 0 || plan::getPartialSums(op)) && isOutput(kernel, op))
+  if ((plan::countCyclicParts(op) > 0 || plan::getPartialSums(op)) && isOutput(kernel, op))
     return "";
   for (OpOperand &init : op.getDpsInitsMutable())
     if (!op.getMatchingIndexingMap(&init).isProjectedPermutation(/*allowZeroInResults=*/true) &&

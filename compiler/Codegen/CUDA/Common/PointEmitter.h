@@ -15,6 +15,12 @@
 // A point has one or several lanes: several stand for neighbouring elements, whose values are a
 // vector.
 //
+// It is one class of many methods since they call each other in a ring: an op's value asks for
+// those of its operands at other points, which may be views, bodies, reductions or loads, and all
+// share the table of what the scope has built. Its files are by concept: PointEmitter.cpp has
+// points, loads and that table, PointBodies.cpp the bodies of ops and reductions, PointViews.cpp
+// the views.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef XC_CODEGEN_CUDA_COMMON_POINTEMITTER_H

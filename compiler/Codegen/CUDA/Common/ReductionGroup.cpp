@@ -390,18 +390,6 @@ static LogicalResult addRowPart(const Combiner &combiner, const Exprs &loops, in
   return success();
 }
 
-int64_t countParts(linalg::LinalgOp op) {
-  if (op.getNumDpsInits() == 0)
-    return 0;
-  AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
-  for (AffineExpr expr : map.getResults())
-    if (auto turn = dyn_cast<AffineBinaryOpExpr>(expr);
-        turn && turn.getKind() == AffineExprKind::Mod)
-      if (auto parts = dyn_cast<AffineConstantExpr>(turn.getRHS()))
-        return parts.getValue();
-  return 0;
-}
-
 static LogicalResult addMember(linalg::LinalgOp op, const Exprs &loops, ReductionGroup &group,
                                std::string &reason) {
   FailureOr<Combiner> combiner = Combiner::match(op);
@@ -417,7 +405,7 @@ static LogicalResult addMember(linalg::LinalgOp op, const Exprs &loops, Reductio
     if (auto dim = dyn_cast<AffineDimExpr>(expr); dim && iterator == utils::IteratorType::reduction)
       reduced.push_back(dim.getPosition());
   reduced = getLongDims(reduced, ranges);
-  int64_t parts = countParts(op);
+  int64_t parts = plan::countCyclicParts(op);
   bool hasOneLoop = parts == 0 || reduced.size() == 1;
   if (reduced == getLongDims(group.reductionDims, ranges) && hasOneLoop &&
       !(parts > 0 && group.reducesContiguousDim)) {

@@ -7,7 +7,7 @@
 //
 // Softmax, layer norm, argmax with their fused producers and consumers: several reductions over the
 // same dims of one space, each of which may feed the next one, and results over the whole space or
-// over what is left of it. Such a kernel needs one walk over a row for each reduction, or one walk
+// over what is left of it. Such a kernel needs one loop over a row for each reduction, or one
 // in all if the row stays in registers. The analysis finds, for every tensor, where in the common
 // space its elements belong.
 //
@@ -84,10 +84,6 @@ struct ReductionGroup {
   /// MLIR's op handles are not const-correct; a copy is as good as the original.
   mlir::linalg::LinalgOp getRoot() const { return root; }
 };
-
-/// The number of parts whose results `op` has, of iterations that take turns; 0 if it has one
-/// result for all.
-int64_t countParts(mlir::linalg::LinalgOp op);
 
 /// Sorts the loops of `root` into dims of the group, by the largest input's order in memory.
 void orderDims(mlir::linalg::LinalgOp root, ReductionGroup &group);

@@ -34,7 +34,7 @@ static constexpr int64_t kFewestRows = 8, kFewColumnParts = 15;
 /// Elements of a column that registers of a block hold, bytes of its rows, and such blocks for each
 /// multiprocessor that are enough.
 static constexpr int64_t kLongestHeldColumn = 1024, kHeldBytes = 64, kHeldBlocks = 2;
-/// Rows from which on blocks that walk over them are more than there are multiprocessors.
+/// Rows from which on blocks that loop over them are more than there are multiprocessors.
 static constexpr int64_t kLongWalk = 32768;
 /// Elements of a row that a block holds in registers beside the sums of as many columns, and blocks
 /// that share a row.

@@ -30,7 +30,7 @@ struct Split {
 /// How `op` is to be split; nothing if it has results enough for the GPU, or is no reduction.
 std::optional<Split> chooseSplit(mlir::linalg::GenericOp op);
 
-/// In how many parts a column reduction is split if each part is one block, which walks over rows
+/// In how many parts a column reduction is split if each part is one block, which loops over rows
 /// that are reduced too; nothing if `op` is none, or too small.
 std::optional<int64_t> chooseWalkParts(mlir::linalg::GenericOp op, const Target &target);
 

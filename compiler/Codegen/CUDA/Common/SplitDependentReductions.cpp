@@ -27,6 +27,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Common/SplitDependentReductions.h"
+#include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 
 #include "compiler/Codegen/CUDA/Common/RecomputeInputs.h"
 #include "compiler/Codegen/CUDA/Common/ReductionGroup.h"

@@ -14,10 +14,6 @@
 
 namespace xc::cuda {
 
-/// Unit, on reductions that are in parts, and on those that bring the parts together: they are not
-/// split again.
-inline constexpr llvm::StringLiteral kInPartsAttr = "cuda.in_parts";
-
 /// Where a sum of squares or of exponentials of distances from what another reduction of the same
 /// elements gave would get two steps, gives both together two steps, of which the first reads each
 /// part once.

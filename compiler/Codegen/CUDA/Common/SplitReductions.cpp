@@ -8,7 +8,7 @@
 // Before kernels are formed, reductions with too few results for the GPU get two steps.
 //
 // Where other ops reduce each row of what a column reduction sums up, rows take turns at being of
-// one part or the next, as many as there may be: one kernel walks over the rows of a part, computes
+// one part or the next, as many as there may be: one kernel loops over the rows of a part, computes
 // what each row needs of itself (a mean, a product with a vector, a gradient), and sums up on the
 // way (WalkedRows.cpp).
 //
@@ -24,6 +24,7 @@
 #include "compiler/Codegen/CUDA/Common/ReductionGroup.h"
 #include "compiler/Codegen/CUDA/Common/ReductionSplit.h"
 #include "compiler/Codegen/CUDA/Common/SplitDependentReductions.h"
+#include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/Matmul/Contraction.h"
 #include "compiler/Codegen/CUDA/Matmul/SplitProducts.h"
 #include "compiler/Codegen/CUDA/Passes.h"
@@ -333,7 +334,8 @@ linalg::GenericOp Splitter::reduceRest(OpBuilder &builder) {
     op.getResult().replaceAllUsesExcept(place, place);
   }
   // It is none of the last step's ops, whose loops are others; it may go with other such rests.
-  rest->setAttr(plan::kPartialAttr, builder.getUnitAttr());
+  rest->setAttr(plan::kPartialAttr,
+                plan::PartialAttr::get(builder.getContext(), plan::Split::Rest, 0));
   return rest;
 }
 
@@ -381,7 +383,10 @@ linalg::GenericOp Splitter::run() {
   OpBuilder builder(split.root);
   linalg::GenericOp partial = split.walks ? makeWalkedParts(builder) : makeParts(builder);
   if (split.isColumn)
-    partial->setAttr(plan::kPartialAttr, builder.getUnitAttr());
+    partial->setAttr(
+        plan::kPartialAttr,
+        split.walks ? plan::PartialAttr::get(builder.getContext(), plan::Split::Cyclic, split.parts)
+                    : plan::PartialAttr::get(builder.getContext(), plan::Split::Slices, 0));
   linalg::GenericOp rest = split.hasRest ? reduceRest(builder) : nullptr;
   linalg::GenericOp last = makeLastStep(builder, partial.getResults());
   linalg::GenericOp result = rest ? joinRest(builder, last.getResults(), rest.getResults()) : last;

@@ -215,7 +215,7 @@ struct DigitTiles {
   bool areFew;
 };
 
-/// Short lines have short tiles, so that more multiprocessors have one.
+/// Short rows have short tiles, so that more multiprocessors have one.
 static DigitTiles chooseDigitTiles(RankedTensorType type) {
   if (!type.hasStaticShape())
     return {kSortTile, false};

@@ -54,9 +54,9 @@ struct Target {
   bool hasWGMMA;            // wgmma, setmaxnreg, tensor copies by TMA: sm_90a alone
   DoubleMMA doubleMMA;
   // Of f32 products by fused multiply-add: the sums of a thread that ptxas has registers for beside
-  // their factors, the copies of a step whose addresses it has registers for, and whether it spills
-  // none where the multiply-adds of a step are in the order that keeps their reads in different
-  // banks of the register file.
+  // their operands, the copies of a step whose addresses it has registers for, and whether it
+  // spills none where the multiply-adds of a step are in the order that keeps their reads in
+  // different banks of the register file.
   unsigned maxSumsPerThread;
   unsigned maxCopiesPerThread;
   bool takesBankOrder;

@@ -16,6 +16,7 @@
 #include "compiler/Codegen/CUDA/Common/MemoryTime.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/Strategy.h"
+#include "compiler/Dialect/Plan/IR/Reductions.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -242,7 +243,7 @@ struct ElementwiseStrategy final : Strategy {
 };
 
 struct GenericStrategy final : Strategy {
-  StringRef getName() const override { return "fallback"; }
+  StringRef getName() const override { return "generic"; }
   LogicalResult enumerate(KernelQuery &query, SmallVectorImpl<Choice> &choices) const override;
   bool isLastResort() const override { return true; }
   std::unique_ptr<Pass> createEmission() const override { return createEmitPointwise(); }
@@ -258,7 +259,7 @@ LogicalResult GenericStrategy::enumerate(KernelQuery &query,
     reason = query.getContraction() ? "rows of a product that is not on tensor cores"
                                     : query.getReductionRefusal().str();
     for (linalg::LinalgOp op : query.kernel.getReductions())
-      if (int64_t parts = query.getContraction() ? 0 : countParts(op))
+      if (int64_t parts = query.getContraction() ? 0 : plan::countCyclicParts(op))
         return op->emitOpError("expected the results of ")
                << parts << " parts to fit the other ops of the kernel: " << reason;
   }

@@ -7,7 +7,7 @@
 //
 // Two passes over kernels whose threads need nothing of each other:
 //   -xc-cuda-emit-elementwise   a thread computes a few vectors of neighbouring elements
-//   -xc-cuda-emit-pointwise     a thread computes one element; the fallback for every other kernel
+//   -xc-cuda-emit-pointwise     a thread computes one element; for every other kernel
 //
 // Outputs of one shape are computed together; each further shape has blocks of its own, behind
 // those of the shapes before. A block's elements are (u = 0 .. unroll - 1, t = thread):

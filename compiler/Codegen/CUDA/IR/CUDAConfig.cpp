@@ -265,7 +265,10 @@ LogicalResult MatmulFMAAttr::verify(EmitError emitError, int64_t tileM, int64_t 
 }
 
 LogicalResult MatmulMMAAttr::verify(EmitError emitError, int64_t tileM, int64_t tileN,
-                                    int64_t tileK, int64_t warpsM, int64_t warpsN, int64_t stages) {
+                                    int64_t tileK, int64_t warpsM, int64_t warpsN, int64_t stages,
+                                    int64_t partSteps) {
+  if (partSteps < 0)
+    return emitError() << "expected part_steps not to be negative, got " << partSteps;
   if (warpsM < 1 || warpsN < 1 || warpsM > 32 || warpsN > 32 || warpsM * warpsN > 32)
     return emitError() << "expected 1 to 32 warps, got " << warpsM << " x " << warpsN;
   if (stages < 2 || stages > kMostStages)

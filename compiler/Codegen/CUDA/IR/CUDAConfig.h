@@ -20,13 +20,20 @@ namespace xc::cuda {
 /// mean.
 inline constexpr llvm::StringLiteral kIndexBitsAttr = "cuda.index_bits";
 /// A SelectionAttr, beside `lowering_config`.
-inline constexpr llvm::StringLiteral kSelectionAttr = "plan.selection";
+inline constexpr llvm::StringLiteral kSelectionAttr = "cuda.selection";
 /// On a function whose threads have loads under way for what they compute next (a unit): ptxas must
 /// not move those behind the arithmetic.
 inline constexpr llvm::StringLiteral kLoadsAheadAttr = "cuda.loads_ahead";
 inline constexpr llvm::StringLiteral kDivisorAttr = "cuda.divisor";
 inline constexpr llvm::StringLiteral kProgrammaticAttr = "cuda.programmatic";
 inline constexpr llvm::StringLiteral kSharedOffsetAttr = "cuda.shared_offset";
+
+/// A unit, on reductions that are in parts, and on those that bring the parts together: they are
+/// not split again.
+inline constexpr llvm::StringLiteral kInPartsAttr = "cuda.in_parts";
+
+/// On the pointer to a tensor map, while kernels are lowered: its place in `cuda.tensor_maps`.
+inline constexpr llvm::StringLiteral kTensorMapOrdinalAttr = "cuda.ordinal";
 
 /// On lowered kernels: the ordinals of the scalar arguments, and a description of each tensor map.
 inline constexpr llvm::StringLiteral kScalarsAttr = "cuda.scalars";
@@ -47,11 +54,11 @@ struct WarpgroupRegisters {
 /// With `words`, threads that fetch have so many words of operands under way.
 WarpgroupRegisters getWarpgroupRegisters(int64_t warpgroups, int64_t blocks, int64_t words = 0);
 
-/// A second factor of elements of `bytes` bytes that threads turn on the way has a multiple of so
+/// An operand B of elements of `bytes` bytes that threads transpose on the way has a multiple of so
 /// many rows in a tile.
 inline int64_t getTurnedRows(int64_t bytes) { return bytes == 1 ? 64 : 32; }
-/// Registers of a thread that turns such a factor of `rows` rows and 128 bytes along k: its words,
-/// and what turning bytes takes beside them.
+/// Registers of a thread that transposes such an operand of `rows` rows and 128 bytes along k: its
+/// words, and what turning bytes takes beside them.
 inline int64_t countTurnedWords(int64_t rows, int64_t bytes) {
   return rows / 4 + (bytes == 1 ? 8 : 0);
 }

@@ -17,7 +17,7 @@ def CUDA_SelectionAttr : AttrDef<CUDA_Dialect, "Selection"> {
     `expected_ns` is the time that the model of the configuration's strategy expects, in nanoseconds; absent where there is no model,
     or sizes are symbolic. `runner_up` is the configuration that would be taken next, and `runner_up_ns` its time. `key` is what
     tuning tables call the kernel; it is the kernel's own where `own_key` says so, else that of one whose lines it takes.
-    `-xc-cuda-select-strategy` sets it on a kernel function as `plan.selection`; reports print it. Example:
+    `-xc-cuda-select-strategy` sets it on a kernel function as `cuda.selection`; reports print it. Example:
     `#cuda.selection<expected_ns = 7400, runner_up = #cuda.pointwise<threads = 128>, own_key = false>`.
   }];
   let parameters = (ins OptionalParameter<"std::optional<int64_t>">:$expected_ns,
@@ -40,10 +40,10 @@ def CUDA_ElementwiseAttr : CUDA_Config<"Elementwise", "elementwise", "elementwis
   let parameters = (ins "int64_t":$threads, "int64_t":$vector, "int64_t":$unroll);
 }
 
-def CUDA_PointwiseAttr : CUDA_Config<"Pointwise", "pointwise", "fallback", 1> {
+def CUDA_PointwiseAttr : CUDA_Config<"Pointwise", "pointwise", "generic", 1> {
   let summary = "One thread computes one element, loops and all";
   let description = [{
-    The fallback: correct for every kernel that verifies, fast for none that reduces. Example:
+    The generic kernel: correct for every kernel that verifies, fast for none that reduces. Example:
     `#cuda.pointwise<threads = 128>`.
   }];
   let parameters = (ins "int64_t":$threads);
@@ -231,11 +231,15 @@ def CUDA_MatmulMMAAttr : CUDA_Config<"MatmulMMA", "matmul_mma", "matmul-mma", 1>
     tiles of each operand are in flight. Example:
     `#cuda.matmul_mma<tile_m = 128, tile_n = 256, tile_k = 64, warps_m = 2, warps_n = 4, stages = 3>`.
 
+    With `part_steps` > 0, sums begin anew after so many steps: tensor cores cut each sum towards zero instead of rounding it, so that
+    what is lost adds up. What they have come to is added to the sums before it with rounding.
+
     A warp's part of the tile is made of 16 x 16 products; the tile of either operand is an equal number of 16-byte
     vectors for each thread, and a line of it a power of two or a multiple of eight of them.
   }];
   let parameters = (ins "int64_t":$tile_m, "int64_t":$tile_n, "int64_t":$tile_k, "int64_t":$warps_m,
-                        "int64_t":$warps_n, "int64_t":$stages);
+                        "int64_t":$warps_n, "int64_t":$stages,
+                        DefaultValuedParameter<"int64_t", "0">:$part_steps);
 }
 
 def CUDA_MatmulWGMMAAttr : CUDA_Config<"MatmulWGMMA", "matmul_wgmma", "matmul-wgmma", 1> {

@@ -25,6 +25,7 @@ def CUDA_Dialect : Dialect {
     computes, which `-xc-cuda-relax-math` then leaves exact quotients and roots to.
   }];
   let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
 }
 
 class CUDA_Config<string name, string attrMnemonic, string strategy, int configVersion>

@@ -241,7 +241,7 @@ void EmitPTX::runOnOperation() {
   if (failed(ptx))
     return signalPassFailure();
   Builder builder(&getContext());
-  module->setAttr("plan.exports", describeExports());
+  module->setAttr(plan::kExportsAttr, describeExports());
   module->setAttr(plan::kImageAttr, builder.getStringAttr(*ptx));
   if (emitAssembly)
     module->setAttr(plan::kAssemblyAttr, builder.getStringAttr(*ptx));

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // All grids are one-dimensional: x has room for 2^31 - 1 blocks, y and z only for 65535. With n
-// blocks and a limit of L, every block walks over the numbers from its own on in steps of
+// blocks and a limit of L, every block loops over the numbers from its own on in steps of
 // ceil(n / (n / L + 1)), which is the grid: at most L, and a formula without a minimum, since
 // n < L * (n / L + 1).
 //

@@ -40,7 +40,6 @@ namespace xc::cuda {
 #include "compiler/Codegen/CUDA/Passes.h.inc"
 
 /// On tile.tensor_map while its kernel is lowered: which of the kernel's maps it is.
-static constexpr llvm::StringLiteral kTensorMapOrdinalAttr = "cuda.ordinal";
 /// Bytes of a CUtensorMap.
 static constexpr unsigned kTensorMapBytes = 128;
 

@@ -91,7 +91,7 @@ static double getUnalignedBytes(linalg::ContractOp op, OpOperand *operand) {
   return bytes;
 }
 
-/// Whether threads of the kernel turn the first factor, whose rows then need no alignment: wgmma
+/// Whether threads of the kernel transpose operand A, whose rows then need no alignment: wgmma
 /// takes 16 bits across k, other types only along it (see MatmulTile).
 static bool turnsFirst(linalg::ContractOp op) {
   if (getElementTypeOrSelf(op.getDpsInputOperand(0)->get()).getIntOrFloatBitWidth() == 16)
@@ -154,7 +154,7 @@ struct AlignOperands final : impl::AlignOperandsBase<AlignOperands> {
       return;
     auto operands = op.getDpsInputOperands();
     if (turnsFirst(op)) {
-      // Words are turned: four bytes, or one number of 32 bits; and only of known sizes.
+      // Words are transposed: four bytes, or one number of 32 bits; and only of known sizes.
       auto type = cast<RankedTensorType>(operands.front()->get().getType());
       if (llvm::is_contained(op.getStaticLoopRanges(), ShapedType::kDynamic) ||
           type.getShape().back() * getElementBytes(type) % 4 != 0)

@@ -76,7 +76,7 @@ bool Contraction::hasHalfOperands() const {
   return type && type == getType(b) && (type.isF16() || type.isBF16()) && accumulatorType.isF32();
 }
 
-/// True if factors and sums are of the sums' type as they are stored.
+/// True if operands and sums are of the sums' type as they are stored.
 static bool hasOneType(const Contraction &contraction) {
   return llvm::all_of(std::array{&contraction.a, &contraction.b}, [&](auto *side) {
     return side->casts.empty() &&
@@ -192,7 +192,7 @@ static AffineExpr getInnermostExpr(linalg::LinalgOp op, const Contraction::Side 
   return innermost;
 }
 
-/// Orders the dims of the operand's groups as the operand has them, since they are walked
+/// Orders the dims of the operand's groups as the operand has them, since they are gone through
 /// row-major, and says which group its memory runs along.
 static void orderDims(linalg::LinalgOp op, Contraction::Side &side, SmallVector<unsigned> &own,
                       SmallVector<unsigned> &k) {

@@ -21,11 +21,11 @@ class PointEmitter;
 /// letter standing for any number of dims: a matrix product, or a convolution, one of whose
 /// operands is indexed by sums of dims of different letters. `b` is the operand whose own dims are
 /// innermost in the result. Where wgmma may take the product, a dim that only one operand has, and
-/// that walks over matrices of it with k between, counts as batch.
+/// that loops over matrices of it with k between, counts as batch.
 struct Contraction {
   struct Side {
     mlir::OpOperand *operand;
-    /// The casts of the body from the operand's element to the factor, in order.
+    /// The casts of the body from the operand's element to what is multiplied, in order.
     llvm::SmallVector<mlir::Operation *> casts;
     /// True if neighbours along k, not along the side's own dim, are neighbours in memory.
     bool isKContiguous;
@@ -37,7 +37,7 @@ struct Contraction {
     /// The binding that elements can be copied from as they are: the operand, or what it pads with
     /// zeros; null if elements are computed.
     plan::BindingOp getCopySource() const;
-    /// True if the factor is the element as a number without a sign.
+    /// True if what is multiplied is the element as a number without a sign.
     bool isUnsigned() const;
   };
 
@@ -61,30 +61,30 @@ struct Contraction {
   std::optional<int64_t> getProduct(llvm::ArrayRef<unsigned> dims) const;
   /// How long each sum is: that of `k`, or of a part of it.
   std::optional<int64_t> getSumLength() const;
-  /// True if both factors are f16 or both are bf16, each extended to f32 and nothing else.
+  /// True if both operands are f16 or both are bf16, each extended to f32 and nothing else.
   bool hasHalfOperands() const;
-  /// True if factors and sums are f32 as they are stored.
+  /// True if operands and sums are f32 as they are stored.
   bool hasSingleOperands() const;
-  /// True if factors and sums are f64.
+  /// True if operands and sums are f64.
   bool hasDoubleOperands() const;
-  /// True if both factors are 8-bit integers, extended to 32 bits with or without a sign, and sums
+  /// True if both operands are 8-bit integers, extended to 32 bits with or without a sign, and sums
   /// are i32.
   bool hasByteOperands() const;
   /// The same, both with their signs.
   bool hasSignedByteOperands() const;
-  /// True if both factors are elements of 4 or 8 bytes in memory, multiplied as they are stored,
+  /// True if both operands are elements of 4 or 8 bytes in memory, multiplied as they are stored,
   /// and found there by at most one dim of k.
   bool hasCopiedFactors() const;
-  /// True if mma.sync knows the types (f32 where factors may be rounded).
+  /// True if mma.sync knows the types (f32 where operands may be rounded).
   bool hasMMATypes() const { return hasHalfOperands() || hasSingleOperands() || hasByteOperands(); }
-  /// True if wgmma knows the types (f32 where factors may be rounded).
+  /// True if wgmma knows the types (f32 where operands may be rounded).
   bool hasWGMMATypes() const {
     return hasHalfOperands() || hasSingleOperands() || hasSignedByteOperands();
   }
-  /// wgmma takes factors of other than 16 bits only along k, but the first one from registers, too,
-  /// which any order can be read to. True if `b` is to be the first one.
+  /// wgmma takes operands of other than 16 bits only along k, but the first one from registers,
+  /// too, which any order can be read to. True if `b` is to be the first one.
   bool beginsWithB() const;
-  /// True if neither order of the factors will do, so that the second one must be turned.
+  /// True if neither order of the operands will do, so that the second one must be transposed.
   bool runsAcrossK() const;
   /// The columns of a part of a row, where reductions of rows in parts are in the kernel; 1 if none
   /// are. Whatever tile it takes, no part is in two warps.

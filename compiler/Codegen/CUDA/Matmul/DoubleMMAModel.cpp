@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A multiprocessor works off the blocks that fall to it, as many at a time as fit. A step of these
+// A multiprocessor runs the blocks that fall to it, as many at a time as fit. A step of these
 // takes a barrier, and the longest of
 //
 //   products  those of the busiest of its four tensor cores

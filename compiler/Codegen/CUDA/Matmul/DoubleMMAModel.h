@@ -17,8 +17,8 @@ namespace xc::cuda {
 /// A product of f64 as the model sees it; a size that is not known is a guess.
 struct DoubleProblem {
   int64_t batch, m, n, k;
-  /// Threads have registers for large tiles: both factors are copied to shared memory from places a
-  /// known distance apart, and indices and outputs take few of them.
+  /// Threads have registers for large tiles: both operands are copied to shared memory from places
+  /// a known distance apart, and indices and outputs take few of them.
   bool isRoomy = true;
   /// B is the instructions' first operand, of which a warp had better have more; see
   /// EmitMatmulMMA.cpp.

@@ -18,15 +18,15 @@
 // The last step is not peeled off: outside of the loop, LLVM would sink its arithmetic behind the
 // bounds checks of the stores, and keep all of shared memory's tile in registers until there.
 //
-// With S > 2 stages, for factors in memory that are multiplied as they are:
+// With S > 2 stages, for operands in memory that are multiplied as they are:
 //
 //   start the copies of tiles 0 .. S - 2
-//   wait until tile 0 has arrived; barrier; load the factors of its first k
+//   wait until tile 0 has arrived; barrier; load the operands of its first k
 //   for step = 0 .. steps - 1:
 //     for each k of tile `step`:
 //       start some of the copies of tile step + S - 1        // into the buffer of tile step - 1
 //       before the last: wait until tile step + 1 has arrived; barrier
-//       load the factors of the next k, which may be the first of tile step + 1
+//       load the operands of the next k, which may be the first of tile step + 1
 //       accumulators += products of those loaded before
 //   compute and store the outputs
 //
@@ -34,7 +34,7 @@
 // overwrite it. An operand that is contiguous along k is copied element by element: cp.async turns
 // it on the way, and needs no rows that are aligned. What a copy needs beside its bytes is made
 // anew in each step, of one address for each operand and of how many rows, or k, are left: 128
-// registers hold 64 sums, their factors and little else.
+// registers hold 64 sums, their operands and little else.
 //
 // With `split` > 1 a cluster of blocks shares a tile: each does its part of the steps, sends its
 // sums to the shared memory of the blocks that store them, and stores its own share of all.
@@ -131,7 +131,7 @@ private:
   void storeTile(const Operand &operand, ArrayRef<Value> values, Value bufferNumber);
   SmallVector<Value> loadFragment(const Operand &operand, Value bufferNumber, int64_t k,
                                   Value position, int64_t count);
-  /// The factors of this thread's rows and columns at k of a tile.
+  /// The operands of this thread's rows and columns at k of a tile.
   SmallVector<Value> loadFragments(Value bufferNumber, int64_t k);
   /// Adds to `sums` the products of one k.
   void multiply(ArrayRef<Value> fragments, MutableArrayRef<Value> sums);
@@ -258,9 +258,9 @@ SmallVector<Value> FMAEmitter::loadFragments(Value bufferNumber, int64_t k) {
 
 /// A multiply-add reads three registers of two banks, each of which has room for one read a cycle;
 /// of three reads one is that of the operation before. So rows are passed to and fro: where the row
-/// changes, the column stays. A sum mostly lies in the bank of its column's factor, as both are
+/// changes, the column stays. A sum mostly lies in the bank of its column's operand, as both are
 /// parts of vectors, and such pairs of reads keep up only while banks alternate: odd rows ascend
-/// and even ones descend, which puts the factor of the next row into the bank that is not busy. So
+/// and even ones descend, which puts the operand of the next row into the bank that is not busy. So
 /// it was measured on sm_90; where ptxas spills registers in that order, rows all ascend.
 void FMAEmitter::multiply(ArrayRef<Value> fragments, MutableArrayRef<Value> sums) {
   OpBuilder &builder = points.builder;

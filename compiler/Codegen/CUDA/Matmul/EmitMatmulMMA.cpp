@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // f16, bf16 or f32 operands, f32 accumulators; 8-bit integers and i32; or f64 and f64. Of f32
-// factors the tensor cores take sign, exponent and the first 10 bits of the mantissa, which is
+// operands the tensor cores take sign, exponent and the first 10 bits of the mantissa, which is
 // TF32: they are rounded to that before. With S = `stages` buffers of each operand's tile in shared
 // memory:
 //
@@ -113,7 +113,7 @@ SmallVector<Value> MMAEmitter::multiply(ArrayRef<Value> fragments, ArrayRef<Valu
 }
 
 /// ptxas would multiply all that has been loaded in front of a barrier, and wait for what is loaded
-/// behind it. So the barrier gives a number, which is zero, that the rows' first factors depend on.
+/// behind it. So the barrier gives a number, which is zero, that the rows' elements of A depend on.
 void MMAEmitter::awaitTileBefore(SmallVector<Value> &fragments) {
   NVVM::CpAsyncWaitGroupOp::create(builder, loc, static_cast<uint32_t>(config.getStages() - 2));
   auto dialect = LLVM::AsmDialectAttr::get(builder.getContext(), LLVM::AsmDialect::AD_ATT);
@@ -255,9 +255,9 @@ LogicalResult MMAEmitter::run() {
   llvm::append_range(carried, loadFragments(index.constant(0), 0));
   if (isDouble())
     keepLoads();
-  auto partSteps = kernel.getFunction()->getAttrOfType<IntegerAttr>(kPartStepsAttr);
-  carried = partSteps ? emitParts(partSteps.getInt(), steps, carried)
-                      : emitRounds(index.constant(0), steps, steps, carried);
+  int64_t partSteps = config.getPartSteps();
+  carried = partSteps > 0 ? emitParts(partSteps, steps, carried)
+                          : emitRounds(index.constant(0), steps, steps, carried);
   // No copy may be under way when the block ends.
   NVVM::CpAsyncWaitGroupOp::create(builder, loc, 0u);
   ArrayRef<Value> sums = ArrayRef(carried).slice(1, sumCount);

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A block stays on its multiprocessor and walks over tiles of the product:
+// A block stays on its multiprocessor and loops over tiles of the product:
 //
 //   one warpgroup fetches:                  the others multiply, each its rows of the tile:
 //     for each tile                           for each tile
@@ -21,16 +21,16 @@
 // stored while the other team multiplies.
 //
 // Operands keep their own order: a tile's lines run along k, or along the operand's own dim, which
-// wgmma reads transposed if elements have 16 bits. If they have not, such an operand is the first
-// factor (the product is then computed transposed, if that is B), and read into registers across
-// its lines, one half of a step while the other half's products are under way:
+// wgmma reads transposed if elements have 16 bits. If they have not, such an operand is operand A
+// of wgmma (the product is computed transposed if it is the product's B), and read into registers
+// across its lines, one half of a step while the other half's products are under way:
 //
 //   for each step along k
 //     wait until the stage is full
 //     read the first half; start its products; wait for the second half of the step before
 //     read the second half; start its products; wait for the first half
 //
-// Where the second factor is such an operand, too, threads turn it: see WGMMACopies.cpp.
+// Where operand B of wgmma is such an operand, too, threads transpose it: see WGMMACopies.cpp.
 //
 // In a cluster of rows and columns of blocks, each block fetches a part of the lines of what it
 // shares with others and sends it to all of them; a stage is empty once the consumers of all of
@@ -39,7 +39,7 @@
 // threads that hold them.
 //
 // Tiles may be wider than a whole number of panels: a map of its own has the last, narrower boxes
-// of the second factor, and of outputs.
+// of operand B, and of outputs.
 //
 // This file prepares the block and joins its roles. The others of the emitter, in the order of what
 // they emit:

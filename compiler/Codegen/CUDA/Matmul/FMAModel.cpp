@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A multiprocessor works off the blocks that fall to it, as many at a time as fit. A step of these
+// A multiprocessor runs the blocks that fall to it, as many at a time as fit. A step of these
 // takes the longest of
 //
 //   issue     the instructions of all their warps, four a cycle, those that multiply longer for the
@@ -67,7 +67,7 @@ static constexpr double kOverlapLoss = 0.05;
 /// Microseconds of a launch behind another kernel, of one that adds up parts, and the bytes a
 /// microsecond that this one reads.
 static constexpr double kLaunchTime = 0.7, kSumTime = 1.5, kSumBytesPerMicrosecond = 3e6;
-/// Registers of a thread beside its sums and factors.
+/// Registers of a thread beside its sums and operands.
 static constexpr int64_t kOtherRegisters = 32;
 /// What lies between rows in shared memory: elements, but a whole vector where they are small.
 static constexpr int64_t kPadding = 4;
@@ -78,8 +78,8 @@ static constexpr double kShareLoss = 0.05;
 /// Blocks that may share a tile's sum, and the fewest steps of each.
 static constexpr int64_t kSplits[] = {1, 2, 4, 8}, kFewestSteps = 4;
 
-/// Tiles of factors that are copied, and of such that pass through registers. Those for few rows
-/// serve few columns, too, turned around.
+/// Tiles of operands that are copied, and of such that pass through registers. Those for few rows
+/// serve few columns, too, transposed.
 static constexpr FMAPlan kCopiedPlans[] = {
     {128, 256, 16, 16, 8, 3, 0}, {128, 128, 16, 8, 8, 3, 0}, {128, 64, 16, 8, 8, 4, 0},
     {64, 128, 16, 8, 8, 4, 0},   {64, 64, 16, 8, 8, 4, 0},   {64, 64, 16, 8, 4, 4, 0},
@@ -96,7 +96,7 @@ static constexpr int64_t kCopiedK = 16;
 /// Of wide types all that a step multiplies must fit into registers.
 static constexpr int64_t kMostWideSums = 16, kMostWideK = 16;
 
-/// Registers of a sum or factor.
+/// Registers of a sum or operand.
 static int64_t countWords(const FMAProblem &problem) {
   return llvm::divideCeil(problem.elementBytes, 4);
 }

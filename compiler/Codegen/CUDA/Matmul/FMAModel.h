@@ -18,8 +18,8 @@ namespace xc::cuda {
 /// A product as the model sees it; a size that is not known is a guess.
 struct FMAProblem {
   int64_t batch, m, n, k;
-  int64_t elementBytes;           // of sums, and of factors in shared memory
-  bool isCopied;                  // factors reach shared memory by cp.async, else through registers
+  int64_t elementBytes; // of sums, and of operands in shared memory
+  bool isCopied;        // operands reach shared memory by cp.async, else through registers
   int64_t widthA = 4, widthB = 4; // neighbours that are loaded or copied at once
   bool canShare = false;          // clusters of blocks may share a tile's sum
 };
@@ -34,14 +34,14 @@ struct FMAPlan {
 /// Elements of `elementBytes` between rows of a tile in shared memory that have `length` of them.
 int64_t getFMARowLength(int64_t length, int64_t elementBytes);
 
-/// Bytes of shared memory that a block takes for factors and sums of `elementBytes`.
+/// Bytes of shared memory that a block takes for operands and sums of `elementBytes`.
 int64_t getSharedBytes(const FMAPlan &plan, int64_t elementBytes);
 
 /// The parameters of a configuration; the time is not known.
 FMAPlan toPlan(MatmulFMAAttr config);
 
-/// True if factors that lie in memory as they are multiplied reach shared memory by cp.async. A sum
-/// of a single step has nothing to be copied ahead of, and ptxas would make straight code of it
+/// True if operands that lie in memory as they are multiplied reach shared memory by cp.async. A
+/// sum of a single step has nothing to be copied ahead of, and ptxas would make straight code of it
 /// that does not fit registers.
 bool isCopiedAhead(const Target &target, int64_t k);
 

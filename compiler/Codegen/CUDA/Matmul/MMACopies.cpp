@@ -12,8 +12,8 @@
 //
 // Tiles keep the operand's own order. Lines are k values (in chunks of 16 bytes) of one row of A or
 // column of B, or the other way round; ldmatrix turns the latter around (.trans), but 16-bit
-// elements only: threads load the words of TF32 fragments one by one then. Bytes are turned on the
-// way to shared memory: threads load patches of 4 x 4 into registers, as what is computed, and
+// elements only: threads load the words of TF32 fragments one by one then. Bytes are transposed on
+// the way to shared memory: threads load patches of 4 x 4 into registers, as what is computed, and
 // store words along k. The chunks of a line are permuted by an exclusive or with the line's number,
 // so that the 8 lines of a matrix that ldmatrix reads, or the 4 lines by 8 words of one load of
 // words, lie in different banks.

@@ -40,7 +40,7 @@ public:
 private:
   static constexpr int64_t kChunkBytes = 16;
   static constexpr int64_t kMmaM = 16, kMmaN = 8, kMmaKBytes = 32, kDoubleK = 8;
-  /// Bytes are turned in squares of this side.
+  /// Bytes are transposed in squares of this side.
   static constexpr int64_t kPatch = 4;
 
   struct Operand {
@@ -69,8 +69,8 @@ private:
   mlir::Value getPlace(const Operand &operand, const Line &line, mlir::Value number);
   /// Line and first element in it of this thread's vector `round`.
   std::pair<Line, mlir::Value> getShare(const Operand &operand, int64_t round);
-  /// Where in a turned operand's tile this thread's patch `round` begins: along its own dim, and
-  /// along k.
+  /// Where in a transposed operand's tile this thread's patch `round` begins: along its own dim,
+  /// and along k.
   std::pair<mlir::Value, mlir::Value> getPatch(const Operand &operand, int64_t round);
 
   /// A vector of an operand's tile that a thread moves.
@@ -98,7 +98,7 @@ private:
 
   llvm::SmallVector<mlir::Value> loadWords(const Operand &operand, mlir::Value buffer, Line own,
                                            int64_t k, bool isA);
-  /// The factors of f64 products: 16 rows of the first operand by k, or 8 columns of the second.
+  /// The operands of f64 products: 16 rows of the first operand by k, or 8 columns of the second.
   llvm::SmallVector<mlir::Value> loadDoubleRows(mlir::Value slot, int64_t row, int64_t k);
   llvm::SmallVector<mlir::Value> loadDoubleColumns(mlir::Value slot, int64_t column, int64_t k);
   /// `count` neighbours from element `place` of the operand's tile in `slot` on.
@@ -145,7 +145,7 @@ private:
                                            llvm::ArrayRef<mlir::Value> carried);
   /// Keeps LLVM from moving loads in front of this behind it.
   void keepLoads();
-  /// Awaits a tile, and makes the first factor of each row of `fragments` one that nobody has
+  /// Awaits a tile, and makes the first element of A of each row of `fragments` one that nobody has
   /// before.
   void awaitTileBefore(llvm::SmallVector<mlir::Value> &fragments);
   void emitOutputs(llvm::ArrayRef<mlir::Value> sums);

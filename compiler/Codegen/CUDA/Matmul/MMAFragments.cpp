@@ -1,4 +1,4 @@
-//===- MMAFragments.cpp - Factors on their way to the tensor cores --------===//
+//===- MMAFragments.cpp - Operands on their way to the tensor cores -------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A multiprocessor works off the blocks that fall to it, as many at a time as fit. A step of these
+// A multiprocessor runs the blocks that fall to it, as many at a time as fit. A step of these
 // takes the longest of
 //
 //   multiply  the products of all their tiles at the rate of the tensor cores, or the rows of 128
@@ -86,7 +86,7 @@ static Step getStep(const Target &target, const MMAProblem &problem, const MMAPl
   if (problem.elementBytes == 4)
     rate *= kRoundedRate;
   double products = plan.tileM * plan.tileN * plan.tileK / rate;
-  // Warps of one row of warps read the same rows of the first factor, those of a column the same
+  // Warps of one row of warps read the same rows of operand A, those of a column the same
   // ones of the second.
   double read = (plan.tileM * plan.warpsN + plan.tileN * plan.warpsM) * plan.tileK *
                 static_cast<double>(problem.elementBytes);

@@ -15,8 +15,8 @@ namespace xc::cuda {
 /// A product as the model sees it; a size that is not known is a guess.
 struct MMAProblem {
   int64_t batch, m, n, k;
-  int64_t elementBytes, outputBytes; // of factors and of results
-  bool isCopied;                     // factors reach shared memory by cp.async, else by registers
+  int64_t elementBytes, outputBytes; // of operands and of results
+  bool isCopied;                     // operands reach shared memory by cp.async, else by registers
 };
 
 /// The parameters of #cuda.matmul_mma.

@@ -49,7 +49,7 @@ static constexpr double kCutLineShare = 0.5;
 static constexpr double kOverlapLoss = 0.19;
 /// Cycles until the first operands are there, and until a step's products are, beyond its share.
 static constexpr double kFillCycles = 210, kStepCycles = 20;
-/// Cycles that a step waits for its first factor on the way to registers, where no other warpgroup
+/// Cycles that a step waits for operand A on its way to registers, where no other warpgroup
 /// multiplies meanwhile.
 static constexpr double kReadCycles = 100;
 /// Bytes of outputs that a multiprocessor converts and stores in a cycle, and the cycles of a tile
@@ -72,8 +72,8 @@ static constexpr double kLateStart = 1000;
 /// Large clusters leave one in so many multiprocessors idle: they do not cross the groups that
 /// multiprocessors come in, whose sizes are no multiples of theirs.
 static constexpr int64_t kLargeCluster = 4, kIdleShare = 11;
-/// Cycles of a step whose second factor threads turn, and those for each of the rows of the
-/// factors.
+/// Cycles of a step whose operand B threads transpose, and those for each of the rows of the
+/// operands.
 static constexpr double kTurnCycles = 400, kReadRowCycles = 2.2, kTurnRowCycles = 6.5;
 /// Cycles that the copy engine takes for each pixel of a column, in lines of up to 128 bytes.
 static constexpr double kPixelCycles = 3.5;
@@ -101,7 +101,7 @@ int64_t getClusterRoom(const Target &target, int64_t cluster) {
   return room / cluster * cluster;
 }
 
-/// True if wgmma cannot read the first factor from shared memory.
+/// True if wgmma cannot read operand A from shared memory.
 static bool isReadAcross(const MatmulProblem &problem) {
   return problem.elementBytes != 2 && !problem.isKContiguousA;
 }
@@ -151,7 +151,7 @@ static int64_t getOperandBytes(const MatmulProblem &problem, const WGMMAPlan &pl
   int64_t bytes = problem.elementBytes, b = plan.tileN * plan.tileK * bytes;
   if (bytes == 2 && !problem.isKContiguousB)
     b = getLineBytes(plan.tileN, bytes) * plan.tileK;
-  // Where the first factor has no more than eight rows, those are all that is kept.
+  // Where operand A has no more than eight rows, those are all that is kept.
   bool isFew = problem.isKContiguousA && !problem.isGuess && plan.clusterN == 1 &&
                problem.m <= tile::kRepeatedRows;
   int64_t rows = isFew ? tile::kRepeatedRows : plan.tileM;
@@ -249,7 +249,7 @@ static double getMultiplyCycles(const MatmulProblem &problem, const WGMMAPlan &p
                                 double together) {
   double products =
       plan.tileM * plan.tileN * plan.tileK * problem.elementBytes / (kProductsPerCycle * 2);
-  // Columns are read again for each 64 rows: of small tiles that takes longer than the products.
+  // Columns are re-read for each 64 rows: of small tiles that takes longer than the products.
   int64_t read = plan.tileM + plan.tileM / kInstructionRows * plan.tileN,
           written = std::min(plan.tileM, problem.m) + std::min(plan.tileN, problem.n);
   double shared = (read + written) * plan.tileK * problem.elementBytes / kSharedBytesPerCycle;
@@ -295,7 +295,8 @@ static double getFetchCycles(const Target &target, const MatmulProblem &problem,
   }
   if (problem.isAcross())
     fetch = std::max(fetch, getAcrossCycles(problem, plan));
-  // Of a factor that threads turn one step is under way, and it passes through L1 and registers.
+  // Of an operand that threads transpose one step is under way, and it passes through L1 and
+  // registers.
   if (problem.turnsB)
     fetch =
         std::max(fetch, kTurnCycles + kReadRowCycles * plan.tileM + kTurnRowCycles * plan.tileN);
@@ -369,7 +370,7 @@ bool hasCopiedLines(int64_t bytes, bool canEndEarly) {
   return isWhole || (canEndEarly && bytes > kLineBytes / 2 && bytes % kRowBytes == 0);
 }
 
-/// Rows of the boxes that bring the first factor: the blocks of a cluster's row share them, and a
+/// Rows of the boxes that bring operand A: the blocks of a cluster's row share them, and a
 /// block alone fetches no more than there are.
 static int64_t getBoxRows(const MatmulProblem &problem, const WGMMAPlan &plan) {
   int64_t rows = (problem.isKContiguousA ? plan.tileM : plan.tileK) / plan.clusterN;
@@ -487,7 +488,7 @@ static bool fitsRegisters(const MatmulProblem &problem, const Shape &shape, int6
                           int64_t split) {
   int64_t team = shape.warpgroups / shape.turns, parts = shape.tileM / team / 64;
   int64_t sums = parts * shape.tileN / 2;
-  // Both halves of a step's first factor are in registers where wgmma cannot read it across k.
+  // Both halves of a step's operand A are in registers where wgmma cannot read it across k.
   bool inRegisters = isReadAcross(problem);
   int64_t fragments = inRegisters ? 16 * parts : 0;
   // Outputs that threads store themselves take places of their own, and so do sums that other

@@ -16,15 +16,15 @@
 
 namespace xc::cuda {
 
-/// A product as the model sees it, A being the first factor; a size that is not known is a guess.
+/// A product as the model sees it, A and B being wgmma's; a size that is not known is a guess.
 struct MatmulProblem {
   int64_t batch, m, n, k;
   int64_t elementBytes, outputBytes;
   bool isKContiguousA, isKContiguousB;
-  bool turnsB;       // threads load the second factor and store it with its lines along k
+  bool turnsB;       // threads load operand B and store it with its lines along k
   bool storesBoxes;  // the output passes through shared memory
   int64_t outputOps; // instructions for one element of the output, beyond its store
-  /// Columns of the parts that rows are reduced in; 1 if they are not. The first factor's rows are
+  /// Columns of the parts that rows are reduced in; 1 if they are not. Operand A's rows are
   /// the product's columns if `isSwapped`.
   int64_t partColumns = 1;
   bool isSwapped = false;
@@ -57,7 +57,7 @@ int64_t getClusterRoom(const Target &target, int64_t cluster);
 llvm::SmallVector<WGMMAPlan> rankWGMMAPlans(const Target &target, const MatmulProblem &problem);
 
 /// True if no part of `columns` columns of a row is in two warps, where a warpgroup has sums of
-/// `rows` rows of the first factor and stores `ownColumns` columns of them.
+/// `rows` rows of operand A and stores `ownColumns` columns of them.
 bool fitsRowParts(int64_t columns, bool isSwapped, int64_t elementBytes, int64_t rows,
                   int64_t ownColumns);
 

@@ -17,7 +17,7 @@ using namespace mlir;
 
 namespace xc::cuda {
 
-/// This many rows of tiles are walked column by column, so that blocks that run together share
+/// This many rows of tiles are computed column by column, so that blocks that run together share
 /// operands in L2.
 static constexpr int64_t kRasterRows = 8;
 

@@ -44,7 +44,7 @@ public:
 
   /// How many neighbours of operand `side` can be loaded at once, at most `limit`.
   int64_t getVectorWidth(const Contraction::Side &side, int64_t limit);
-  /// `lanes` factors of `side` from (own, k) on, along k if that is contiguous, else along its own
+  /// `lanes` operands of `side` from (own, k) on, along k if that is contiguous, else along its own
   /// dim. Zero where `inside` (i1, may be null) is false. With `cast`, as the body multiplies them;
   /// else as they are stored.
   mlir::Value emitFactors(const Contraction::Side &side, mlir::Value own, mlir::Value k,

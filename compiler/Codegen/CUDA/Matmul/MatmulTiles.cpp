@@ -86,7 +86,8 @@ static MatmulMMAAttr stage(MLIRContext *context, const Target &target, const Pro
   // Behind the one that is multiplied, no more than there are.
   if (size.k)
     stages = std::clamp<int64_t>(llvm::divideCeil(*size.k, tileK) + 1, 2, stages);
-  return MatmulMMAAttr::get(context, tile.m, tile.n, tileK, tile.warpsM, tile.warpsN, stages);
+  return MatmulMMAAttr::get(context, tile.m, tile.n, tileK, tile.warpsM, tile.warpsN, stages,
+                            /*part_steps=*/0);
 }
 
 MatmulMMAAttr chooseMMATiles(MLIRContext *context, const Target &target, const ProductSize &size) {

@@ -18,11 +18,6 @@
 
 namespace xc::cuda {
 
-/// Of a kernel on mma.sync: after how many steps along k its sums begin anew. Tensor cores cut each
-/// sum towards zero instead of rounding it, so that what is lost adds up; what they have come to is
-/// added to the sums before it with rounding.
-inline constexpr llvm::StringLiteral kPartStepsAttr = "cuda.part_steps";
-
 /// What the choice of tiles depends on.
 struct ProductSize {
   /// Extents of one product, and how many of them there are; a typical value where one is symbolic.

@@ -8,8 +8,10 @@
 // A sum or a maximum over each row of a matrix product, or over a function of its elements, reads
 // the product from memory; often nothing else does. The pass gives such a reduction two steps:
 //
-//   %s = reduce(%y : [M, N]) : [M]        %p = reduce(%y) : [M, ceil(N / 64)]   {plan.partial}
-//                                   ->    %s = reduce(%p) : [M]
+//   %s = reduce(%y : [M, N]) : [M]   ->   %p = reduce(%y) : [M, ceil(N / 64)]
+//                                         %s = reduce(%p) : [M]
+//
+// and marks the first one as `#plan.partial<columns, 64>`.
 //
 // The first step goes over the space of the product's results, element by element, and so joins
 // their kernel: each warp reduces the columns of its rows that it holds. Parts are as long as
@@ -331,7 +333,8 @@ void ReduceRowsInParts::split(const Candidate &candidate, StringRef note) {
   Value start = linalg::FillOp::create(builder, loc, neutral, empty).getResult(0);
   linalg::GenericOp parts = makeReduction(
       builder, op, start, rows.insertResult(column.floorDiv(candidate.part), rows.getNumResults()));
-  parts->setAttr(plan::kPartialAttr, builder.getUnitAttr());
+  parts->setAttr(plan::kPartialAttr,
+                 plan::PartialAttr::get(op.getContext(), plan::Split::Columns, candidate.part));
   parts->setAttr(plan::kNoteAttr, builder.getStringAttr(note));
 
   auto last = linalg::GenericOp::create(

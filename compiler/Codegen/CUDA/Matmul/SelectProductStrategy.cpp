@@ -37,12 +37,12 @@ public:
   ProductChooser(const Contraction &contraction, const KernelInfo &kernel, PointEmitter &points,
                  const SelectStrategyOptions &options, const ProductTuning &tuning);
 
-  TuningKey getKey() const { return {key, oddity.empty() && hasKnownSizes()}; }
+  TuningKey getKey() const { return {key, noKeyReason.empty() && hasKnownSizes()}; }
   std::optional<Choice> chooseWGMMA();
   std::optional<Choice> chooseMMA();
   /// f64 on tensor cores.
   std::optional<Choice> chooseDoubleMMA();
-  /// Factors and sums of one type, on plain arithmetic.
+  /// Operands and sums of one type, on plain arithmetic.
   Choice choosePlain();
   /// The configuration next to the one chosen last, with its time, if the model told one.
   std::optional<Choice> next;
@@ -107,17 +107,17 @@ private:
   std::optional<TiledAccess> getBoxedOutput(const Contraction &product);
   bool canTurn(const Contraction::Side &side, ArrayRef<unsigned> own);
   /// What an operand is beyond a matrix, or a batch of them, in memory; empty if it is just that.
-  std::string findOddity(const Contraction::Side &side, ArrayRef<unsigned> own) const;
+  std::string findNoKeyReason(const Contraction::Side &side, ArrayRef<unsigned> own) const;
 
   const Contraction &contraction;
   const KernelInfo &kernel;
   PointEmitter &points; // knows the sizes; nothing is emitted
   const SelectStrategyOptions &options;
   const ProductTuning &tuning;
-  bool isTF32;         // f32 factors may be rounded
-  int64_t outputOps;   // see countOutputOps
-  std::string key;     // what identifies the product in a tuning table
-  std::string oddity;  // why it is not the product that the key stands for; empty if it is
+  bool isTF32;             // f32 operands may be rounded
+  int64_t outputOps;       // see countOutputOps
+  std::string key;         // what identifies the product in a tuning table
+  std::string noKeyReason; // why it is not the product that the key stands for; empty if it is
   std::string refusal; // why wgmma, which the target has and which knows the types, is not taken
   std::optional<Convolution> convolution; // what wgmma sees, if columns of pixels are an operand
   std::optional<MatmulProblem> problem;
@@ -148,14 +148,14 @@ ProductChooser::ProductChooser(const Contraction &contraction, const KernelInfo 
     : contraction(contraction), kernel(kernel), points(points), options(options), tuning(tuning),
       isTF32(contraction.hasSingleOperands() && contraction.getOp()->hasAttr(plan::kAllowTF32Attr)),
       outputOps(countOutputOps(kernel, contraction)), key(makeKey(/*isExpected=*/false)),
-      oddity(findOddity(contraction.a, contraction.m)) {
-  if (oddity.empty())
-    oddity = findOddity(contraction.b, contraction.n);
+      noKeyReason(findNoKeyReason(contraction.a, contraction.m)) {
+  if (noKeyReason.empty())
+    noKeyReason = findNoKeyReason(contraction.b, contraction.n);
   problem = makeProblem();
 }
 
-std::string ProductChooser::findOddity(const Contraction::Side &side,
-                                       ArrayRef<unsigned> own) const {
+std::string ProductChooser::findNoKeyReason(const Contraction::Side &side,
+                                            ArrayRef<unsigned> own) const {
   linalg::LinalgOp op = contraction.getOp();
   StringRef name = side.operand->getOperandNumber() == 0 ? "operand A" : "operand B";
   plan::BindingOp binding = getSourceBinding(side.operand->get());
@@ -192,7 +192,7 @@ static Type getOutputType(const Contraction &contraction) {
                          : getElementTypeOrSelf(results.front().output.tensor);
 }
 
-/// The type of a factor's elements; of bytes without a sign that of the array.
+/// The type of an operand's elements; of bytes without a sign that of the array.
 static std::string getTypeName(const Contraction::Side &side) {
   std::string name;
   llvm::raw_string_ostream(name) << getElementTypeOrSelf(side.operand->get());
@@ -338,7 +338,7 @@ std::optional<MatmulProblem> ProductChooser::makeProblem() {
     return std::nullopt;
   if (!options.wgmma)
     return refuse("it is switched off");
-  // The sums' rows are those of the first factor.
+  // The sums' rows are those of operand A.
   bool swapped = contraction.beginsWithB();
   const Contraction::Side &first = swapped ? contraction.b : contraction.a,
                           &second = swapped ? contraction.a : contraction.b;
@@ -532,7 +532,8 @@ std::optional<Choice> ProductChooser::chooseDoubleMMA() {
     return std::nullopt;
   DoublePlan plan = chooseDoublePlan(*kernel.target, makeDoubleProblem());
   auto config = MatmulMMAAttr::get(kernel.getFunction().getContext(), plan.tileM, plan.tileN,
-                                   plan.tileK, plan.warpsM, plan.warpsN, plan.stages);
+                                   plan.tileK, plan.warpsM, plan.warpsN, plan.stages,
+                                   /*part_steps=*/0);
   return Choice{config, describe(config)};
 }
 
@@ -543,7 +544,7 @@ FMAProblem ProductChooser::makeFMAProblem() {
   problem.isCopied = isCopiedAhead(*kernel.target, problem.k) && contraction.hasCopiedFactors();
   problem.canShare = canShareSums();
   auto getWidth = [&](const Contraction::Side &side, ArrayRef<unsigned> own) -> int64_t {
-    // What runs along k is turned as it is copied, element by element.
+    // What runs along k is transposed as it is copied, element by element.
     if (!side.isVectorizable || (problem.isCopied && side.isKContiguous))
       return 1;
     ArrayRef<unsigned> inner = side.isKContiguous ? ArrayRef(contraction.k) : own;
@@ -637,12 +638,12 @@ void ProductChooser::finish(Choice &choice) {
   choice.reason = measured.reason;
   choice.microseconds = predict(choice.config);
   choice.key = key;
-  choice.isKeyOwn = oddity.empty();
+  choice.isKeyOwn = noKeyReason.empty();
   // Only what the key stands for can be tuned by it.
-  if (oddity.empty())
+  if (noKeyReason.empty())
     choice.reason += "; key: " + key;
   else
-    choice.reason += "; no key of its own but lines of " + key + ", since " + oddity;
+    choice.reason += "; no key of its own but lines of " + key + ", since " + noKeyReason;
   if (!isa<MatmulWGMMAAttr>(choice.config) && !refusal.empty())
     choice.reason += "; not by wgmma, since " + refusal;
 }

@@ -99,7 +99,7 @@ static double estimate(const Target &target, const MatmulProblem &problem) {
   return plans.empty() ? std::numeric_limits<double>::infinity() : plans.front().microseconds;
 }
 
-/// How the factors of the product come to wgmma; false if it does not take them as they lie.
+/// How the operands of the product come to wgmma; false if it does not take them as they lie.
 static bool placeFactors(linalg::ContractOp op, ArrayRef<unsigned> k, MatmulProblem &problem) {
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   problem.isKContiguousA = isContiguous(maps[0], k);
@@ -110,7 +110,7 @@ static bool placeFactors(linalg::ContractOp op, ArrayRef<unsigned> k, MatmulProb
             kPartBytes !=
         0)
       return false;
-  // Other types than those of 16 bits lie across k only as the first factor, or are turned.
+  // Other types than those of 16 bits lie across k only as operand A, or are transposed.
   if (isHalf(op))
     return true;
   if (!problem.isKContiguousB) {
@@ -148,7 +148,7 @@ static std::optional<ProductSplit> choosePartsOnWGMMA(const linalg::ContractionD
   return best;
 }
 
-/// True if factors and sums are of one type, and no tensor core is asked.
+/// True if operands and sums are of one type, and no tensor core is asked.
 static bool isPlain(linalg::ContractOp op, const Target &target) {
   Type type = getElementTypeOrSelf(op.getDpsInits().front());
   bool isTF32 = type.isF32() && target.hasMMA16816 && op->hasAttr(plan::kAllowTF32Attr);

@@ -207,7 +207,7 @@ Value getCopied(Operation *op, SmallVector<AffineExpr> &coords) {
   return generic.getDpsInputs().front();
 }
 
-/// True if `access` has all loops of `group`: the others would be read again and again.
+/// True if `access` has all loops of `group`: the others would be re-read for each.
 static bool hasLoops(const TiledAccess &access, const Contraction &contraction,
                      TiledAccess::Group group, ArrayRef<Value> sizes) {
   return getLongLoops(contraction, group, sizes).empty() ||

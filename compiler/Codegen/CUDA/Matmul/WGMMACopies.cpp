@@ -1,17 +1,17 @@
-//===- WGMMACopies.cpp - Factors that threads turn on the way -------------===//
+//===- WGMMACopies.cpp - Operands that threads transpose on the way -------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// wgmma takes a second factor of other than 16 bits only if its lines run along k, and boxes keep
+// wgmma takes an operand B of other than 16 bits only if its lines run along k, and boxes keep
 // the order that memory has. Where that is the other one, the warpgroup that fetches loads the
-// factor into registers, a step ahead, and stores it turned:
+// operand into registers, a step ahead, and stores it transposed:
 //
 //   load the first step's share
 //   for each step along k
-//     wait until the stage is empty; start the copies of the first factor
+//     wait until the stage is empty; start the copies of operand A
 //     store what was loaded, by whole chunks of 16 bytes along k; load the next step's share
 //     let the stores be seen by wgmma; signal the stage
 //

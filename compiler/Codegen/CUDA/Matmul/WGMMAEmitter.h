@@ -130,7 +130,7 @@ private:
   WarpgroupRegisters getThreadRegisters() const;
   RingState emitProduct(RingState state, mlir::Value place, llvm::SmallVector<mlir::Value> &sums,
                         mlir::Value other);
-  /// One step of it from shared memory, or with the first factor in registers: `carried` are the
+  /// One step of it from shared memory, or with operand A in registers: `carried` are the
   /// stage before, the sums and, with registers, the fragments in use; they become the next ones.
   void emitStep(RingState current, mlir::Value row, mlir::Value isLater,
                 llvm::SmallVector<mlir::Value> &carried);
@@ -170,7 +170,7 @@ private:
   int64_t cluster;                      // blocks whose tiles are neighbours
   int64_t rowsPerWarpgroup, ownColumns; // of the tile that this block stores
   llvm::SmallVector<Operand, 2> operands;
-  bool inRegisters = false;          // the first factor
+  bool inRegisters = false;          // operand A
   std::optional<TiledAccess> output; // stored by boxes
   mlir::Value outputMap, outputTailMap, staging, ring, scratch;
   mlir::Value rank, firstStep, lastStep; // of this block in its cluster; of its share of k

@@ -1,4 +1,4 @@
-//===- WGMMAOperands.cpp - Operands that come by TMA boxes --------------===//
+//===- WGMMAOperands.cpp - Operands that come by TMA boxes ----------------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,6 +13,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Codegen/CUDA/Common/Guards.h"
+#include "compiler/Codegen/CUDA/Matmul/MatmulModel.h"
 #include "compiler/Codegen/CUDA/Matmul/WGMMAEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -61,7 +63,7 @@ LogicalResult WGMMAEmitter::addOperand(const Contraction::Side &side, int64_t ow
   Type elementType = getElementTypeOrSelf(side.operand->get());
   int64_t k = config.getTileK();
   // What boxes have for lines: what can be swizzled, or panels of the longest such lines. wgmma
-  // reads the last one of the second factor as far as the tile goes.
+  // reads the last one of operand B as far as the tile goes.
   int64_t bytes = own * getElementBytes(elementType);
   bool canEndEarly = !operands.empty() && getElementBytes(elementType) == 2;
   if (!kInnermost && !hasCopiedLines(bytes, canEndEarly))
@@ -98,7 +100,7 @@ std::pair<tile::SharedType, int64_t> WGMMAEmitter::getLines(const Contraction::S
   int64_t sharers = countSharers(side);
   std::optional<int64_t> size =
       getLargestSize(kernel.getFunction(), &side == &contraction.a ? tile.sizeM : tile.sizeN);
-  // wgmma reads eight rows of the first factor again where there are no more.
+  // wgmma reads eight rows of operand A again where there are no more.
   if (sharers == 1 && operands.empty() && size && *size <= tile::kRepeatedRows)
     own = tile::kRepeatedRows;
   auto type = tile::SharedType::get(builder.getContext(), own, config.getTileK(),

@@ -13,6 +13,7 @@
 #include "compiler/Codegen/CUDA/Common/MemoryTime.h"
 #include "compiler/Codegen/CUDA/Common/ReductionSplit.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
+#include "compiler/Codegen/CUDA/Rows/RowLimits.h"
 #include "compiler/Codegen/CUDA/Strategy.h"
 #include "compiler/Codegen/CUDA/Window/WindowStrategy.h"
 
@@ -37,14 +38,10 @@ static constexpr int64_t kShortClusterRow = 16384, kFewestClusterElements = 4096
                          kClusterThreads = 512, kClusterValuesPerThread = 16,
                          kMostClusterBlocks = 8;
 
-/// Values that a thread of the largest blocks has registers for beside addresses: those that it
-/// holds, and those of a vector that it computes with, of each input and of what rows share.
-static constexpr int64_t kLargeBlockValues = 48;
-
 /// Rows of at most this many elements that begin anywhere are accessed by element: what vectors of
 /// their first and last elements take is more than they save.
 static constexpr int64_t kShortOddRow = 256;
-/// Rows that a block is expected to walk over where their number is symbolic.
+/// Rows that a block is expected to loop over where their number is symbolic.
 static constexpr int64_t kManyRows = 64;
 /// Vectors of a row that a thread of a walk loads before it adds the first one up: with 8, ptxas
 /// spills a little to have two blocks of 512 threads on a multiprocessor.
@@ -275,7 +272,7 @@ std::optional<Choice> RowChooser::chooseHeldRows(std::optional<int64_t> rows, in
       int64_t held = (chunks - shared) * inputs;
       return shared == countSharedChunks(threads, vector) &&
              (held + inputs + static_cast<int64_t>(group.vectors.size())) * vector >=
-                 kLargeBlockValues;
+                 RowLimits::kLargeBlockValues;
     };
     while (!shifted && isReused && vector > 4 && isTight()) {
       vector /= 2;

@@ -8,7 +8,7 @@
 // The result has to be the same on every run, so each element has one owner, which applies its
 // updates in order: a thread owns one place of the window in each of `rows` rows of the
 // destination, beside those of its neighbours and above those of the next threads. It copies its
-// elements of the destination, then walks over all updates and applies those that go to its rows.
+// elements of the destination, then loops over all updates and applies those that go to its rows.
 // All threads of a block look at the same index vector at the same time.
 //
 // Where a scatter is in place, only what it updates is touched: a thread owns an element of the

@@ -25,13 +25,13 @@ namespace xc::cuda {
 
 /// Elements that a block sorts at once: 8 or 12 bytes each in shared memory.
 static constexpr int64_t kSortTile = 4096;
-/// Threads of a block that sorts several short lines.
+/// Threads of a block that sorts several short rows.
 static constexpr int64_t kSortThreads = 128;
-/// Elements that a thread has in registers, of long lines.
+/// Elements that a thread has in registers, of long rows.
 static constexpr int64_t kSortItems = 16;
 /// Threads of a block that sorts by a digit, one for each of its values.
 static constexpr int64_t kDigitThreads = 256;
-/// Shorter lines are sorted also where few of their elements are wanted, and so are those of which
+/// Shorter rows are sorted also where few of their elements are wanted, and so are those of which
 /// more are wanted than this.
 static constexpr int64_t kLeastSearched = 512, kMostSelected = 128;
 
@@ -66,7 +66,7 @@ static Choice chooseTileSort(MLIRContext *context, int64_t length, bool bounded)
                         bounded ? "at most " : "", length, threads, rows)};
 }
 
-/// Long lines of which few elements are wanted.
+/// Long rows of which few elements are wanted.
 static std::optional<Choice> chooseSelect(kernel::SortOp op, const LineShape &shape,
                                           int64_t vectorWidth) {
   std::optional<int64_t> length = getConstantIntValue(shape.segment);

@@ -1,11 +1,11 @@
-//===- TileFragmentsToNVVM.cpp - Reading a factor across its lines --------===//
+//===- TileFragmentsToNVVM.cpp - Reading an operand across its lines ------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// wgmma takes factors of other than 16 bits from shared memory only if their lines run along k. A
+// wgmma takes operands of other than 16 bits from shared memory only if their lines run along k. A
 // tile whose lines run along its rows is read into registers instead, and a product may have its
 // rows in any order. The order is such that one access brings a thread all of its rows, and that
 // the chunks which one pass of an access touches, after the swizzle has moved them by the line's
@@ -14,7 +14,7 @@
 //   4 bytes: the lines of a thread are l % 4 and 4 below, l the lane. Neighbouring values of l / 4
 //     are 64 bytes apart, so that they and four lines meet in no chunk.
 //   1 byte: a thread needs four lines from 4 * (l % 4) on, and in each one word, its four rows;
-//     the words are then turned, rows for lines. Of the four l % 4, two have the same swizzle:
+//     the words are then transposed. Of the four l % 4, two have the same swizzle:
 //     they begin with the third line.
 //
 //===----------------------------------------------------------------------===//

@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A thread that walks a window waits for what it reads, element after element, as long as the
+// A thread that loops over a window waits for what it reads, element after element, as long as the
 // window is: where there are few results, that is what counts. Threads that share a window wait
 // less, and meet. Where there are many, the multiprocessors are busy either way, with the elements
 // or with the lines of memory that neighbouring threads read at a time: of windows that lie apart,
@@ -26,12 +26,12 @@ using namespace mlir;
 
 namespace xc::cuda {
 
-/// Microseconds of a kernel whose threads walk windows, share columns, or share rows.
+/// Microseconds of a kernel whose threads loop over windows, share columns, or share rows.
 static constexpr double kWalkStart = 1, kColumnStart = 2, kRowStart = 1.25;
 /// Microseconds that a thread waits for an element of each of its results; of windows that begin in
 /// sectors of their own, longer.
 static constexpr double kElementWait = 0.03, kDistantWait = 0.06;
-/// Threads of a multiprocessor that walk windows at a time.
+/// Threads of a multiprocessor that loop over windows at a time.
 static constexpr double kWalkers = 1024;
 /// Nanoseconds of a multiprocessor for a line that threads of a warp read, for an element of a
 /// column, for one of a row, and for each thread of a row to meet the others.

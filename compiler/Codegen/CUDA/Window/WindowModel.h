@@ -32,8 +32,8 @@ struct WindowProblem {
 /// What `op`, which reduces windows of `elements` elements, reads where.
 WindowProblem describeWindows(mlir::linalg::LinalgOp op, int64_t elements);
 
-/// The microseconds where a thread walks the windows of `vector` neighbouring results at a time, of
-/// `unroll` such vectors.
+/// The microseconds where a thread loops over the windows of `vector` neighbouring results at a
+/// time, of `unroll` such vectors.
 double estimateWalkedWindows(const Target &target, const WindowProblem &problem, int64_t vector,
                              int64_t unroll);
 

@@ -22,7 +22,7 @@ using namespace mlir;
 
 namespace xc::cuda {
 
-/// Products with more rows and columns are not computed by threads alone: these would read again
+/// Products with more rows and columns are not computed by threads alone: these would re-read
 /// what their neighbours did.
 static constexpr int64_t kDirectSide = 4;
 

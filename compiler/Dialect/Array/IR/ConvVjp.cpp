@@ -1,4 +1,4 @@
-//===- ConvVjp.cpp - Gradients of convolutions -===//
+//===- ConvVjp.cpp - Gradients of convolutions ----------------------------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -7,7 +7,7 @@
 //
 // Both gradients are convolutions. With y[o] = sum_k x[o * s + k * d - low] * w[k]:
 //
-//   dx: dy spread by s, padded, under the filter turned around and with its features swapped
+//   dx: dy spread by s, padded, under the filter flipped and with its features swapped
 //   dw: x (features as batch) under dy (batch as features) spread by s, stepping by d
 //
 // How far dy is padded depends on the size of the filter. Where that is not known, x and dy are
@@ -145,7 +145,7 @@ Value ConvGradients::takeSpread(Value value, int64_t dim, OpFoldResult length, V
   return e.make<TakeOp>(padded, e.select(isInside, index, count), dim);
 }
 
-/// `value`, a cotangent of the places, as the turned filter slides over it along dim `spatial`:
+/// `value`, a cotangent of the places, as the flipped filter slides over it along dim `spatial`:
 /// element `t` is that of place `(t + low - (k - 1) * d) / s` of a filter of `k` elements.
 Value ConvGradients::spreadPlaces(Value value, int64_t spatial, const WindowDim &window) {
   Type i64 = builder.getI64Type();
@@ -240,8 +240,8 @@ Value ConvGradients::buildInputGradient() {
   return isInputLonger ? cutTo(result, op.getInput()) : result;
 }
 
-/// Lets `conv`, which gives the filter's gradient, have as many places as the filter has elements
-/// where that depends on the number of places.
+/// Lets `conv`, which gives the filter's gradient, have as many positions as the filter has
+/// elements where that depends on the number of places.
 void ConvGradients::takeFirstPlaces(ConvOp conv) {
   if (counted.empty())
     return;

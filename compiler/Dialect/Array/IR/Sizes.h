@@ -24,7 +24,7 @@ namespace xc::array {
 
 /// The most that a stride, a dilation or a padding may be.
 inline constexpr int64_t kMostAmount = int64_t(1) << 31;
-/// No tensor has as many elements, and no dim as many places.
+/// No tensor has as many elements, and no dim is as long.
 inline constexpr int64_t kMostElements = int64_t(1) << 48;
 
 /// The sum of two numbers; nothing where one is dynamic or the sum does not fit into 63 bits.

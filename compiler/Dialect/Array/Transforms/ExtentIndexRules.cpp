@@ -1,4 +1,4 @@
-//===- ExtentIndexRules.cpp - Device-bounded dims and positions as data ---===//
+//===- ExtentIndexRules.cpp - Bounded dynamic dims and positions as data --===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -1,4 +1,4 @@
-//===- ExtentResolver.cpp - Device-bounded dims as arrays and extents -----===//
+//===- ExtentResolver.cpp - Bounded dynamic dims as arrays and extents ----===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

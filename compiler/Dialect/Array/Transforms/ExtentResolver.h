@@ -1,11 +1,11 @@
-//===- ExtentResolver.h - Device-bounded dims as arrays and extents -------===//
+//===- ExtentResolver.h - Bounded dynamic dims as arrays and extents ------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A value with device-bounded dims is replaced by an array of the bounds' sizes, and for each such
+// A value with bounded dynamic dims is replaced by an array of the bounds' sizes, and for each such
 // dim the value that holds its extent: a rank-0 tensor of i64 between 0 and the bound. Ops are
 // visited in program order. Each with such an operand has a rule, which builds the op on arrays and
 // says which extents its results have; the old op is erased in the end. Rules are in four files:
@@ -39,7 +39,7 @@ public:
   mlir::LogicalResult run();
 
 private:
-  /// What stands for a value with device-bounded dims.
+  /// What stands for a value with bounded dynamic dims.
   struct Bounded {
     mlir::Value array;
     Extents extents;
@@ -116,7 +116,7 @@ private:
   mlir::LogicalResult resolveCast(mlir::tensor::CastOp op);
   mlir::LogicalResult resolveConcatenate(ConcatenateOp op);
   mlir::LogicalResult resolveAppend(AppendOp op);
-  /// The sizes of a sized op's result, of which some are device-bounded.
+  /// The sizes of a sized op's result, of which some are bounded dynamic ones.
   struct ResultShape {
     mlir::RankedTensorType type;
     llvm::SmallVector<mlir::Value> sizes;

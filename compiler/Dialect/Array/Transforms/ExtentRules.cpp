@@ -1,4 +1,4 @@
-//===- ExtentRules.cpp - Device-bounded dims of what computes -------------===//
+//===- ExtentRules.cpp - Bounded dynamic dims of what computes ------------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

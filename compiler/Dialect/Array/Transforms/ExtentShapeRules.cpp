@@ -1,4 +1,4 @@
-//===- ExtentShapeRules.cpp - Device-bounded dims of sizes and views ------===//
+//===- ExtentShapeRules.cpp - Bounded dynamic dims of sizes and views -----===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

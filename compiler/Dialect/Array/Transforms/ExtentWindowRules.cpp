@@ -1,4 +1,4 @@
-//===- ExtentWindowRules.cpp - Device-bounded dims and sliding windows ----===//
+//===- ExtentWindowRules.cpp - Bounded dynamic dims and sliding windows ---===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // Convolutions and reductions of windows. A dim that windows slide over ends at its extent: there
-// the padding begins, and the result has as many places as that leaves. The smaller the window of a
-// filter is, the more places there are. Where it ends at an extent, the result's type or what is
-// used of it may say how many there are; else there is room for those of a window without elements.
-// There is as much padding at the end as they need.
+// the padding begins, and the result has as many positions as that leaves. The smaller the window
+// of a filter is, the more places there are. Where it ends at an extent, the result's type or what
+// is used of it may say how many there are; else there is room for those of a window without
+// elements. There is as much padding at the end as they need.
 //
 //===----------------------------------------------------------------------===//
 
@@ -145,7 +145,7 @@ LogicalResult ExtentResolver::endWindow(ConvOp op, int64_t spatial,
     return success();
   }
   int64_t size = cast<RankedTensorType>(operands[0].getType()).getDimSize(inputDim);
-  // With bounds that the host knows there are as many places as stated, or more.
+  // With bounds that the host knows there are as many positions as stated, or more.
   if (ShapedType::isDynamic(size) || ShapedType::isDynamic(window.size))
     return success();
   int64_t spread = size == 0 ? 0 : (size - 1) * window.inputDilation + 1;

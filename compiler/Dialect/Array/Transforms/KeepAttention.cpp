@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Only types and sizes that are known decide, so that it is the same for all targets of a program.
-// Device-bounded dims have a rule for each simple op and none for attention: where there may be
+// Bounded dynamic dims have a rule for each simple op and none for attention: where there may be
 // some, it is taken apart.
 //
 // Attention of few queries has kernels on other targets than that of many, and so has a way of its

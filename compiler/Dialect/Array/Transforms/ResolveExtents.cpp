@@ -1,4 +1,4 @@
-//===- ResolveExtents.cpp - Device-bounded dims as arrays and extents -----===//
+//===- ResolveExtents.cpp - Bounded dynamic dims as arrays and extents ----===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // The pass, control flow, and where kernels can save work. Values of an if or a while that have
-// device-bounded dims become arrays of the bounds' sizes; their extents are further values, behind
+// bounded dynamic dims become arrays of the bounds' sizes; their extents are further values, behind
 // all others.
 //
 //===----------------------------------------------------------------------===//

@@ -34,4 +34,13 @@ LogicalResult LaunchAttr::verify(function_ref<InFlightDiagnostic()> emitError, A
   return success();
 }
 
+LogicalResult PartialAttr::verify(function_ref<InFlightDiagnostic()> emitError, Split split,
+                                  int64_t number) {
+  bool hasNumber = split == Split::Cyclic || split == Split::Columns;
+  if (hasNumber ? number > 0 : number == 0)
+    return success();
+  return emitError() << "expected " << (hasNumber ? "a positive number" : "no number")
+                     << " behind '" << stringifySplit(split) << "', got " << number;
+}
+
 } // namespace xc::plan

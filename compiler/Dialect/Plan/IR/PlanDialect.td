@@ -25,7 +25,7 @@ def Plan_Dialect : Dialect {
     docs/architecture.md describes how a program passes through them.
   }];
   let useDefaultAttributePrinterParser = 1;
-  let hasOperationAttrVerify = 0;
+  let hasOperationAttrVerify = 1;
 }
 
 #endif // XC_PLAN_DIALECT_TD

@@ -40,8 +40,7 @@ inline constexpr llvm::StringLiteral kLaunchAttr =
 inline constexpr llvm::StringLiteral kGuardsAttr =
     "plan.guards"; // array of guards, on kernel functions
 inline constexpr llvm::StringLiteral kConfigAttr = "lowering_config"; // on kernel functions
-/// Unit, on a reduction over some of the rows that another kernel sums up; it may share a kernel
-/// with ops that each work on one of those rows.
+/// #plan.partial, on a reduction to partial results, which another kernel combines.
 inline constexpr llvm::StringLiteral kPartialAttr = "plan.partial";
 /// Integer, on a reduction that picks the best of results with their positions: the number of the
 /// operand that holds the positions, which ascend along the reduced loop.
@@ -51,6 +50,19 @@ inline constexpr llvm::StringLiteral kReasonAttr = "plan.reason";   // string, o
 inline constexpr llvm::StringLiteral kImageAttr =
     "plan.image"; // string of bytes, on kernel modules
 inline constexpr llvm::StringLiteral kAssemblyAttr = "plan.assembly"; // string, on kernel modules
+/// On kernel modules: how many bindings and scalars a dispatch brings, what the bindings are, what
+/// the kernel costs, and which source locations it is of.
+inline constexpr llvm::StringLiteral kCountsAttr = "plan.counts";
+inline constexpr llvm::StringLiteral kOperandsAttr = "plan.operands";
+inline constexpr llvm::StringLiteral kBytesAttr = "plan.bytes";
+inline constexpr llvm::StringLiteral kFlopsAttr = "plan.flops";
+inline constexpr llvm::StringLiteral kLocationsAttr = "plan.locations";
+/// A dictionary for each variant of a kernel, on its module.
+inline constexpr llvm::StringLiteral kExportsAttr = "plan.exports";
+/// What a module file holds beside code, on the module of a target.
+inline constexpr llvm::StringLiteral kConstantsAttr = "plan.constants";
+inline constexpr llvm::StringLiteral kParametersAttr = "plan.parameters";
+inline constexpr llvm::StringLiteral kVariablesAttr = "plan.variables";
 
 /// What `op` is compiled for: `plan.target` of the nearest module around it, or of `op` itself if
 /// it is one. Null where that module has none.

@@ -8,7 +8,7 @@
 #ifndef XC_PLAN_OPS_TD
 #define XC_PLAN_OPS_TD
 
-include "compiler/Dialect/Plan/IR/PlanAttrs.td"
+include "compiler/Dialect/Plan/IR/PlanReductionAttrs.td"
 include "mlir/IR/BuiltinAttributes.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"

@@ -19,7 +19,7 @@
 
 namespace xc::plan {
 
-/// Unit, on a product: its f32 factors may be rounded to TF32.
+/// Unit, on a product: its f32 operands may be rounded to TF32.
 inline constexpr llvm::StringLiteral kAllowTF32Attr = "allow_tf32";
 
 /// The loops of `c[batch, m, n] += a[batch, m, k] * b[batch, k, n]`, each letter standing for any
@@ -34,7 +34,7 @@ struct ProductLoops {
 /// role. Nothing for other ops.
 std::optional<ProductLoops> matchProduct(mlir::linalg::LinalgOp op);
 
-/// True for products of types that tensor cores multiply: kernels copy their factors to shared
+/// True for products of types that tensor cores multiply: kernels copy their operands to shared
 /// memory without passing them through registers, unless something is computed on the way.
 bool isTensorCoreProduct(mlir::linalg::LinalgOp op);
 

@@ -8,6 +8,8 @@
 #ifndef XC_DIALECT_PLAN_IR_REDUCTIONS_H
 #define XC_DIALECT_PLAN_IR_REDUCTIONS_H
 
+#include "compiler/Dialect/Plan/IR/PlanOps.h"
+
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 #include <optional>
@@ -21,11 +23,15 @@ inline constexpr llvm::StringLiteral kBreaksTiesAttr = "plan.breaks_ties";
 /// String, on a tensor op: what has been decided about it, for the reason of its kernel.
 inline constexpr llvm::StringLiteral kNoteAttr = "plan.note";
 
-/// The columns of a part, where `op` is a `plan.partial` reduction of each row in parts: its last
-/// loop is the only one that it reduces, and its result has the quotient of that loop for its last
-/// index, `(d0, d1) -> (d0, d1 floordiv 64)`. Nothing for other ops. It may share the kernel of the
-/// matrix product whose rows it reduces.
+/// The columns of a part, where `op` is a `plan.partial` reduction of each row by `columns`.
+/// Nothing for other ops.
 std::optional<int64_t> getRowPart(mlir::linalg::LinalgOp op);
+
+/// In how many parts iterations of `op` go in turn, where it is a `cyclic` `plan.partial`; else 0.
+int64_t countCyclicParts(mlir::linalg::LinalgOp op);
+
+/// Whether the indices of the results of `op` are what `partial` says.
+bool hasIndicesOf(mlir::linalg::LinalgOp op, PartialAttr partial);
 
 } // namespace xc::plan
 

@@ -7,6 +7,8 @@
 
 #include "compiler/Dialect/Plan/Transforms/ModuleData.h"
 
+#include "compiler/Dialect/Plan/IR/PlanOps.h"
+
 #include "mlir/IR/Builders.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -97,9 +99,9 @@ LogicalResult ModuleData::write() {
       attributes.push_back(entry.first);
     return builder.getArrayAttr(attributes);
   };
-  module->setAttr("plan.constants", list(constants));
-  module->setAttr("plan.parameters", list(parameters));
-  module->setAttr("plan.variables", builder.getArrayAttr(variableEntries));
+  module->setAttr(kConstantsAttr, list(constants));
+  module->setAttr(kParametersAttr, list(parameters));
+  module->setAttr(kVariablesAttr, builder.getArrayAttr(variableEntries));
   return success();
 }
 

@@ -33,7 +33,7 @@ inline constexpr int64_t kTileAlignment = 1024;
 inline constexpr int64_t kBarrierBytes = 8;
 /// Threads of a warpgroup, and the rows of its accumulators.
 inline constexpr int64_t kWarpgroupThreads = 128, kWarpgroupRows = 64;
-/// Rows of a first factor that has no more: wgmma reads them again for each eight of its rows.
+/// Rows of an operand A that has no more: wgmma reads them again for each eight of its rows.
 inline constexpr int64_t kRepeatedRows = 8;
 
 } // namespace xc::tile

@@ -137,10 +137,10 @@ def get_cases():
              "%e = tensor.empty() : tensor<f32>" + generic(
                  ["affine_map<() -> ()>", "affine_map<() -> ()>"], [], ["%a0"], ["tensor<f32>"], "%e", "tensor<f32>",
                  "%x: f32, %o: f32", "%y = math.exp %x : f32\n linalg.yield %y : f32"), np.exp, config="elementwise"),
-        Case("dense_constant_takes_the_fallback", [((4,), "f32", "read"), ((4,), "f32", "write")],
+        Case("dense_constant_takes_the_generic_kernel", [((4,), "f32", "read"), ((4,), "f32", "write")],
              "%c = arith.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>\n %e = tensor.empty() : tensor<4xf32>" + generic(
                  [MAP1, MAP1, MAP1], ["parallel"], ["%a0", "%c"], ["tensor<4xf32>", "tensor<4xf32>"], "%e", "tensor<4xf32>",
                  "%x: f32, %b: f32, %o: f32", "%y = arith.mulf %x, %b : f32\n linalg.yield %y : f32"),
-             lambda x: x * np.arange(1, 5), config="fallback"),
+             lambda x: x * np.arange(1, 5), config="generic"),
     ]
     return cases

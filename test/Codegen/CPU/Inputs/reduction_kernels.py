@@ -152,11 +152,11 @@ def get_cases():
                  [MAP2, "affine_map<(d0, d1) -> (d0, 0)>", MAP2], PP, ["%a0", "%k"], ["tensor<9x33xf32>", "tensor<9x1xf32>"],
                  "%e", "tensor<9x33xf32>", "%x: f32, %m: f32, %o: f32", "%y = arith.subf %x, %m : f32\n linalg.yield %y : f32"),
              lambda x: x - x.sum(1, keepdims=True), config="reduction", tolerance=4),
-        Case("row_and_total_take_the_fallback", [((9, 33), "f32", "read"), ((9,), "f32", "write"), ((), "f32", "write")],
+        Case("row_and_total_take_the_generic_kernel", [((9, 33), "f32", "read"), ((9,), "f32", "write"), ((), "f32", "write")],
              init("zero", "0.0", "tensor<9xf32>", "f32") + generic(
                  [MAP2, COLUMN], PR, ["%a0"], ["tensor<9x33xf32>"], "%zero", "tensor<9xf32>", "%x: f32, %o: f32", add) +
              init("zero0", "0.0", "tensor<f32>", "f32") + generic(
                  [MAP1, "affine_map<(d0) -> ()>"], ["reduction"], ["%r0"], ["tensor<9xf32>"], "%zero0", "tensor<f32>",
-                 "%x: f32, %o: f32", add, "%r1"), lambda x: (x.sum(1), x.sum()), config="fallback", tolerance=4),
+                 "%x: f32, %o: f32", add, "%r1"), lambda x: (x.sum(1), x.sum()), config="generic", tolerance=4),
     ]
     return cases

@@ -9,7 +9,7 @@
 // CHECK:         %[[PARTS:.*]] = linalg.generic
 // CHECK-SAME:      iterator_types = ["parallel", "reduction", "parallel"]
 // CHECK-SAME:      ins(%[[X]] : tensor<128x32x768xf32>) outs(%{{.*}} : tensor<128x768xf32>)
-// CHECK-SAME:      {plan.partial}
+// CHECK-SAME:      {plan.partial = #plan.partial<slices>}
 // CHECK:         linalg.generic
 // CHECK-SAME:      iterator_types = ["parallel", "reduction"]
 // CHECK-SAME:      ins(%[[PARTS]] : tensor<128x768xf32>) outs(%{{.*}} : tensor<768xf32>)
@@ -83,7 +83,7 @@ builtin.module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
 // CHECK:         %[[PARTS:.*]] = linalg.generic
 // CHECK-SAME:      #[[$TURN]]], iterator_types = ["reduction", "parallel"]
 // CHECK-SAME:      ins(%arg0, %[[SCORE]] : tensor<10000x100xf32>, tensor<10000xf32>) outs(%{{.*}} : tensor<125x100xf32>)
-// CHECK-SAME:      {plan.partial}
+// CHECK-SAME:      {plan.partial = #plan.partial<cyclic, 125>}
 // CHECK:         linalg.generic
 // CHECK-SAME:      ins(%[[PARTS]] : tensor<125x100xf32>) outs(%{{.*}} : tensor<100xf32>)
 builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
@@ -155,7 +155,7 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
 // CHECK:         %[[REST:.*]]:2 = linalg.generic
 // CHECK-SAME:      iterator_types = ["reduction"]
 // CHECK-SAME:      ins(%[[TAIL]]
-// CHECK-SAME:      {plan.partial}
+// CHECK-SAME:      {plan.partial = #plan.partial<rest>}
 // CHECK:           arith.addi %{{.*}}, %[[BEGIN]]
 // CHECK:         %[[LAST:.*]]:2 = linalg.generic
 // CHECK-SAME:      ins(%[[PARTS]]#0, %[[PARTS]]#1 : tensor<512xf32>, tensor<512xi32>)
@@ -380,9 +380,9 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
 // CHECK:         tensor.expand_shape %{{.*}} output_shape [32, %{{.*}}, %[[N:.*]]] : tensor<?x?xf32> into tensor<32x?x?xf32>
 // CHECK:         %[[PARTS:.*]] = linalg.generic
 // CHECK-SAME:      outs(%{{.*}} : tensor<32x?xf32>)
-// CHECK-SAME:      {plan.partial}
+// CHECK-SAME:      {plan.partial = #plan.partial<slices>}
 // CHECK:         %[[REST:.*]] = linalg.generic
-// CHECK-SAME:      {plan.partial}
+// CHECK-SAME:      {plan.partial = #plan.partial<rest>}
 // CHECK:         linalg.generic
 // CHECK-SAME:      ins(%[[PARTS]] : tensor<32x?xf32>)
 // CHECK:         linalg.generic

@@ -66,7 +66,7 @@ def check(args, model, targets, output):
     for table in json.loads(done.stdout):
         for kernel in table["kernels"]:
             kernels += 1
-            if kernel["fallback"]:
+            if kernel["generic"]:
                 problems.append(f"{table['target']}: {kernel['name']} falls back")
             for variant in kernel["variants"]:
                 if "registers" not in variant:

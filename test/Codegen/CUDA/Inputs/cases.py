@@ -18,7 +18,7 @@ def all_cases():
         yield f"gelu_symbolic_{n}", k.gelu(["n", 64], sizes={"n": n}), None
         yield f"gelu_symbolic_inner_{n}", k.gelu([9, "n"], sizes={"n": n}), None
     yield "gelu_symbolic_inner_64", k.gelu([9, "n"], sizes={"n": 64}), None
-    yield "gelu_fallback", k.gelu([5, 33]), "#cuda.pointwise<threads = 64>"
+    yield "gelu_generic", k.gelu([5, 33]), "#cuda.pointwise<threads = 64>"
 
     for shape, order in (((1, 1), (1, 0)), ((7, 33), (1, 0)), ((64, 96), (1, 0)), ((127, 65), (1, 0)),
                          ((5, 33, 34), (0, 2, 1)), ((5, 33, 34), (2, 0, 1)), ((3, 4, 5, 6), (0, 2, 1, 3))):
@@ -35,7 +35,7 @@ def all_cases():
         yield f"softmax_symbolic_columns_{n}", k.softmax(6, "n", sizes={"n": n}), None
     yield "softmax_bf16", k.softmax(5, 256, "bf16"), None
     yield "softmax_down", k.softmax(37, 40, axis=0), None
-    yield "softmax_fallback", k.softmax(5, 9), "#cuda.pointwise<threads = 32>"
+    yield "softmax_generic", k.softmax(5, 9), "#cuda.pointwise<threads = 32>"
     for rows, columns in ((1, 1), (5, 64), (6, 768), (3, 1023), (2, 5000)):
         yield f"layer_norm_{rows}x{columns}", k.layer_norm(rows, columns), None
     yield "layer_norm_symbolic", k.layer_norm("n", 96, sizes={"n": 11}), None
@@ -123,4 +123,4 @@ def all_cases():
     yield "scatter_all_axes", k.scatter("add", [11], (0,), 40), None
     yield "scatter_i32", k.scatter("add", [10, 4], (0,), 30, "i32"), None
     yield "scatter_none", k.scatter("add", [10, 4], (0,), 0), None
-    yield "scatter_fallback", k.scatter("add", [10, 33], (0,), 20), "#cuda.pointwise<threads = 64>"
+    yield "scatter_generic", k.scatter("add", [10, 33], (0,), 20), "#cuda.pointwise<threads = 64>"

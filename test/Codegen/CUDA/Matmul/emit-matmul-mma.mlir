@@ -120,7 +120,7 @@ builtin.module @rows_in_parts attributes {plan.kernel, plan.target = #plan.targe
     %o = tensor.empty() : tensor<512x4xbf16>
     %neutral = arith.constant 0xFF80 : bf16
     %start = linalg.fill ins(%neutral : bf16) outs(%o : tensor<512x4xbf16>) -> tensor<512x4xbf16>
-    %parts = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1 floordiv 64)>], iterator_types = ["parallel", "reduction"]} ins(%narrow : tensor<512x216xbf16>) outs(%start : tensor<512x4xbf16>) attrs = {plan.partial} {
+    %parts = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1 floordiv 64)>], iterator_types = ["parallel", "reduction"]} ins(%narrow : tensor<512x216xbf16>) outs(%start : tensor<512x4xbf16>) attrs = {plan.partial = #plan.partial<columns, 64>} {
     ^bb0(%a: bf16, %acc: bf16):
       %s = arith.maximumf %acc, %a : bf16
       linalg.yield %s : bf16
@@ -144,7 +144,7 @@ builtin.module @rows_in_parts attributes {plan.kernel, plan.target = #plan.targe
 // CHECK:             scf.yield
 // CHECK:           arith.addf %[[TOTAL]], %[[PART]]#1 : f32
 builtin.module @parts attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
-  func.func @parts() attributes {lowering_config = #cuda.matmul_mma<tile_m = 16, tile_n = 16, tile_k = 32, warps_m = 1, warps_n = 1, stages = 2>, cuda.part_steps = 1 : i64} {
+  func.func @parts() attributes {lowering_config = #cuda.matmul_mma<tile_m = 16, tile_n = 16, tile_k = 32, warps_m = 1, warps_n = 1, stages = 2, part_steps = 1>} {
     %b0 = plan.binding 0 read align 64 : memref<64x64xbf16>
     %t0 = bufferization.to_tensor %b0 restrict : memref<64x64xbf16> to tensor<64x64xbf16>
     %b1 = plan.binding 1 read align 64 : memref<64x64xbf16>

@@ -279,7 +279,7 @@ builtin.module @rows_in_parts attributes {plan.kernel, plan.target = #plan.targe
     %o = tensor.empty() : tensor<512x4xf32>
     %neutral = arith.constant -0.0 : f32
     %start = linalg.fill ins(%neutral : f32) outs(%o : tensor<512x4xf32>) -> tensor<512x4xf32>
-    %parts = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1 floordiv 64)>], iterator_types = ["parallel", "reduction"]} ins(%product : tensor<512x216xf32>) outs(%start : tensor<512x4xf32>) attrs = {plan.partial} {
+    %parts = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1 floordiv 64)>], iterator_types = ["parallel", "reduction"]} ins(%product : tensor<512x216xf32>) outs(%start : tensor<512x4xf32>) attrs = {plan.partial = #plan.partial<columns, 64>} {
     ^bb0(%a: f32, %acc: f32):
       %q = arith.mulf %a, %a : f32
       %s = arith.addf %q, %acc : f32

@@ -1,4 +1,4 @@
-//===- LowerFallback.cpp - Plain loops for every other kernel -------------===//
+//===- LowerGeneric.cpp - Plain loops for every other kernel -------------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -30,7 +30,7 @@
 using namespace mlir;
 
 namespace xc::cpu {
-#define GEN_PASS_DEF_LOWERFALLBACK
+#define GEN_PASS_DEF_LOWERGENERIC
 #include "compiler/Codegen/CPU/Passes.h.inc"
 
 /// Ops that update a tensor (kernel.scatter) get a copy of an input to work on, in a tensor that
@@ -98,10 +98,10 @@ static void copyToLoops(IRRewriter &rewriter, memref::CopyOp copy) {
 
 namespace {
 
-struct LowerFallback final : impl::LowerFallbackBase<LowerFallback> {
+struct LowerGeneric final : impl::LowerGenericBase<LowerGeneric> {
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>())
-      if (isa_and_nonnull<FallbackAttr>(function->getAttr(plan::kConfigAttr)) &&
+      if (isa_and_nonnull<GenericAttr>(function->getAttr(plan::kConfigAttr)) &&
           (failed(verifyKernelFunction(function)) || failed(lower(function))))
         return signalPassFailure();
   }

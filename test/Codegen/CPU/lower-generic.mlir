@@ -1,6 +1,6 @@
-// RUN: xc-opt %s -xc-cpu-lower-fallback -canonicalize -split-input-file | FileCheck %s
+// RUN: xc-opt %s -xc-cpu-lower-generic -canonicalize -split-input-file | FileCheck %s
 
-#config = #cpu.fallback<version = 1>
+#config = #cpu.generic<version = 1>
 
 // The result is computed in its binding: no temporary.
 // CHECK:       #[[GRID:.*]] = affine_map<() -> (1, 1, 1)>
@@ -25,7 +25,7 @@ func.func @in_place() attributes {lowering_config = #config} {
 
 // -----
 
-#config = #cpu.fallback<version = 1>
+#config = #cpu.generic<version = 1>
 
 // The destination is copied into the result's memory, and the op works there.
 // CHECK-LABEL: func.func @scatter()

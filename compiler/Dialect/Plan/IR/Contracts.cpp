@@ -1,0 +1,102 @@
+//===- Contracts.cpp - What passes leave for one another ------------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The table of `plan.*` attributes; PlanOps.h, PlanInitOps.h and Reductions.h say what they mean.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Plan/IR/Contracts.h"
+#include "compiler/Dialect/Plan/IR/PlanInitOps.h"
+#include "compiler/Dialect/Plan/IR/Reductions.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+using namespace mlir;
+
+namespace xc::plan {
+
+LogicalResult verifyContract(Operation *op, NamedAttribute attribute,
+                             ArrayRef<Contract> contracts) {
+  StringRef name = attribute.getName();
+  const Contract *contract =
+      llvm::find_if(contracts, [&](const Contract &each) { return each.name == name; });
+  if (contract == contracts.end())
+    return op->emitOpError("does not take attribute ") << attribute.getName();
+  if (!contract->takes(op))
+    return op->emitOpError("does not take attribute ")
+           << attribute.getName() << ", which is for " << contract->carrier;
+  if (!contract->isOf(attribute.getValue()))
+    return op->emitOpError("expected ")
+           << name << " to be " << contract->type << ", got " << attribute.getValue();
+  return success();
+}
+
+static bool isFormula(Attribute value) {
+  auto map = dyn_cast<AffineMapAttr>(value);
+  return map && map.getValue().getNumDims() == 0 && map.getValue().getNumResults() == 1;
+}
+
+static constexpr Contract kContracts[] = {
+    // Of modules: one for each target, and one for each kernel within.
+    {kTargetAttr, isOn<ModuleOp>, "modules", isA<TargetAttr>, "#plan.target"},
+    {kKernelAttr, isOn<ModuleOp>, "modules", isA<UnitAttr>, "a unit"},
+    {kImageAttr, isOn<ModuleOp>, "modules", isA<StringAttr>, "a string"},
+    {kAssemblyAttr, isOn<ModuleOp>, "modules", isA<StringAttr>, "a string"},
+    {kExportsAttr, isOn<ModuleOp>, "modules", isArrayOf<DictionaryAttr>, "dictionaries"},
+    {kCountsAttr, isOn<ModuleOp>, "modules", isA<DictionaryAttr>, "a dictionary"},
+    {kOperandsAttr, isOn<ModuleOp>, "modules", isA<ArrayAttr>, "an array"},
+    {kBytesAttr, isOn<ModuleOp>, "modules", isFormula, "a formula of symbols"},
+    {kFlopsAttr, isOn<ModuleOp>, "modules", isFormula, "a formula of symbols"},
+    {kLocationsAttr, isOn<ModuleOp>, "modules", isArrayOf<StringAttr>, "strings"},
+    {kConstantsAttr, isOn<ModuleOp>, "modules", isA<ArrayAttr>, "an array"},
+    {kParametersAttr, isOn<ModuleOp>, "modules", isA<ArrayAttr>, "an array"},
+    {kVariablesAttr, isOn<ModuleOp>, "modules", isA<ArrayAttr>, "an array"},
+    // Of functions: of programs, of plans, of kernels.
+    {kLayoutsAttr, isOn<FunctionOpInterface, FunctionOp>, "functions", isA<StringAttr>, "a string"},
+    {kInitAttr, isOn<FunctionOpInterface, FunctionOp>, "functions", isA<UnitAttr>, "a unit"},
+    {kHoistedAttr, isOn<FunctionOpInterface, FunctionOp>, "functions", isArrayOf<StringAttr>,
+     "strings"},
+    {kLaunchAttr, isOn<FunctionOpInterface>, "functions", isA<LaunchAttr>, "#plan.launch_config"},
+    {kGuardsAttr, isOn<FunctionOpInterface>, "functions",
+     isArrayOf<ValueGuardAttr, AlignmentGuardAttr>, "guards"},
+    {kReasonAttr, isOn<FunctionOpInterface>, "functions", isA<StringAttr>, "a string"},
+    {kFixedBindingsAttr, isOn<FunctionOpInterface>, "functions", isA<DenseI64ArrayAttr>,
+     "an array of i64"},
+    // Of ops on tensors.
+    {kPartialAttr, isOn<linalg::LinalgOp>, "linalg ops", isA<PartialAttr>, "#plan.partial"},
+    {kPositionAttr, isOn<linalg::LinalgOp>, "linalg ops", isA<IntegerAttr>, "an integer"},
+    {kBreaksTiesAttr, isOn<linalg::LinalgOp>, "linalg ops", isA<UnitAttr>, "a unit"},
+    {kNoteAttr, isAnywhere, "ops", isA<StringAttr>, "a string"},
+};
+
+/// A reduction that is split as `partial` says has results with such indices.
+static LogicalResult verifyPartial(linalg::LinalgOp op, PartialAttr partial) {
+  if (hasIndicesOf(op, partial))
+    return success();
+  return op->emitOpError("expected results that have the indices of ") << partial;
+}
+
+static LogicalResult verifyPosition(linalg::LinalgOp op, IntegerAttr position) {
+  if (position.getType().isSignlessInteger(64) && position.getInt() >= 0 &&
+      position.getInt() < op.getNumDpsInputs())
+    return success();
+  return op->emitOpError("expected ") << kPositionAttr << " to be the number of one of "
+                                      << op.getNumDpsInputs() << " inputs as i64, got " << position;
+}
+
+LogicalResult PlanDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+  if (failed(verifyContract(op, attribute, kContracts)))
+    return failure();
+  if (auto partial = dyn_cast<PartialAttr>(attribute.getValue()))
+    return verifyPartial(cast<linalg::LinalgOp>(op), partial);
+  if (attribute.getName() == kPositionAttr)
+    return verifyPosition(cast<linalg::LinalgOp>(op), cast<IntegerAttr>(attribute.getValue()));
+  return success();
+}
+
+} // namespace xc::plan

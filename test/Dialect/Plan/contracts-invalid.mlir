@@ -1,0 +1,83 @@
+// RUN: xc-opt %s -split-input-file -verify-diagnostics
+
+// What passes leave for one another is of a known name, on the op that it is for, and of its type.
+
+// expected-error @below {{'func.func' op does not take attribute "plan.bogus"}}
+func.func @unknown() attributes {plan.bogus} { return }
+
+// -----
+
+// expected-error @below {{'func.func' op does not take attribute "plan.partial", which is for linalg ops}}
+func.func @carrier() attributes {plan.partial = #plan.partial<rest>} { return }
+
+// -----
+
+// expected-error @below {{'func.func' op expected plan.launch to be #plan.launch_config, got 4 : i64}}
+func.func @type() attributes {plan.launch = 4 : i64} { return }
+
+// -----
+
+// expected-error @below {{'func.func' op expected plan.guards to be guards, got [4]}}
+func.func @entries() attributes {plan.guards = [4 : i64]} { return }
+
+// -----
+
+// expected-error @below {{expected a positive number behind 'cyclic', got 0}}
+#cyclic = #plan.partial<cyclic>
+
+// -----
+
+// expected-error @below {{expected no number behind 'rest', got 3}}
+#rest = #plan.partial<rest, 3>
+
+// -----
+
+func.func @cyclic(%x: tensor<32x8xf32>, %init: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  // expected-error @below {{expected results that have the indices of #plan.partial<cyclic, 5>}}
+  %p = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0 mod 4, d1)>],
+                       iterator_types = ["reduction", "parallel"]}
+      ins(%x : tensor<32x8xf32>) outs(%init : tensor<4x8xf32>) attrs = {plan.partial = #plan.partial<cyclic, 5>} {
+  ^bb0(%a: f32, %acc: f32):
+    %s = arith.addf %a, %acc : f32
+    linalg.yield %s : f32
+  } -> tensor<4x8xf32>
+  return %p : tensor<4x8xf32>
+}
+
+// -----
+
+func.func @columns(%x: tensor<32x8xf32>, %init: tensor<32x2xf32>) -> tensor<32x2xf32> {
+  // expected-error @below {{expected results that have the indices of #plan.partial<columns, 8>}}
+  %p = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1 floordiv 4)>],
+                       iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<32x8xf32>) outs(%init : tensor<32x2xf32>) attrs = {plan.partial = #plan.partial<columns, 8>} {
+  ^bb0(%a: f32, %acc: f32):
+    %s = arith.addf %a, %acc : f32
+    linalg.yield %s : f32
+  } -> tensor<32x2xf32>
+  return %p : tensor<32x2xf32>
+}
+
+// -----
+
+func.func @slices(%x: tensor<32xf32>, %init: tensor<32xf32>) -> tensor<32xf32> {
+  // expected-error @below {{expected results that have the indices of #plan.partial<slices>}}
+  %p = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<32xf32>) outs(%init : tensor<32xf32>) attrs = {plan.partial = #plan.partial<slices>} {
+  ^bb0(%a: f32, %acc: f32):
+    linalg.yield %a : f32
+  } -> tensor<32xf32>
+  return %p : tensor<32xf32>
+}
+
+// -----
+
+func.func @position(%x: tensor<32xf32>, %init: tensor<f32>) -> tensor<f32> {
+  // expected-error @below {{expected plan.position to be the number of one of 1 inputs as i64, got 1}}
+  %p = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> ()>], iterator_types = ["reduction"]}
+      ins(%x : tensor<32xf32>) outs(%init : tensor<f32>) attrs = {plan.position = 1 : i64} {
+  ^bb0(%a: f32, %acc: f32):
+    linalg.yield %a : f32
+  } -> tensor<f32>
+  return %p : tensor<f32>
+}
