@@ -58,32 +58,32 @@ static bool isUnwritten(Operation &op) {
 /// What takes a position of its own among the uses of values.
 static bool isStep(Operation &op) { return isa<DispatchOp, BranchOp, LoopOp>(op); }
 
-FailureOr<AffineExpr> PlanBuilder::getExpr(OpFoldResult index) {
-  FailureOr<AffineExpr> expr = dims.getExpr(index);
-  if (failed(expr) || !toRoot)
-    return expr;
-  return (*toRoot)(*expr);
+FailureOr<FormulaAttr> PlanBuilder::getFormula(OpFoldResult index) {
+  FailureOr<FormulaAttr> formula = dims.getFormula(index);
+  if (failed(formula) || !toRoot)
+    return formula;
+  return (*toRoot)(*formula);
 }
 
-FailureOr<SmallVector<AffineExpr>> PlanBuilder::getShape(Value tensor) {
-  FailureOr<SmallVector<AffineExpr>> shape = dims.getShape(tensor);
+FailureOr<SmallVector<FormulaAttr>> PlanBuilder::getShape(Value tensor) {
+  FailureOr<SmallVector<FormulaAttr>> shape = dims.getShape(tensor);
   if (succeeded(shape) && toRoot)
-    for (AffineExpr &dim : *shape)
+    for (FormulaAttr &dim : *shape)
       dim = (*toRoot)(dim);
   return shape;
 }
 
-FailureOr<AffineExpr> PlanBuilder::getByteSize(Value tensor) {
+FailureOr<FormulaAttr> PlanBuilder::getByteSize(Value tensor) {
   auto type = cast<RankedTensorType>(tensor.getType());
-  FailureOr<SmallVector<AffineExpr>> shape = getShape(tensor);
+  FailureOr<SmallVector<FormulaAttr>> shape = getShape(tensor);
   if (failed(shape))
     return emitError(tensor.getLoc(), "expected sizes that are formulas over the dynamic dims of "
                                       "the function's inputs, got ")
            << type;
   if (!type.getElementType().isIntOrFloat())
     return emitError(tensor.getLoc(), "expected elements of integers or floats, got ") << type;
-  AffineExpr size = constant(llvm::divideCeil(type.getElementTypeBitWidth(), 8));
-  for (AffineExpr dim : *shape)
+  FormulaAttr size = constant(llvm::divideCeil(type.getElementTypeBitWidth(), 8));
+  for (FormulaAttr dim : *shape)
     size = size * dim;
   return getRootPlan().dims.shorten(size);
 }
@@ -136,12 +136,12 @@ void PlanBuilder::recordUses() {
   }
 }
 
-unsigned PlanBuilder::addBuffer(Space space, unsigned ordinal, AffineExpr size) {
+unsigned PlanBuilder::addBuffer(Space space, unsigned ordinal, FormulaAttr size) {
   buffers.push_back({space, ordinal, size});
   return buffers.size() - 1;
 }
 
-unsigned PlanBuilder::getFixedBuffer(Space space, unsigned ordinal, AffineExpr size) {
+unsigned PlanBuilder::getFixedBuffer(Space space, unsigned ordinal, FormulaAttr size) {
   auto [it, isNew] =
       fixedBuffers.try_emplace({static_cast<unsigned>(space), ordinal}, buffers.size());
   if (isNew)
@@ -170,7 +170,7 @@ std::optional<unsigned> PlanBuilder::getReplacedArgument(unsigned result) {
 
 bool PlanBuilder::isInit() { return !outer && func->hasAttr(kInitAttr); }
 
-unsigned PlanBuilder::getTarget(unsigned index, AffineExpr size) {
+unsigned PlanBuilder::getTarget(unsigned index, FormulaAttr size) {
   if (outer)
     return getOuterBuffer(outer->targets[index]);
   if (std::optional<unsigned> argument = getReplacedArgument(index))
@@ -183,7 +183,7 @@ LogicalResult PlanBuilder::placeArguments() {
     if (!isa<RankedTensorType>(argument.getType()))
       return func.emitOpError("expected inputs that are tensors, got ")
              << argument.getType() << " as input " << argument.getArgNumber();
-    FailureOr<AffineExpr> size = getByteSize(argument);
+    FailureOr<FormulaAttr> size = getByteSize(argument);
     if (failed(size))
       return failure();
     places[argument] = {getFixedBuffer(Space::Input, argument.getArgNumber(), *size), constant(0),
@@ -195,7 +195,7 @@ LogicalResult PlanBuilder::placeArguments() {
 /// Constants, parameters, variables, and tensors without elements, which lie anywhere.
 LogicalResult PlanBuilder::placeData(Operation &op) {
   Value result = op.getResult(0);
-  FailureOr<AffineExpr> size = getByteSize(result);
+  FailureOr<FormulaAttr> size = getByteSize(result);
   if (failed(size))
     return failure();
   unsigned buffer;
@@ -231,14 +231,14 @@ LogicalResult PlanBuilder::placeData(Operation &op) {
 LogicalResult PlanBuilder::placeView(Operation &op) {
   Value result = op.getResult(0);
   Place place = places.at(op.getOperand(0));
-  FailureOr<AffineExpr> size = getByteSize(result);
+  FailureOr<FormulaAttr> size = getByteSize(result);
   if (failed(size))
     return failure();
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
-    FailureOr<SmallVector<AffineExpr>> shape = getShape(slice.getSource());
-    AffineExpr elements = constant(0);
+    FailureOr<SmallVector<FormulaAttr>> shape = getShape(slice.getSource());
+    FormulaAttr elements = constant(0);
     for (auto [dim, offset] : llvm::enumerate(slice.getMixedOffsets())) {
-      FailureOr<AffineExpr> start = getExpr(offset);
+      FailureOr<FormulaAttr> start = getFormula(offset);
       if (failed(shape) || failed(start))
         return op.emitOpError(
             "expected an offset that is a formula over the dynamic dims of the function's inputs");
@@ -252,7 +252,7 @@ LogicalResult PlanBuilder::placeView(Operation &op) {
   return success();
 }
 
-void PlanBuilder::touch(Command &command, unsigned buffer, AffineExpr offset, AffineExpr length,
+void PlanBuilder::touch(Command &command, unsigned buffer, FormulaAttr offset, FormulaAttr length,
                         Access access) {
   unsigned position = commands.size();
   buffers[buffer].first = std::min(buffers[buffer].first, position);
@@ -264,7 +264,7 @@ LogicalResult PlanBuilder::addDispatch(DispatchOp dispatch, unsigned position) {
   Command command{dispatch.getLoc(), dispatch.getKernelAttr(), {}, {}};
   for (unsigned index = 0; index < dispatch.getNumResults(); ++index) {
     Value result = dispatch.getResult(index);
-    FailureOr<AffineExpr> size = getByteSize(result);
+    FailureOr<FormulaAttr> size = getByteSize(result);
     if (failed(size))
       return failure();
     FailureOr<unsigned> buffer = chooseBuffer(dispatch, index, position, *size);
@@ -286,11 +286,11 @@ LogicalResult PlanBuilder::addDispatch(DispatchOp dispatch, unsigned position) {
           dispatch.getInit(index) ? Access::ReadWrite : Access::Write);
   }
   for (Value scalar : dispatch.getScalars()) {
-    FailureOr<AffineExpr> expr = getExpr(OpFoldResult(scalar));
-    if (failed(expr))
+    FailureOr<FormulaAttr> formula = getFormula(OpFoldResult(scalar));
+    if (failed(formula))
       return dispatch.emitOpError(
           "expected scalars that are formulas over the dynamic dims of the function's inputs");
-    command.scalars.push_back(*expr);
+    command.scalars.push_back(*formula);
   }
   commands.push_back(std::move(command));
   return success();
@@ -427,15 +427,19 @@ LogicalResult PlanBuilder::layOut() {
   return success();
 }
 
+static ArrayAttr getArray(MLIRContext *context, ArrayRef<FormulaAttr> formulas) {
+  return ArrayAttr::get(context, SmallVector<Attribute>(formulas));
+}
+
 DictionaryAttr PlanBuilder::describe(StringRef fallbackName, unsigned index, Type type,
-                                     DictionaryAttr attrs, ArrayRef<AffineExpr> shape,
+                                     DictionaryAttr attrs, ArrayRef<FormulaAttr> shape,
                                      Builder &builder) {
   NamedAttrList result;
   auto get = [&](StringRef name) { return attrs ? attrs.get(name) : Attribute(); };
   Attribute name = get("array.name");
   result.set("name", name ? name : builder.getStringAttr(fallbackName + Twine(index)));
   result.set("type", TypeAttr::get(type));
-  result.set("dims", AffineMapAttr::get(dims.getMap(shape)));
+  result.set("dims", getArray(context, shape));
   if (Attribute dtype = get("array.dtype"))
     result.set("dtype", dtype);
   if (get("array.donated"))
@@ -475,7 +479,7 @@ PlanBuilder::Spot PlanBuilder::locate(unsigned number) {
     return parent->locate(*buffer.outer);
   if (buffer.space != Space::Arena)
     return {buffer.space, buffer.ordinal, constant(0)};
-  AffineExpr offset = arena.offsets[arenaIndex[number]];
+  FormulaAttr offset = arena.offsets[arenaIndex[number]];
   if (parent)
     offset = parent->locate(arenaBuffer).offset + offset;
   return {Space::Arena, 0, offset};
@@ -483,10 +487,8 @@ PlanBuilder::Spot PlanBuilder::locate(unsigned number) {
 
 RangeAttr PlanBuilder::getRange(const MemoryAccess &access) {
   Spot spot = locate(access.buffer);
-  const SymbolicDims &symbols = getRootPlan().dims;
   return RangeAttr::get(context, access.access, spot.space, spot.ordinal,
-                        AffineMapAttr::get(symbols.getMap(spot.offset + access.offset)),
-                        AffineMapAttr::get(symbols.getMap(access.length)));
+                        spot.offset + access.offset, access.length);
 }
 
 static void emitFill(OpBuilder &builder, const Command &command, RangeAttr target,
@@ -510,7 +512,7 @@ void PlanBuilder::emitCommands(OpBuilder &builder) {
       ranges.push_back(getRange(access));
     if (command.kernel)
       LaunchOp::create(builder, command.loc, command.kernel, builder.getArrayAttr(ranges),
-                       AffineMapAttr::get(getRootPlan().dims.getMap(command.scalars)),
+                       getArray(context, command.scalars),
                        builder.getDenseI64ArrayAttr(after));
     else if (command.fill)
       emitFill(builder, command, cast<RangeAttr>(ranges[0]), after);
@@ -521,7 +523,7 @@ void PlanBuilder::emitCommands(OpBuilder &builder) {
 }
 
 LogicalResult PlanBuilder::addRequirement(RequireOp op) {
-  FailureOr<AffineExpr> left = getExpr(op.getLeft()), right = getExpr(op.getRight());
+  FailureOr<FormulaAttr> left = getFormula(op.getLeft()), right = getFormula(op.getRight());
   if (failed(left) || failed(right))
     return op.emitOpError(
         "expected sizes that are formulas over the dynamic dims of the function's inputs");
@@ -531,36 +533,36 @@ LogicalResult PlanBuilder::addRequirement(RequireOp op) {
 
 /// Into the plan of the whole function. Regions that data does not choose count, too; of one that
 /// sizes do not choose, both sides are 0.
-void PlanBuilder::require(Location loc, AffineExpr left, Comparison comparison, AffineExpr right,
+void PlanBuilder::require(Location loc, FormulaAttr left, Comparison comparison, FormulaAttr right,
                           const Twine &what) {
   if (left == right)
     return;
   if (comparison == Comparison::Equal)
     equalities.add(left, right);
   if (isChosen) {
-    left = isChosen * left;
-    right = isChosen * right;
+    left = FormulaAttr::getSelect(isChosen, left, constant(0));
+    right = FormulaAttr::getSelect(isChosen, right, constant(0));
   }
   PlanBuilder &root = getRootPlan();
   Builder builder(context);
   root.requirements.insert(builder.getDictionaryAttr(
       {builder.getNamedAttr("comparison", ComparisonAttr::get(context, comparison)),
-       builder.getNamedAttr("sizes", AffineMapAttr::get(root.dims.getMap({left, right}))),
+       builder.getNamedAttr("left", left), builder.getNamedAttr("right", right),
        builder.getNamedAttr("what", builder.getStringAttr(what)),
        builder.getNamedAttr("loc", cast<LocationAttr>(Attribute(loc)))}));
 }
 
 /// Of an arena in whose size regions have their parts that are never in use together: the largest
 /// for any choice; -1 where nothing is known.
-static int64_t getLargest(AffineExpr size, ArrayRef<AffineExpr> choices, const SymbolicDims &dims) {
+static int64_t getLargest(FormulaAttr size, ArrayRef<FormulaAttr> choices, const SymbolicDims &dims) {
   // Each doubles the work.
   constexpr size_t kMostChoices = 8;
   if (choices.empty() || choices.size() > kMostChoices)
     return dims.getRange(size).max;
   int64_t largest = 0;
   for (int64_t value : {0, 1}) {
-    AffineExpr chosen =
-        size.replace(choices.front(), getAffineConstantExpr(value, size.getContext()));
+    FormulaAttr chosen =
+        size.replaceParts({{choices.front(), FormulaAttr::getConstant(size.getContext(), value)}});
     int64_t most = getLargest(chosen, choices.drop_front(), dims);
     if (most < 0)
       return -1;
@@ -578,14 +580,14 @@ LogicalResult PlanBuilder::emit() {
                               *dims.getShape(argument), builder));
   auto ret = cast<func::ReturnOp>(func.getBody().front().getTerminator());
   for (auto [index, value] : llvm::enumerate(ret.getOperands())) {
-    FailureOr<SmallVector<AffineExpr>> shape = dims.getShape(value);
+    FailureOr<SmallVector<FormulaAttr>> shape = dims.getShape(value);
     outputs.push_back(
         describe("output", index, value.getType(), func.getResultAttrDict(index), *shape, builder));
   }
   auto plan =
       FunctionOp::create(builder, func.getLoc(), func.getSymNameAttr(), describeSymbols(builder),
                          builder.getArrayAttr(inputs), builder.getArrayAttr(outputs),
-                         AffineMapAttr::get(dims.getMap(arena.size)));
+                         arena.size);
   if (Attribute doc = func->getAttr("array.doc"))
     plan->setAttr("doc", doc);
   if (Attribute layouts = func->getAttr(kLayoutsAttr))
@@ -595,14 +597,14 @@ LogicalResult PlanBuilder::emit() {
       plan->setAttr(name, value);
   if (!requirements.empty())
     plan->setAttr("requirements", builder.getArrayAttr(requirements.getArrayRef()));
-  SmallVector<AffineExpr> definitions;
+  SmallVector<FormulaAttr> definitions;
   for (unsigned symbol = dims.getSymbols().size(); symbol < dims.getSymbolCount(); ++symbol)
     definitions.push_back(dims.getDefinition(symbol));
   if (!definitions.empty())
-    plan->setAttr("definitions", AffineMapAttr::get(dims.getMap(definitions)));
+    plan->setAttr("definitions", getArray(context, definitions));
   plan->setAttr("arena_static", builder.getI64IntegerAttr(arena.staticSize));
   if (int64_t largest = getLargest(arena.size, choices.getArrayRef(), dims);
-      largest > 0 && !isa<AffineConstantExpr>(arena.size))
+      largest > 0 && !arena.size.isConstant())
     plan->setAttr("arena_max", builder.getI64IntegerAttr(largest));
   builder.createBlock(&plan.getBody());
   emitCommands(builder);

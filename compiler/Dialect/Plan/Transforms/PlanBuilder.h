@@ -35,7 +35,7 @@ constexpr unsigned kAfterAllCommands = std::numeric_limits<unsigned>::max();
 struct Buffer {
   Space space;
   unsigned ordinal;
-  mlir::AffineExpr size;
+  FormulaAttr size;
   unsigned first = std::numeric_limits<unsigned>::max();
   unsigned last = 0;
   /// Its number in the plan around this one.
@@ -45,8 +45,8 @@ struct Buffer {
 /// What a tensor is: a range of a buffer.
 struct Place {
   unsigned buffer;
-  mlir::AffineExpr offset;
-  mlir::AffineExpr length;
+  FormulaAttr offset;
+  FormulaAttr length;
 };
 
 /// The two regions of an if or a while.
@@ -54,7 +54,7 @@ struct ControlRegions {
   bool isLoop;
   std::unique_ptr<PlanBuilder> plans[2];
   /// Of an if that sizes decide: 1 for the first region, 0 for the second.
-  mlir::AffineExpr choice = {};
+  FormulaAttr choice = {};
 };
 
 struct Command {
@@ -62,7 +62,7 @@ struct Command {
   mlir::FlatSymbolRefAttr
       kernel; // null: a copy from accesses[0] to accesses[1], or one of the below
   llvm::SmallVector<MemoryAccess> accesses;
-  llvm::SmallVector<mlir::AffineExpr> scalars;
+  llvm::SmallVector<FormulaAttr> scalars;
   std::shared_ptr<ControlRegions> control = nullptr; // accesses[0] is the condition, of data
   mlir::DenseElementsAttr fill = nullptr;            // what accesses[0] gets everywhere
 };
@@ -80,7 +80,7 @@ struct OuterPlan {
   /// A loop's body: result i takes the place of argument i.
   bool replacesArguments = false;
   /// 1 where sizes choose the region, else 0; null of one that only data chooses.
-  mlir::AffineExpr isChosen = {};
+  FormulaAttr isChosen = {};
 
   OuterPlan(PlanBuilder &builder, mlir::ResultRange results) : builder(builder), results(results) {}
 };
@@ -99,20 +99,20 @@ public:
 private:
   /// Whether the plan runs once, for all calls.
   bool isInit();
-  mlir::AffineExpr constant(int64_t value) { return mlir::getAffineConstantExpr(value, context); }
-  mlir::FailureOr<mlir::AffineExpr> getExpr(mlir::OpFoldResult index);
-  mlir::FailureOr<llvm::SmallVector<mlir::AffineExpr>> getShape(mlir::Value tensor);
-  mlir::FailureOr<mlir::AffineExpr> getByteSize(mlir::Value tensor);
+  FormulaAttr constant(int64_t value) { return FormulaAttr::getConstant(context, value); }
+  mlir::FailureOr<FormulaAttr> getFormula(mlir::OpFoldResult index);
+  mlir::FailureOr<llvm::SmallVector<FormulaAttr>> getShape(mlir::Value tensor);
+  mlir::FailureOr<FormulaAttr> getByteSize(mlir::Value tensor);
   static mlir::Value getRoot(mlir::Value tensor);
   bool isWholeRoot(mlir::Value tensor);
   void recordUses();
 
-  unsigned addBuffer(Space space, unsigned ordinal, mlir::AffineExpr size);
-  unsigned getFixedBuffer(Space space, unsigned ordinal, mlir::AffineExpr size);
+  unsigned addBuffer(Space space, unsigned ordinal, FormulaAttr size);
+  unsigned getFixedBuffer(Space space, unsigned ordinal, FormulaAttr size);
   unsigned getOuterBuffer(unsigned number);
   /// The argument whose buffer result `result` of the function takes over.
   std::optional<unsigned> getReplacedArgument(unsigned result);
-  unsigned getTarget(unsigned index, mlir::AffineExpr size);
+  unsigned getTarget(unsigned index, FormulaAttr size);
   mlir::LogicalResult placeArguments();
   mlir::LogicalResult placeData(mlir::Operation &op);
   mlir::LogicalResult placeView(mlir::Operation &op);
@@ -123,11 +123,11 @@ private:
   mlir::LogicalResult addCopy(mlir::Location loc, mlir::Value value, unsigned target);
   mlir::LogicalResult addReturns();
   mlir::LogicalResult addAssigns();
-  void touch(Command &command, unsigned buffer, mlir::AffineExpr offset, mlir::AffineExpr length,
+  void touch(Command &command, unsigned buffer, FormulaAttr offset, FormulaAttr length,
              Access access);
   mlir::LogicalResult addRequirement(RequireOp op);
-  void require(mlir::Location loc, mlir::AffineExpr left, Comparison comparison,
-               mlir::AffineExpr right, const llvm::Twine &what);
+  void require(mlir::Location loc, FormulaAttr left, Comparison comparison,
+               FormulaAttr right, const llvm::Twine &what);
   mlir::LogicalResult layOut();
 
   //===--- PlanControl.cpp ------------------------------------------------===//
@@ -135,7 +135,7 @@ private:
   mlir::LogicalResult buildRegion();
   mlir::LogicalResult addBranch(BranchOp branch, unsigned position);
   mlir::LogicalResult addLoop(LoopOp loop, unsigned position);
-  std::string listSymbols(mlir::ArrayRef<mlir::AffineExpr> sizes);
+  std::string listSymbols(llvm::ArrayRef<FormulaAttr> sizes);
   mlir::FailureOr<std::unique_ptr<PlanBuilder>>
   buildNested(mlir::Operation *op, mlir::FlatSymbolRefAttr callee, const OuterPlan &around);
   void addControl(Command command, std::shared_ptr<ControlRegions> regions);
@@ -157,14 +157,14 @@ private:
   bool canOverwrite(mlir::Value old, const Taker &taker);
   bool canTakeTarget(unsigned target, const Taker &taker);
   bool mayHoldOthers(const Buffer &buffer, mlir::Value result);
-  std::optional<unsigned> takeMemory(const Taker &taker, mlir::AffineExpr size);
-  mlir::FailureOr<std::optional<unsigned>> chooseFixed(const Taker &taker, mlir::AffineExpr size);
-  mlir::FailureOr<unsigned> choosePlace(const Taker &taker, mlir::AffineExpr size);
+  std::optional<unsigned> takeMemory(const Taker &taker, FormulaAttr size);
+  mlir::FailureOr<std::optional<unsigned>> chooseFixed(const Taker &taker, FormulaAttr size);
+  mlir::FailureOr<unsigned> choosePlace(const Taker &taker, FormulaAttr size);
   mlir::FailureOr<unsigned> chooseBuffer(DispatchOp dispatch, unsigned index, unsigned position,
-                                         mlir::AffineExpr size);
+                                         FormulaAttr size);
   mlir::FailureOr<unsigned> chooseResult(mlir::Value result, mlir::Value init,
                                          mlir::Operation *control, unsigned position,
-                                         mlir::AffineExpr size);
+                                         FormulaAttr size);
 
   //===--- Writing it -----------------------------------------------------===//
 
@@ -176,12 +176,12 @@ private:
   struct Spot {
     Space space;
     unsigned ordinal;
-    mlir::AffineExpr offset;
+    FormulaAttr offset;
   };
   Spot locate(unsigned buffer);
   PlanBuilder &getRootPlan();
   mlir::DictionaryAttr describe(llvm::StringRef fallbackName, unsigned index, mlir::Type type,
-                                mlir::DictionaryAttr attrs, llvm::ArrayRef<mlir::AffineExpr> shape,
+                                mlir::DictionaryAttr attrs, llvm::ArrayRef<FormulaAttr> shape,
                                 mlir::Builder &builder);
   mlir::ArrayAttr describeSymbols(mlir::Builder &builder);
 
@@ -194,7 +194,7 @@ private:
   unsigned arenaBuffer = 0;
   SymbolicDims dims;
   /// Of a region that sizes choose, or that is in such a one: 1 where they do, else 0.
-  mlir::AffineExpr isChosen;
+  FormulaAttr isChosen;
   /// From formulas of a region's function to those of the whole plan.
   std::optional<FormulaTranslation> toRoot;
   mlir::MLIRContext *context;
@@ -218,7 +218,7 @@ private:
   /// What those say of a size here, from the start of the whole function on.
   SizeEqualities equalities;
   /// By what sizes choose regions, also within regions, in the whole function's plan.
-  llvm::SetVector<mlir::AffineExpr> choices;
+  llvm::SetVector<FormulaAttr> choices;
   ArenaPlacement arena;
   llvm::SmallVector<llvm::SmallVector<int64_t>> edges;
   llvm::SmallVector<unsigned> arenaIndex; // buffer -> its number in the arena's layout

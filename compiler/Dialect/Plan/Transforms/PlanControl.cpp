@@ -29,9 +29,9 @@ namespace xc::plan {
 /// Everything but writing it: the plan around this one does that, when places are known.
 LogicalResult PlanBuilder::buildRegion() {
   recordUses();
-  SmallVector<AffineExpr> sizes;
+  SmallVector<FormulaAttr> sizes;
   for (const SymbolDefinition &symbol : dims.getSymbols()) {
-    FailureOr<SmallVector<AffineExpr>> shape = parent->getShape(outer->arguments[symbol.input]);
+    FailureOr<SmallVector<FormulaAttr>> shape = parent->getShape(outer->arguments[symbol.input]);
     if (failed(shape))
       return failure();
     sizes.push_back((*shape)[symbol.dim]);
@@ -39,7 +39,7 @@ LogicalResult PlanBuilder::buildRegion() {
   toRoot.emplace(dims, getRootPlan().dims, std::move(sizes));
   for (auto [argument, value, place] :
        llvm::zip_equal(func.getArguments(), outer->arguments, outer->places)) {
-    FailureOr<SmallVector<AffineExpr>> inside = getShape(argument),
+    FailureOr<SmallVector<FormulaAttr>> inside = getShape(argument),
                                        around = parent->getShape(value);
     if (failed(inside) || failed(around))
       return failure();
@@ -64,21 +64,22 @@ static std::string describeValue(Operation *op, size_t index) {
   return ("value " + Twine(index) + " of " + (isa<LoopOp>(op) ? "array.while" : "array.if")).str();
 }
 
-static std::string print(AffineExpr expr) {
+static std::string print(FormulaAttr formula) {
   std::string text;
-  llvm::raw_string_ostream(text) << expr;
+  llvm::raw_string_ostream stream(text);
+  formula.printText(stream);
   return text;
 }
 
 /// ", s0 being x.0, s1 being n" of those that the formulas are made of.
-std::string PlanBuilder::listSymbols(ArrayRef<AffineExpr> sizes) {
+std::string PlanBuilder::listSymbols(ArrayRef<FormulaAttr> sizes) {
   const SymbolicDims &known = getRootPlan().dims;
-  SmallVector<AffineExpr> formulas(sizes);
+  SmallVector<FormulaAttr> formulas(sizes);
   std::string text;
   // What defines a symbol is made of those before it.
   for (unsigned index = known.getSymbolCount(); index-- > 0;) {
     if (llvm::none_of(formulas,
-                      [&](AffineExpr formula) { return formula.isFunctionOfSymbol(index); }))
+                      [&](FormulaAttr formula) { return formula.usesSymbol(index); }))
       continue;
     bool isInput = index < known.getSymbols().size();
     if (!isInput)
@@ -106,7 +107,7 @@ PlanBuilder::buildNested(Operation *op, FlatSymbolRefAttr callee, const OuterPla
   auto ret = cast<func::ReturnOp>(function.getBody().front().getTerminator());
   for (auto [index, pair] : llvm::enumerate(llvm::zip(ret.getOperands(), around.results))) {
     auto [value, result] = pair;
-    FailureOr<SmallVector<AffineExpr>> inside = nested->getShape(value), outside = getShape(result);
+    FailureOr<SmallVector<FormulaAttr>> inside = nested->getShape(value), outside = getShape(result);
     if (failed(inside) || failed(outside))
       return emitError(ret.getLoc()) << describeValue(op, index) << " has type " << value.getType()
                                      << " and a size that is no formula over the dynamic dims of "
@@ -117,8 +118,7 @@ PlanBuilder::buildNested(Operation *op, FlatSymbolRefAttr callee, const OuterPla
         return emitError(ret.getLoc()) << describeValue(op, index) << " changes its size: dim "
                                        << dim << " is " << print(expected) << " before a round and "
                                        << print(got) << " after it" << listSymbols({expected, got});
-      auto difference = dyn_cast<AffineConstantExpr>(got - expected);
-      if (difference && difference.getValue() != 0)
+      if ((got - expected).asConstant().value_or(0) != 0)
         return emitError(ret.getLoc())
                << describeValue(op, index) << " has two sizes: dim " << dim << " is "
                << print(expected) << " in one region and " << print(got) << " in the other"
@@ -139,10 +139,10 @@ PlanBuilder::buildNested(Operation *op, FlatSymbolRefAttr callee, const OuterPla
 /// Adds the command: it does to the buffers of this plan what the commands of the regions do.
 void PlanBuilder::addControl(Command command, std::shared_ptr<ControlRegions> regions) {
   std::optional<unsigned> shared;
-  if (AffineExpr choice = regions->choice)
+  if (FormulaAttr choice = regions->choice)
     shared = addBuffer(Space::Arena, 0,
-                       choice * regions->plans[0]->arena.size +
-                           (1 - choice) * regions->plans[1]->arena.size);
+                       FormulaAttr::getSelect(choice, regions->plans[0]->arena.size,
+                                              regions->plans[1]->arena.size));
   for (const std::unique_ptr<PlanBuilder> &nested : regions->plans) {
     unsigned arenaOf = shared ? *shared : addBuffer(Space::Arena, 0, nested->arena.size);
     nested->arenaBuffer = arenaOf;
@@ -175,7 +175,7 @@ LogicalResult PlanBuilder::addBranch(BranchOp branch, unsigned position) {
   for (Value capture : branch.getCaptures())
     around.places.push_back(places.at(capture));
   for (Value result : branch.getOutputs()) {
-    FailureOr<AffineExpr> size = getByteSize(result);
+    FailureOr<FormulaAttr> size = getByteSize(result);
     if (failed(size))
       return failure();
     FailureOr<unsigned> buffer = chooseResult(result, /*init=*/{}, branch, position, *size);
@@ -188,7 +188,7 @@ LogicalResult PlanBuilder::addBranch(BranchOp branch, unsigned position) {
   regions->isLoop = false;
   Command command{branch.getLoc(), {}, {}, {}};
   if (branch.getCondition().getType().isIndex()) {
-    FailureOr<AffineExpr> choice = getExpr(OpFoldResult(branch.getCondition()));
+    FailureOr<FormulaAttr> choice = getFormula(OpFoldResult(branch.getCondition()));
     if (failed(choice))
       return branch.emitOpError("expected data, or a formula over the dynamic dims of the "
                                 "function's inputs, as the condition");
@@ -217,7 +217,7 @@ LogicalResult PlanBuilder::addLoop(LoopOp loop, unsigned position) {
   SmallVector<unsigned> values;
   for (unsigned index = 0; index < loop.getNumResults(); ++index) {
     Value init = loop.getInits()[index], result = loop.getResult(index);
-    FailureOr<AffineExpr> size = getByteSize(init);
+    FailureOr<FormulaAttr> size = getByteSize(init);
     if (failed(size))
       return failure();
     // Nothing is in a value that the loop itself is the first to write.
@@ -260,9 +260,8 @@ LogicalResult PlanBuilder::addLoop(LoopOp loop, unsigned position) {
 void PlanBuilder::emitControl(OpBuilder &builder, const Command &command, ArrayRef<int64_t> after) {
   DenseI64ArrayAttr edges = builder.getDenseI64ArrayAttr(after);
   Operation *control;
-  if (AffineExpr choice = command.control->choice)
-    control = ChooseOp::create(builder, command.loc,
-                               AffineMapAttr::get(getRootPlan().dims.getMap(choice)), edges);
+  if (FormulaAttr choice = command.control->choice)
+    control = ChooseOp::create(builder, command.loc, choice, edges);
   else
     control =
         ControlOp::create(builder, command.loc, getRange(command.accesses.front()),

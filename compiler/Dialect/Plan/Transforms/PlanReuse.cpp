@@ -86,7 +86,7 @@ bool PlanBuilder::mayHoldOthers(const Buffer &buffer, Value result) {
 }
 
 /// The buffer of the operand that the result may stay in, if nothing else needs that.
-std::optional<unsigned> PlanBuilder::takeMemory(const Taker &taker, AffineExpr size) {
+std::optional<unsigned> PlanBuilder::takeMemory(const Taker &taker, FormulaAttr size) {
   if (!taker.reused)
     return std::nullopt;
   Place place = places.at(taker.reused);
@@ -101,7 +101,7 @@ std::optional<unsigned> PlanBuilder::takeMemory(const Taker &taker, AffineExpr s
 }
 
 /// The variable or result of the function that the step's result is, if it may be computed there.
-FailureOr<std::optional<unsigned>> PlanBuilder::chooseFixed(const Taker &taker, AffineExpr size) {
+FailureOr<std::optional<unsigned>> PlanBuilder::chooseFixed(const Taker &taker, FormulaAttr size) {
   for (StringAttr name : variablesOf.lookup(taker.result)) {
     FailureOr<unsigned> ordinal = data.getVariable(name, taker.step->getLoc());
     if (failed(ordinal))
@@ -120,7 +120,7 @@ FailureOr<std::optional<unsigned>> PlanBuilder::chooseFixed(const Taker &taker, 
   return std::optional<unsigned>();
 }
 
-FailureOr<unsigned> PlanBuilder::choosePlace(const Taker &taker, AffineExpr size) {
+FailureOr<unsigned> PlanBuilder::choosePlace(const Taker &taker, FormulaAttr size) {
   FailureOr<std::optional<unsigned>> fixed = chooseFixed(taker, size);
   if (failed(fixed))
     return failure();
@@ -137,7 +137,7 @@ FailureOr<unsigned> PlanBuilder::choosePlace(const Taker &taker, AffineExpr size
 }
 
 FailureOr<unsigned> PlanBuilder::chooseBuffer(DispatchOp dispatch, unsigned index,
-                                              unsigned position, AffineExpr size) {
+                                              unsigned position, FormulaAttr size) {
   Value reused = dispatch.getInit(index);
   if (int64_t input = dispatch.getReuse()[index]; !reused && input >= 0)
     reused = dispatch.getInputs()[input];
@@ -147,7 +147,7 @@ FailureOr<unsigned> PlanBuilder::chooseBuffer(DispatchOp dispatch, unsigned inde
 /// A buffer for a result of the control op at `position`. A loop's value is all along where its
 /// init is, where that is possible.
 FailureOr<unsigned> PlanBuilder::chooseResult(Value result, Value init, Operation *control,
-                                              unsigned position, AffineExpr size) {
+                                              unsigned position, FormulaAttr size) {
   return choosePlace({control, result, init, position}, size);
 }
 
