@@ -22,13 +22,14 @@
 
 #include "compiler/Dialect/Array/IR/Demands.h"
 
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
 using namespace mlir;
 
 namespace xc::plan {
 
 /// Everything but writing it: the plan around this one does that, when places are known.
 LogicalResult PlanBuilder::buildRegion() {
-  recordUses();
   SmallVector<FormulaAttr> sizes;
   for (const SymbolDefinition &symbol : dims.getSymbols()) {
     FailureOr<SmallVector<FormulaAttr>> shape = parent->getShape(outer->arguments[symbol.input]);
@@ -40,7 +41,7 @@ LogicalResult PlanBuilder::buildRegion() {
   for (auto [argument, value, place] :
        llvm::zip_equal(func.getArguments(), outer->arguments, outer->places)) {
     FailureOr<SmallVector<FormulaAttr>> inside = getShape(argument),
-                                       around = parent->getShape(value);
+                                        around = parent->getShape(value);
     if (failed(inside) || failed(around))
       return failure();
     for (auto [dim, needed, given] : llvm::enumerate(*inside, *around)) {
@@ -78,8 +79,7 @@ std::string PlanBuilder::listSymbols(ArrayRef<FormulaAttr> sizes) {
   std::string text;
   // What defines a symbol is made of those before it.
   for (unsigned index = known.getSymbolCount(); index-- > 0;) {
-    if (llvm::none_of(formulas,
-                      [&](FormulaAttr formula) { return formula.usesSymbol(index); }))
+    if (llvm::none_of(formulas, [&](FormulaAttr formula) { return formula.usesSymbol(index); }))
       continue;
     bool isInput = index < known.getSymbols().size();
     if (!isInput)
@@ -91,30 +91,31 @@ std::string PlanBuilder::listSymbols(ArrayRef<FormulaAttr> sizes) {
   return text;
 }
 
-FailureOr<std::unique_ptr<PlanBuilder>>
+FailureOr<std::unique_ptr<PlannedRegion>>
 PlanBuilder::buildNested(Operation *op, FlatSymbolRefAttr callee, const OuterPlan &around) {
   func::FuncOp function = data.getRegion(callee.getAttr());
   if (!function)
     return op->emitOpError("expected the name of a function, got ") << callee;
-  auto nested = std::make_unique<PlanBuilder>(function, data, reuse, &around);
-  nested->parent = this;
-  nested->isChosen = isChosen;
+  PlanBuilder nested(function, data, reuse, &around);
+  nested.parent = this;
+  nested.plan->parent = plan.get();
+  nested.isChosen = isChosen;
   if (around.isChosen)
-    nested->isChosen = isChosen ? isChosen * around.isChosen : around.isChosen;
-  nested->equalities = equalities;
-  if (failed(nested->buildRegion()))
+    nested.isChosen = isChosen ? isChosen * around.isChosen : around.isChosen;
+  nested.equalities = equalities;
+  if (failed(nested.buildRegion()))
     return failure();
   auto ret = cast<func::ReturnOp>(function.getBody().front().getTerminator());
   for (auto [index, pair] : llvm::enumerate(llvm::zip(ret.getOperands(), around.results))) {
     auto [value, result] = pair;
-    FailureOr<SmallVector<FormulaAttr>> inside = nested->getShape(value), outside = getShape(result);
+    FailureOr<SmallVector<FormulaAttr>> inside = nested.getShape(value), outside = getShape(result);
     if (failed(inside) || failed(outside))
       return emitError(ret.getLoc()) << describeValue(op, index) << " has type " << value.getType()
                                      << " and a size that is no formula over the dynamic dims of "
                                         "the function's inputs";
     for (auto [dim, got, expected] : llvm::enumerate(*inside, *outside)) {
       // A value of a loop keeps its size, whatever that is.
-      if (around.replacesArguments && !nested->equalities.areEqual(got, expected))
+      if (around.replacesArguments && !nested.equalities.areEqual(got, expected))
         return emitError(ret.getLoc()) << describeValue(op, index) << " changes its size: dim "
                                        << dim << " is " << print(expected) << " before a round and "
                                        << print(got) << " after it" << listSymbols({expected, got});
@@ -126,14 +127,13 @@ PlanBuilder::buildNested(Operation *op, FlatSymbolRefAttr callee, const OuterPla
       std::string what;
       llvm::raw_string_ostream(what) << "expected dim " << dim << " of " << value.getType()
                                      << " to have the size that it has around a region";
-      nested->require(ret.getLoc(), got, Comparison::Equal, expected, what);
+      nested.require(ret.getLoc(), got, Comparison::Equal, expected, what);
     }
   }
   // What a region that sizes choose demands holds nowhere else.
-  if (nested->isChosen == isChosen)
-    equalities = nested->equalities;
-  nested->outer = nullptr;
-  return nested;
+  if (nested.isChosen == isChosen)
+    equalities = nested.equalities;
+  return std::move(nested.plan);
 }
 
 /// Adds the command: it does to the buffers of this plan what the commands of the regions do.
@@ -143,10 +143,10 @@ void PlanBuilder::addControl(Command command, std::shared_ptr<ControlRegions> re
     shared = addBuffer(Space::Arena, 0,
                        FormulaAttr::getSelect(choice, regions->plans[0]->arena.size,
                                               regions->plans[1]->arena.size));
-  for (const std::unique_ptr<PlanBuilder> &nested : regions->plans) {
+  for (const std::unique_ptr<PlannedRegion> &nested : regions->plans) {
     unsigned arenaOf = shared ? *shared : addBuffer(Space::Arena, 0, nested->arena.size);
     nested->arenaBuffer = arenaOf;
-    touch(command, arenaOf, constant(0), buffers[arenaOf].size, Access::ReadWrite);
+    touch(command, arenaOf, constant(0), plan->buffers[arenaOf].size, Access::ReadWrite);
     for (const Command &inner : nested->commands)
       for (const MemoryAccess &access : inner.accesses) {
         const Buffer &buffer = nested->buffers[access.buffer];
@@ -166,7 +166,7 @@ void PlanBuilder::addControl(Command command, std::shared_ptr<ControlRegions> re
       }
   }
   command.control = std::move(regions);
-  commands.push_back(std::move(command));
+  plan->commands.push_back(std::move(command));
 }
 
 LogicalResult PlanBuilder::addBranch(BranchOp branch, unsigned position) {
@@ -202,7 +202,7 @@ LogicalResult PlanBuilder::addBranch(BranchOp branch, unsigned position) {
            ArrayRef<FlatSymbolRefAttr>{branch.getThenAttr(), branch.getOtherwiseAttr()})) {
     if (regions->choice)
       around.isChosen = number == 0 ? regions->choice : 1 - regions->choice;
-    FailureOr<std::unique_ptr<PlanBuilder>> built = buildNested(branch, callee, around);
+    FailureOr<std::unique_ptr<PlannedRegion>> built = buildNested(branch, callee, around);
     if (failed(built))
       return failure();
     regions->plans[number] = std::move(*built);
@@ -240,13 +240,14 @@ LogicalResult PlanBuilder::addLoop(LoopOp loop, unsigned position) {
   regions->isLoop = true;
   unsigned condition = addBuffer(Space::Arena, 0, constant(1));
   around.targets = {condition};
-  FailureOr<std::unique_ptr<PlanBuilder>> test = buildNested(loop, loop.getConditionAttr(), around);
+  FailureOr<std::unique_ptr<PlannedRegion>> test =
+      buildNested(loop, loop.getConditionAttr(), around);
   if (failed(test))
     return failure();
   around.targets = values;
   around.results = loop.getOutputs();
   around.replacesArguments = true;
-  FailureOr<std::unique_ptr<PlanBuilder>> body = buildNested(loop, loop.getBodyAttr(), around);
+  FailureOr<std::unique_ptr<PlannedRegion>> body = buildNested(loop, loop.getBodyAttr(), around);
   if (failed(body))
     return failure();
   regions->plans[0] = std::move(*test);
@@ -255,22 +256,6 @@ LogicalResult PlanBuilder::addLoop(LoopOp loop, unsigned position) {
   touch(command, condition, constant(0), constant(1), Access::Read);
   addControl(std::move(command), std::move(regions));
   return success();
-}
-
-void PlanBuilder::emitControl(OpBuilder &builder, const Command &command, ArrayRef<int64_t> after) {
-  DenseI64ArrayAttr edges = builder.getDenseI64ArrayAttr(after);
-  Operation *control;
-  if (FormulaAttr choice = command.control->choice)
-    control = ChooseOp::create(builder, command.loc, choice, edges);
-  else
-    control =
-        ControlOp::create(builder, command.loc, getRange(command.accesses.front()),
-                          command.control->isLoop ? builder.getUnitAttr() : UnitAttr(), edges);
-  OpBuilder::InsertionGuard guard(builder);
-  for (auto [region, nested] : llvm::zip_equal(control->getRegions(), command.control->plans)) {
-    builder.createBlock(&region);
-    nested->emitCommands(builder);
-  }
 }
 
 } // namespace xc::plan
