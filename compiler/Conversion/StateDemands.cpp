@@ -82,7 +82,7 @@ public:
       : func(func), dims(func, plan::UnifySizes::No), symbols(module) {}
 
   SmallVector<plan::Demand> run() {
-    collect(func, dims, /*toRoot=*/nullptr, /*isChosen=*/AffineExpr());
+    collect(func, dims, /*toRoot=*/nullptr, /*isChosen=*/plan::FormulaAttr());
     return demands.takeVector();
   }
   /// Of the whole function.
@@ -90,10 +90,10 @@ public:
 
 private:
   void collect(func::FuncOp func, plan::SymbolicDims &inside, plan::FormulaTranslation *toRoot,
-               AffineExpr isChosen);
+               plan::FormulaAttr isChosen);
   void collectRegion(FlatSymbolRefAttr callee, ValueRange operands, plan::SymbolicDims &around,
-                     plan::FormulaTranslation *toRoot, AffineExpr isChosen);
-  void add(plan::Demand demand, plan::FormulaTranslation *toRoot, AffineExpr isChosen);
+                     plan::FormulaTranslation *toRoot, plan::FormulaAttr isChosen);
+  void add(plan::Demand demand, plan::FormulaTranslation *toRoot, plan::FormulaAttr isChosen);
 
   /// Keeps what is new, in the order in which it came.
   class DemandList {
@@ -106,7 +106,7 @@ private:
     SmallVector<plan::Demand> takeVector() { return std::move(demands); }
 
   private:
-    llvm::DenseSet<std::tuple<AffineExpr, AffineExpr, unsigned>> known;
+    llvm::DenseSet<std::tuple<plan::FormulaAttr, plan::FormulaAttr, unsigned>> known;
     SmallVector<plan::Demand> demands;
   };
 
@@ -119,20 +119,22 @@ private:
 } // namespace
 
 /// A formula of a region's function as one of the whole function; null where it is none.
-static AffineExpr translate(FailureOr<AffineExpr> expr, plan::FormulaTranslation *toRoot) {
-  if (failed(expr))
+static plan::FormulaAttr translate(FailureOr<plan::FormulaAttr> formula,
+                                   plan::FormulaTranslation *toRoot) {
+  if (failed(formula))
     return {};
-  return toRoot ? (*toRoot)(*expr) : *expr;
+  return toRoot ? (*toRoot)(*formula) : *formula;
 }
 
 void RegionDemands::add(plan::Demand demand, plan::FormulaTranslation *toRoot,
-                        AffineExpr isChosen) {
-  for (AffineExpr *side : {&demand.left, &demand.right}) {
+                        plan::FormulaAttr isChosen) {
+  auto zero = plan::FormulaAttr::getConstant(func.getContext(), 0);
+  for (plan::FormulaAttr *side : {&demand.left, &demand.right}) {
     *side = translate(*side, toRoot);
     if (!*side)
       return;
     if (isChosen)
-      *side = isChosen * *side;
+      *side = plan::FormulaAttr::getSelect(isChosen, *side, zero);
   }
   if (demand.left != demand.right)
     demands.insert(std::move(demand));
@@ -140,10 +142,10 @@ void RegionDemands::add(plan::Demand demand, plan::FormulaTranslation *toRoot,
 
 void RegionDemands::collectRegion(FlatSymbolRefAttr callee, ValueRange operands,
                                   plan::SymbolicDims &around, plan::FormulaTranslation *toRoot,
-                                  AffineExpr isChosen) {
+                                  plan::FormulaAttr isChosen) {
   auto region = symbols.lookup<func::FuncOp>(callee.getAttr());
   plan::SymbolicDims inside(region, plan::UnifySizes::No);
-  SmallVector<AffineExpr> sizes;
+  SmallVector<plan::FormulaAttr> sizes;
   for (const plan::SymbolDefinition &symbol : inside.getSymbols())
     sizes.push_back(translate(around.getDim(operands[symbol.input], symbol.dim), toRoot));
   plan::FormulaTranslation translation(inside, dims, std::move(sizes));
@@ -151,7 +153,7 @@ void RegionDemands::collectRegion(FlatSymbolRefAttr callee, ValueRange operands,
 }
 
 void RegionDemands::collect(func::FuncOp func, plan::SymbolicDims &inside,
-                            plan::FormulaTranslation *toRoot, AffineExpr isChosen) {
+                            plan::FormulaTranslation *toRoot, plan::FormulaAttr isChosen) {
   for (const plan::Demand &demand : plan::collectDemands(func, inside))
     add(demand, toRoot, isChosen);
   for (Operation &op : func.front()) {
@@ -161,9 +163,9 @@ void RegionDemands::collect(func::FuncOp func, plan::SymbolicDims &inside,
     auto branch = dyn_cast<plan::BranchOp>(op);
     if (!branch)
       continue;
-    AffineExpr thenIsChosen = isChosen, otherwiseIsChosen = isChosen;
+    plan::FormulaAttr thenIsChosen = isChosen, otherwiseIsChosen = isChosen;
     if (branch.getCondition().getType().isIndex()) {
-      AffineExpr choice = translate(inside.getExpr(branch.getCondition()), toRoot);
+      plan::FormulaAttr choice = translate(inside.getFormula(branch.getCondition()), toRoot);
       if (!choice)
         continue;
       thenIsChosen = isChosen ? isChosen * choice : choice;
@@ -239,9 +241,9 @@ private:
     SmallVector<plan::Demand> demands = lowered.run();
     plan::SymbolicDims dims(func, plan::UnifySizes::No);
     // Both functions have the same arguments.
-    SmallVector<AffineExpr> symbols;
+    SmallVector<plan::FormulaAttr> symbols;
     for (unsigned symbol = 0; symbol < dims.getSymbols().size(); ++symbol)
-      symbols.push_back(getAffineSymbolExpr(symbol, func.getContext()));
+      symbols.push_back(plan::FormulaAttr::getSymbol(func.getContext(), symbol));
     plan::FormulaTranslation here(lowered.getDims(), dims, std::move(symbols));
     OpBuilder builder = OpBuilder::atBlockBegin(&func.front());
     SmallVector<Value> symbolValues;

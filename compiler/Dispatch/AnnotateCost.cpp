@@ -44,35 +44,35 @@ public:
   explicit KernelSizes(MLIRContext *context) : context(context) {}
 
   /// Null where the size is no formula of the scalars.
-  AffineExpr getIndex(Value value) {
+  FormulaAttr getIndex(Value value) {
     IntegerAttr constant;
     if (matchPattern(value, m_Constant(&constant)))
-      return getAffineConstantExpr(constant.getInt(), context);
+      return FormulaAttr::getConstant(context, constant.getInt());
     if (auto scalar = value.getDefiningOp<ScalarOp>())
-      return getAffineSymbolExpr(scalar.getOrdinal(), context);
+      return FormulaAttr::getSymbol(context, scalar.getOrdinal());
     // A size that is known to be a multiple.
     if (auto product = value.getDefiningOp<arith::MulIOp>()) {
-      AffineExpr lhs = getIndex(product.getLhs()), rhs = getIndex(product.getRhs());
-      return lhs && rhs ? lhs * rhs : AffineExpr();
+      FormulaAttr lhs = getIndex(product.getLhs()), rhs = getIndex(product.getRhs());
+      return lhs && rhs ? lhs * rhs : FormulaAttr();
     }
     // A part of a size.
     if (auto apply = value.getDefiningOp<affine::AffineApplyOp>()) {
-      SmallVector<AffineExpr> operands =
+      SmallVector<FormulaAttr> operands =
           llvm::map_to_vector(apply.getMapOperands(), [&](Value v) { return getIndex(v); });
-      if (llvm::is_contained(operands, AffineExpr()))
+      if (llvm::is_contained(operands, FormulaAttr()))
         return {};
       AffineMap map = apply.getAffineMap();
-      ArrayRef<AffineExpr> all(operands);
-      return map.getResult(0).replaceDimsAndSymbols(all.take_front(map.getNumDims()),
-                                                    all.drop_front(map.getNumDims()));
+      ArrayRef<FormulaAttr> all(operands);
+      return FormulaAttr::get(map.getResult(0), all.take_front(map.getNumDims()),
+                              all.drop_front(map.getNumDims()));
     }
     return {};
   }
 
-  AffineExpr getDim(Value tensor, int64_t dim) {
+  FormulaAttr getDim(Value tensor, int64_t dim) {
     auto type = cast<ShapedType>(tensor.getType());
     if (!type.isDynamicDim(dim))
-      return getAffineConstantExpr(type.getDimSize(dim), context);
+      return FormulaAttr::getConstant(context, type.getDimSize(dim));
     Operation *op = tensor.getDefiningOp();
     if (auto binding = dyn_cast_or_null<BindingOp>(op))
       return getIndex(binding.getSizes()[cast<MemRefType>(type).getDynamicDimIndex(dim)]);
@@ -99,10 +99,9 @@ struct AnnotateCost final : impl::AnnotateCostBase<AnnotateCost> {
         annotate(kernel);
   }
 
-  static AffineExpr countBytes(ModuleOp kernel, KernelSizes &sizes);
-  static AffineExpr countFlops(linalg::LinalgOp op, KernelSizes &sizes);
-  static ArrayAttr describeOperands(ModuleOp kernel, unsigned numBindings, unsigned numScalars,
-                                    KernelSizes &sizes);
+  static FormulaAttr countBytes(ModuleOp kernel, KernelSizes &sizes);
+  static FormulaAttr countFlops(linalg::LinalgOp op, KernelSizes &sizes);
+  static ArrayAttr describeOperands(ModuleOp kernel, unsigned numBindings, KernelSizes &sizes);
   static void annotate(ModuleOp kernel);
 };
 
@@ -171,19 +170,19 @@ static std::optional<int64_t> countTaken(BindingOp binding) {
   return taken && *taken < type.getNumElements() ? taken : std::nullopt;
 }
 
-AffineExpr AnnotateCost::countBytes(ModuleOp kernel, KernelSizes &sizes) {
-  AffineExpr total = getAffineConstantExpr(0, kernel.getContext());
+FormulaAttr AnnotateCost::countBytes(ModuleOp kernel, KernelSizes &sizes) {
+  FormulaAttr total = FormulaAttr::getConstant(kernel.getContext(), 0);
   kernel.walk([&](BindingOp binding) {
     Value accessed = getAccessed(binding);
     auto type = cast<ShapedType>(accessed.getType());
-    AffineExpr bytes = getAffineConstantExpr(llvm::divideCeil(type.getElementTypeBitWidth(), 8),
-                                             kernel.getContext());
+    FormulaAttr bytes = FormulaAttr::getConstant(
+        kernel.getContext(), llvm::divideCeil(type.getElementTypeBitWidth(), 8));
     if (std::optional<int64_t> taken = countTaken(binding)) {
       total = total + bytes * *taken;
       return;
     }
     for (int64_t dim = 0; dim < type.getRank(); ++dim)
-      if (AffineExpr size = sizes.getDim(accessed, dim))
+      if (FormulaAttr size = sizes.getDim(accessed, dim))
         bytes = bytes * size;
     total = total + bytes;
   });
@@ -205,10 +204,10 @@ static int64_t countOpsOfBody(linalg::LinalgOp op) {
   return count;
 }
 
-AffineExpr AnnotateCost::countFlops(linalg::LinalgOp op, KernelSizes &sizes) {
-  AffineExpr flops = getAffineConstantExpr(countOpsOfBody(op), op.getContext());
+FormulaAttr AnnotateCost::countFlops(linalg::LinalgOp op, KernelSizes &sizes) {
+  FormulaAttr flops = FormulaAttr::getConstant(op.getContext(), countOpsOfBody(op));
   for (unsigned loop = 0; loop < op.getNumLoops(); ++loop) {
-    AffineExpr size;
+    FormulaAttr size;
     for (OpOperand &operand : op->getOpOperands())
       for (auto [dim, expr] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults()))
         if (!size && expr == getAffineDimExpr(loop, op.getContext()))
@@ -221,33 +220,33 @@ AffineExpr AnnotateCost::countFlops(linalg::LinalgOp op, KernelSizes &sizes) {
 
 /// Those of both products, of all queries and keys.
 template <typename Op>
-static AffineExpr countForwardFlops(Op op, AffineExpr keys, KernelSizes &sizes) {
+static FormulaAttr countForwardFlops(Op op, FormulaAttr keys, KernelSizes &sizes) {
   int64_t rank = op.getQueryType().getRank();
-  AffineExpr flops = getAffineConstantExpr(2, op.getContext());
-  auto scale = [&](AffineExpr size) { flops = size ? flops * size : flops; };
+  FormulaAttr flops = FormulaAttr::getConstant(op.getContext(), 2);
+  auto scale = [&](FormulaAttr size) { flops = size ? flops * size : flops; };
   for (int64_t dim = 0; dim < rank - 1; ++dim)
     scale(sizes.getDim(op.getQuery(), dim));
   scale(keys);
   return flops * (op.getQueryType().getDimSize(rank - 1) + op.getValueType().getDimSize(rank - 1));
 }
 
-static AffineExpr countAttentionFlops(kernel::AttentionOp op, KernelSizes &sizes) {
+static FormulaAttr countAttentionFlops(kernel::AttentionOp op, KernelSizes &sizes) {
   return countForwardFlops(op, sizes.getDim(op.getKey(), op.getQueryType().getRank() - 2), sizes);
 }
 
-static AffineExpr countAttentionFlops(kernel::AttentionDecodeOp op, KernelSizes &sizes) {
-  AffineExpr keys = sizes.getDim(op.getKey(), op.getQueryType().getRank() - 2);
-  if (AffineExpr pages = op.isPaged() ? sizes.getDim(op.getTable(), 1) : AffineExpr())
-    keys = keys ? keys * pages : AffineExpr();
+static FormulaAttr countAttentionFlops(kernel::AttentionDecodeOp op, KernelSizes &sizes) {
+  FormulaAttr keys = sizes.getDim(op.getKey(), op.getQueryType().getRank() - 2);
+  if (FormulaAttr pages = op.isPaged() ? sizes.getDim(op.getTable(), 1) : FormulaAttr())
+    keys = keys ? keys * pages : FormulaAttr();
   return countForwardFlops(op, keys, sizes);
 }
 
 /// Those of its products: three for the queries, four for keys and values.
-static AffineExpr countAttentionFlops(kernel::AttentionGradientOp op, KernelSizes &sizes) {
+static FormulaAttr countAttentionFlops(kernel::AttentionGradientOp op, KernelSizes &sizes) {
   int64_t rank = op.getQueryType().getRank(), vector = op.getQueryType().getShape().back(),
           result = op.getValueType().getShape().back();
-  AffineExpr flops = getAffineConstantExpr(2, op.getContext());
-  auto scale = [&](AffineExpr size) { flops = size ? flops * size : flops; };
+  FormulaAttr flops = FormulaAttr::getConstant(op.getContext(), 2);
+  auto scale = [&](FormulaAttr size) { flops = size ? flops * size : flops; };
   for (int64_t dim = 0; dim < rank - 1; ++dim)
     scale(sizes.getDim(op.getQuery(), dim));
   scale(sizes.getDim(op.getKey(), rank - 2));
@@ -256,20 +255,19 @@ static AffineExpr countAttentionFlops(kernel::AttentionGradientOp op, KernelSize
 }
 
 /// Element type and dims of each binding; -1 where a dim is no formula of the scalars.
-ArrayAttr AnnotateCost::describeOperands(ModuleOp kernel, unsigned numBindings, unsigned numScalars,
+ArrayAttr AnnotateCost::describeOperands(ModuleOp kernel, unsigned numBindings,
                                          KernelSizes &sizes) {
   Builder builder(kernel.getContext());
   SmallVector<Attribute> operands(numBindings);
   kernel.walk([&](BindingOp binding) {
     auto type = cast<MemRefType>(binding.getMemory().getType());
-    SmallVector<AffineExpr> dims;
+    SmallVector<Attribute> dims;
     for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-      AffineExpr size = sizes.getDim(binding.getMemory(), dim);
-      dims.push_back(size ? size : builder.getAffineConstantExpr(-1));
+      FormulaAttr size = sizes.getDim(binding.getMemory(), dim);
+      dims.push_back(size ? size : FormulaAttr::getConstant(kernel.getContext(), -1));
     }
-    AffineMap map = AffineMap::get(0, numScalars, dims, kernel.getContext());
     operands[binding.getOrdinal()] = builder.getDictionaryAttr(
-        {builder.getNamedAttr("dims", AffineMapAttr::get(map)),
+        {builder.getNamedAttr("dims", builder.getArrayAttr(dims)),
          builder.getNamedAttr("element", TypeAttr::get(type.getElementType()))});
   });
   // Nobody may look at a kernel whose bindings have gaps as if it told about all of them.
@@ -316,8 +314,8 @@ void AnnotateCost::annotate(ModuleOp kernel) {
                   builder.getDictionaryAttr(
                       {builder.getNamedAttr("bindings", builder.getI64IntegerAttr(numBindings)),
                        builder.getNamedAttr("scalars", builder.getI64IntegerAttr(numScalars))}));
-  kernel->setAttr("plan.operands", describeOperands(kernel, numBindings, numScalars, sizes));
-  AffineExpr flops = getAffineConstantExpr(0, context);
+  kernel->setAttr("plan.operands", describeOperands(kernel, numBindings, sizes));
+  FormulaAttr flops = FormulaAttr::getConstant(context, 0);
   LocationCollector locations;
   kernel.walk([&](linalg::LinalgOp op) {
     if (isa<linalg::FillOp>(op))
@@ -334,9 +332,8 @@ void AnnotateCost::annotate(ModuleOp kernel) {
       [&](kernel::AttentionGradientOp op) { flops = flops + countAttentionFlops(op, sizes); });
   if (locations.getFound().empty())
     locations.collect(kernel.getLoc());
-  kernel->setAttr("plan.bytes",
-                  AffineMapAttr::get(AffineMap::get(0, numScalars, countBytes(kernel, sizes))));
-  kernel->setAttr("plan.flops", AffineMapAttr::get(AffineMap::get(0, numScalars, flops)));
+  kernel->setAttr("plan.bytes", countBytes(kernel, sizes));
+  kernel->setAttr("plan.flops", flops);
   kernel->setAttr("plan.locations",
                   ArrayAttr::get(context, SmallVector<Attribute>(locations.getFound())));
 }

@@ -67,7 +67,7 @@ public:
 private:
   linalg::GenericOp getProducer(tensor::ExtractOp extract);
   void inlineProducer(tensor::ExtractOp extract, linalg::GenericOp producer);
-  FailureOr<AffineExpr> getLoopSize(unsigned loop);
+  FailureOr<FormulaAttr> getLoopSize(unsigned loop);
   std::optional<AffineMap> getPlainMap(tensor::ExtractOp extract);
   void readAtLoops();
 
@@ -141,7 +141,7 @@ void Gather::inlineProducer(tensor::ExtractOp extract, linalg::GenericOp produce
   extract.erase();
 }
 
-FailureOr<AffineExpr> Gather::getLoopSize(unsigned loop) {
+FailureOr<FormulaAttr> Gather::getLoopSize(unsigned loop) {
   AffineExpr wanted = getAffineDimExpr(loop, op.getContext());
   for (OpOperand &operand : op->getOpOperands()) {
     AffineMap map = op.getMatchingIndexingMap(&operand);
@@ -159,8 +159,8 @@ std::optional<AffineMap> Gather::getPlainMap(tensor::ExtractOp extract) {
     auto loop = place.getDefiningOp<linalg::IndexOp>();
     if (!loop || loop->getBlock() != op.getBody())
       return std::nullopt;
-    FailureOr<AffineExpr> size = dims.getDim(extract.getTensor(), dim),
-                          loopSize = getLoopSize(loop.getDim());
+    FailureOr<FormulaAttr> size = dims.getDim(extract.getTensor(), dim),
+                           loopSize = getLoopSize(loop.getDim());
     if (failed(size) || failed(loopSize) || *size != *loopSize)
       return std::nullopt;
     AffineExpr expr = getAffineDimExpr(loop.getDim(), op.getContext());

@@ -123,16 +123,16 @@ static int64_t getAlignment(Value tensor, SymbolicDims &dims) {
     if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
       auto type = slice.getSourceType();
       int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
-      FailureOr<SmallVector<AffineExpr>> shape = dims.getShape(slice.getSource());
-      AffineExpr offset = getAffineConstantExpr(0, op->getContext());
+      FailureOr<SmallVector<FormulaAttr>> shape = dims.getShape(slice.getSource());
+      FormulaAttr offset = FormulaAttr::getConstant(op->getContext(), 0);
       for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-        FailureOr<AffineExpr> start = dims.getExpr(slice.getMixedOffsets()[dim]);
+        FailureOr<FormulaAttr> start = dims.getFormula(slice.getMixedOffsets()[dim]);
         if (failed(start) || failed(shape))
           return bytes;
         offset = offset * (*shape)[dim] + *start;
       }
       offset = offset * bytes;
-      if (offset != getAffineConstantExpr(0, op->getContext()))
+      if (offset != FormulaAttr::getConstant(op->getContext(), 0))
         alignment = std::min(alignment, powerOfTwoIn(dims.getRange(offset).divisor));
     }
     tensor = op->getOperand(0);
@@ -187,16 +187,18 @@ static void recordSizes(Operation *op, SymbolicDims &dims, const SymbolTable &sy
     for (auto [index, argument] : llvm::enumerate(arguments)) {
       auto type = cast<RankedTensorType>(func.getArgument(index).getType());
       for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-        FailureOr<AffineExpr> size = dims.getDim(argument, dim);
+        FailureOr<FormulaAttr> size = dims.getDim(argument, dim);
         if (!type.isDynamicDim(dim) || failed(size))
           continue;
         std::string name;
         llvm::raw_string_ostream stream(name);
-        auto symbol = dyn_cast<AffineSymbolExpr>(*size);
-        if (symbol && symbol.getPosition() < dims.getSymbols().size())
-          stream << dims.getSymbols()[symbol.getPosition()].name;
-        else
-          stream << "= " << *size;
+        std::optional<unsigned> symbol = size->asSymbol();
+        if (symbol && *symbol < dims.getSymbols().size()) {
+          stream << dims.getSymbols()[*symbol].name;
+        } else {
+          stream << "= ";
+          size->printText(stream);
+        }
         nameDim(func, index, dim, name);
         if (SizeRange range = dims.getRange(*size); !range.isTrivial())
           ranges.set(name, builder.getI64ArrayAttr({range.min, range.max, range.divisor}));
@@ -229,13 +231,13 @@ public:
 private:
   LogicalResult collectCaptures();
   void collectInits();
-  LogicalResult addScalar(FailureOr<AffineExpr> expr, Location loc, bool evenConstant = false);
+  LogicalResult addScalar(FailureOr<FormulaAttr> formula, Location loc, bool evenConstant = false);
   LogicalResult addDims(Value tensor);
-  int64_t getFactor(AffineExpr expr);
-  Value makeScalar(OpBuilder &builder, AffineExpr expr, unsigned ordinal);
-  Value makeIndex(OpBuilder &builder, AffineExpr expr);
+  int64_t getFactor(FormulaAttr formula);
+  Value makeScalar(OpBuilder &builder, FormulaAttr formula, unsigned ordinal);
+  Value makeIndex(OpBuilder &builder, FormulaAttr formula);
   Value makeBinding(OpBuilder &builder, unsigned ordinal, Access access, RankedTensorType type,
-                    int64_t alignment, bool mayAlias, ArrayRef<AffineExpr> shape);
+                    int64_t alignment, bool mayAlias, ArrayRef<FormulaAttr> shape);
   func::FuncOp buildKernel(SymbolTable &symbols);
   void simplify(func::FuncOp kernel);
   void dropUnused(func::FuncOp kernel);
@@ -249,20 +251,20 @@ private:
   /// Code that is there already gets its scalars as they are, constants too.
   bool isCustom;
   llvm::SetVector<Value> tensors, indices;
-  llvm::MapVector<AffineExpr, unsigned> scalars;
+  llvm::MapVector<FormulaAttr, unsigned> scalars;
   SmallVector<int64_t> reuse;
   /// Results that ops write parts of only, and what the rest of them is.
   SmallVector<int64_t> updated;
   SmallVector<Value> inits;
-  llvm::DenseMap<AffineExpr, Value> scalarInKernel;
+  llvm::DenseMap<FormulaAttr, Value> scalarInKernel;
 };
 
-LogicalResult Outliner::addScalar(FailureOr<AffineExpr> expr, Location loc, bool evenConstant) {
-  if (failed(expr))
+LogicalResult Outliner::addScalar(FailureOr<FormulaAttr> formula, Location loc, bool evenConstant) {
+  if (failed(formula))
     return emitError(
         loc, "expected a size that is a formula over the dynamic dims of the function's inputs");
-  if (evenConstant || !isa<AffineConstantExpr>(*expr))
-    scalars.insert({*expr, scalars.size()});
+  if (evenConstant || !formula->isConstant())
+    scalars.insert({*formula, scalars.size()});
   return success();
 }
 
@@ -315,7 +317,7 @@ LogicalResult Outliner::collectCaptures() {
     if (failed(addDims(result)))
       return failure();
   for (Value index : indices)
-    if (failed(addScalar(dims.getExpr(index), index.getLoc(), /*evenConstant=*/isCustom)))
+    if (failed(addScalar(dims.getFormula(index), index.getLoc(), /*evenConstant=*/isCustom)))
       return failure();
   reuse.assign(region.getNumResults(), -1);
   for (auto [result, index] : llvm::enumerate(region.getReuse())) {
@@ -331,15 +333,15 @@ static constexpr int64_t kMaxFactor = 128;
 
 /// What the scalar of a formula is multiplied with in the kernel: a power of two that divides the
 /// formula, so that codegen sees that it does.
-int64_t Outliner::getFactor(AffineExpr expr) {
+int64_t Outliner::getFactor(FormulaAttr formula) {
   if (isCustom)
     return 1;
-  return std::min(powerOfTwoIn(dims.getRange(expr).divisor), kMaxFactor);
+  return std::min(powerOfTwoIn(dims.getRange(formula).divisor), kMaxFactor);
 }
 
-Value Outliner::makeScalar(OpBuilder &builder, AffineExpr expr, unsigned ordinal) {
+Value Outliner::makeScalar(OpBuilder &builder, FormulaAttr formula, unsigned ordinal) {
   Location loc = region.getLoc();
-  int64_t factor = getFactor(expr), max = dims.getRange(expr).max;
+  int64_t factor = getFactor(formula), max = dims.getRange(formula).max;
   IntegerAttr bound = max < 0 ? IntegerAttr() : builder.getI64IntegerAttr(max / factor);
   Value scalar = ScalarOp::create(builder, loc, builder.getIndexType(), ordinal, bound);
   if (factor == 1)
@@ -349,16 +351,15 @@ Value Outliner::makeScalar(OpBuilder &builder, AffineExpr expr, unsigned ordinal
 }
 
 /// The kernel's value of a formula: a scalar or a constant.
-Value Outliner::makeIndex(OpBuilder &builder, AffineExpr expr) {
-  if (Value scalar = scalarInKernel.lookup(expr))
+Value Outliner::makeIndex(OpBuilder &builder, FormulaAttr formula) {
+  if (Value scalar = scalarInKernel.lookup(formula))
     return scalar;
-  return arith::ConstantIndexOp::create(builder, region.getLoc(),
-                                        cast<AffineConstantExpr>(expr).getValue());
+  return arith::ConstantIndexOp::create(builder, region.getLoc(), *formula.asConstant());
 }
 
 Value Outliner::makeBinding(OpBuilder &builder, unsigned ordinal, Access access,
                             RankedTensorType type, int64_t alignment, bool mayAlias,
-                            ArrayRef<AffineExpr> shape) {
+                            ArrayRef<FormulaAttr> shape) {
   SmallVector<Value> sizes;
   for (auto [dim, size] : llvm::enumerate(type.getShape()))
     if (ShapedType::isDynamic(size))
@@ -381,12 +382,12 @@ func::FuncOp Outliner::buildKernel(SymbolTable &symbols) {
   auto func = func::FuncOp::create(builder, loc, name, builder.getFunctionType({}, {}));
   Block *body = func.addEntryBlock();
   builder.setInsertionPointToEnd(body);
-  for (auto &[expr, ordinal] : scalars)
-    scalarInKernel[expr] = makeScalar(builder, expr, ordinal);
+  for (auto &[formula, ordinal] : scalars)
+    scalarInKernel[formula] = makeScalar(builder, formula, ordinal);
 
   IRMapping mapping;
   for (Value index : indices)
-    mapping.map(index, makeIndex(builder, *dims.getExpr(index)));
+    mapping.map(index, makeIndex(builder, *dims.getFormula(index)));
   for (auto [ordinal, tensor] : llvm::enumerate(tensors)) {
     auto type = cast<RankedTensorType>(tensor.getType());
     Value memory = makeBinding(builder, ordinal, Access::Read, type, getAlignment(tensor, dims),
@@ -455,11 +456,11 @@ void Outliner::dropUnused(func::FuncOp kernel) {
   llvm::DenseMap<int64_t, ScalarOp> present;
   for (auto scalar : kernel.getOps<ScalarOp>())
     present[scalar.getOrdinal()] = scalar;
-  llvm::MapVector<AffineExpr, unsigned> usedScalars;
-  for (auto &[expr, ordinal] : scalars)
+  llvm::MapVector<FormulaAttr, unsigned> usedScalars;
+  for (auto &[formula, ordinal] : scalars)
     if (ScalarOp scalar = present.lookup(ordinal)) {
       scalar.setOrdinal(usedScalars.size());
-      usedScalars.insert({expr, usedScalars.size()});
+      usedScalars.insert({formula, usedScalars.size()});
     }
   scalars = std::move(usedScalars);
 }
@@ -484,12 +485,12 @@ void Outliner::buildDispatch() {
   OpBuilder builder(region);
   Location loc = region.getLoc();
   SmallVector<Value> symbolValues;
-  auto materialize = [&](AffineExpr expr) {
-    return dims.materialize(builder, loc, expr, symbolValues);
+  auto materialize = [&](FormulaAttr formula) {
+    return dims.materialize(builder, loc, formula, symbolValues);
   };
   SmallVector<Value> scalarValues;
-  for (auto &[expr, ordinal] : scalars)
-    scalarValues.push_back(materialize(expr.floorDiv(getFactor(expr))));
+  for (auto &[formula, ordinal] : scalars)
+    scalarValues.push_back(materialize(formula.floorDiv(getFactor(formula))));
   // Made anew from the symbols: what the region was given may hang on tensors that nothing else
   // needs.
   SmallVector<Value> sizes;
@@ -528,9 +529,8 @@ static void recordSymbols(func::FuncOp func, SymbolicDims &dims) {
       continue;
     SmallVector<Attribute> names;
     for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-      auto symbol = dyn_cast<AffineSymbolExpr>(*dims.getDim(argument, dim));
-      names.push_back(
-          builder.getStringAttr(symbol ? dims.getSymbols()[symbol.getPosition()].name : ""));
+      std::optional<unsigned> symbol = dims.getDim(argument, dim)->asSymbol();
+      names.push_back(builder.getStringAttr(symbol ? dims.getSymbols()[*symbol].name : ""));
     }
     func.setArgAttr(argument.getArgNumber(), "array.dims", builder.getArrayAttr(names));
   }

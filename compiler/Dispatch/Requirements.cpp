@@ -34,7 +34,7 @@ public:
 
 private:
   LogicalResult checkRanges();
-  LogicalResult add(Location loc, AffineExpr left, Comparison comparison, AffineExpr right,
+  LogicalResult add(Location loc, FormulaAttr left, Comparison comparison, FormulaAttr right,
                     StringRef what);
 
   func::FuncOp func;
@@ -43,32 +43,39 @@ private:
   /// Whether what two formulas demand of each other is left for later.
   const bool onlyNumbers;
   OpBuilder builder;
-  llvm::DenseSet<std::tuple<AffineExpr, AffineExpr, unsigned>> known;
+  llvm::DenseSet<std::tuple<FormulaAttr, FormulaAttr, unsigned>> known;
 };
 
 } // namespace
 
+/// `left - right`, where that is the same number for any symbols.
+static std::optional<int64_t> getDifference(FormulaAttr left, FormulaAttr right) {
+  llvm::DenseMap<FormulaAttr, unsigned> leaves;
+  AffineExpr difference = (left - right).toAffine([&](FormulaAttr leaf) {
+    unsigned position = leaves.try_emplace(leaf, leaves.size()).first->second;
+    return getAffineSymbolExpr(position, leaf.getContext());
+  });
+  auto constant = dyn_cast<AffineConstantExpr>(
+      simplifyAffineExpr(difference, /*numDims=*/0, /*numSymbols=*/leaves.size()));
+  return constant ? std::optional(constant.getValue()) : std::nullopt;
+}
+
 /// Whether the comparison holds, or not, for any symbols; nothing where that depends on them.
-static std::optional<bool> evaluate(AffineExpr left, Comparison comparison, AffineExpr right,
-                                    unsigned symbolCount) {
-  if (left == right)
+static std::optional<bool> evaluate(FormulaAttr left, Comparison comparison, FormulaAttr right) {
+  if (left == right || (comparison == Comparison::OneOrEqual && left.asConstant() == 1))
     return true;
-  AffineExpr difference = simplifyAffineExpr(left - right, /*numDims=*/0, symbolCount);
-  auto constant = dyn_cast<AffineConstantExpr>(difference);
-  auto leftConstant = dyn_cast<AffineConstantExpr>(left);
-  if (comparison == Comparison::OneOrEqual && leftConstant && leftConstant.getValue() == 1)
-    return true;
-  if (!constant)
+  std::optional<int64_t> difference = getDifference(left, right);
+  if (!difference)
     return std::nullopt;
   if (comparison == Comparison::AtMost)
-    return constant.getValue() <= 0;
+    return *difference <= 0;
   if (comparison == Comparison::AtLeast)
-    return constant.getValue() >= 0;
-  if (constant.getValue() == 0)
+    return *difference >= 0;
+  if (*difference == 0)
     return true;
   // A symbol that must be 1 may be.
-  return comparison == Comparison::OneOrEqual && !leftConstant ? std::nullopt
-                                                               : std::optional<bool>(false);
+  bool mayBeOne = comparison == Comparison::OneOrEqual && !left.isConstant();
+  return mayBeOne ? std::nullopt : std::optional<bool>(false);
 }
 
 /// "12", "1 to 64" or "at least 8, a multiple of 8".
@@ -131,24 +138,22 @@ LogicalResult RequirementBuilder::checkRanges() {
   return success();
 }
 
-LogicalResult RequirementBuilder::add(Location loc, AffineExpr left, Comparison comparison,
-                                      AffineExpr right, StringRef what) {
-  if (onlyNumbers && !isa<AffineConstantExpr>(left) && !isa<AffineConstantExpr>(right))
+LogicalResult RequirementBuilder::add(Location loc, FormulaAttr left, Comparison comparison,
+                                      FormulaAttr right, StringRef what) {
+  if (onlyNumbers && !left.isConstant() && !right.isConstant())
     return success();
-  std::optional<bool> holds = evaluate(left, comparison, right, dims.getSymbolCount());
+  std::optional<bool> holds = evaluate(left, comparison, right);
   // What the user says of sizes is checked already.
   SizeRange leftRange = dims.getRange(left), rightRange = dims.getRange(right);
   if (!holds && isProved(leftRange, comparison, rightRange))
     holds = true;
   if (holds == true || !known.insert({left, right, static_cast<unsigned>(comparison)}).second)
     return success();
-  auto leftConstant = dyn_cast<AffineConstantExpr>(left),
-       rightConstant = dyn_cast<AffineConstantExpr>(right);
-  if (holds == false && comparison == Comparison::AtLeast && leftConstant)
-    return emitError(loc) << what << ", got " << leftConstant.getValue();
-  if (holds == false && leftConstant && rightConstant)
-    return emitError(loc) << what << ", got " << leftConstant.getValue() << " and "
-                          << rightConstant.getValue();
+  if (holds == false && comparison == Comparison::AtLeast && left.isConstant())
+    return emitError(loc) << what << ", got " << *left.asConstant();
+  if (holds == false && left.isConstant() && right.isConstant())
+    return emitError(loc) << what << ", got " << *left.asConstant() << " and "
+                          << *right.asConstant();
   if (!holds && !isChosenBySizes && isRefuted(leftRange, comparison, rightRange))
     return emitError(loc) << what << ", got " << describe(leftRange) << " and "
                           << describe(rightRange) << " by the ranges of the function's dims";
@@ -165,7 +170,8 @@ using DemandVisitor = llvm::function_ref<LogicalResult(const Demand &)>;
 
 /// All operands whose dim is a loop must say the same of its size.
 static LogicalResult visitLoops(linalg::LinalgOp op, SymbolicDims &dims, DemandVisitor visit) {
-  SmallVector<std::pair<AffineExpr, OpOperand *>> sizes(op.getNumLoops(), {AffineExpr(), nullptr});
+  SmallVector<std::pair<FormulaAttr, OpOperand *>> sizes(op.getNumLoops(),
+                                                         {FormulaAttr(), nullptr});
   for (OpOperand &operand : op->getOpOperands()) {
     auto type = dyn_cast<RankedTensorType>(operand.get().getType());
     if (!type)
@@ -175,7 +181,7 @@ static LogicalResult visitLoops(linalg::LinalgOp op, SymbolicDims &dims, DemandV
       auto loop = dyn_cast<AffineDimExpr>(expr);
       if (!loop)
         continue;
-      FailureOr<AffineExpr> size = dims.getDim(operand.get(), dim);
+      FailureOr<FormulaAttr> size = dims.getDim(operand.get(), dim);
       if (failed(size))
         continue;
       auto &[knownSize, from] = sizes[loop.getPosition()];
@@ -202,10 +208,10 @@ static LogicalResult visitCast(tensor::CastOp op, SymbolicDims &dims, DemandVisi
   if (!to || !isa<RankedTensorType>(op.getSource().getType()))
     return success();
   for (auto [dim, size] : llvm::enumerate(to.getShape())) {
-    FailureOr<AffineExpr> from = dims.getDim(op.getSource(), dim);
+    FailureOr<FormulaAttr> from = dims.getDim(op.getSource(), dim);
     if (ShapedType::isDynamic(size) || failed(from))
       continue;
-    AffineExpr number = getAffineConstantExpr(size, op.getContext());
+    FormulaAttr number = FormulaAttr::getConstant(op.getContext(), size);
     if (*from == number)
       continue;
     Demand demand{op.getLoc(), *from, Comparison::Equal, number, ""};
@@ -235,7 +241,8 @@ LogicalResult RequirementBuilder::run() {
   if (failed(checkRanges()))
     return failure();
   for (RequireOp op : given) {
-    FailureOr<AffineExpr> left = dims.getExpr(op.getLeft()), right = dims.getExpr(op.getRight());
+    FailureOr<FormulaAttr> left = dims.getFormula(op.getLeft()),
+                           right = dims.getFormula(op.getRight());
     if (failed(left) || failed(right))
       return op.emitError(op.getWhat())
              << "; it depends on sizes that are no formulas over the dynamic dims of the "
@@ -263,8 +270,8 @@ SmallVector<Demand> collectDemands(func::FuncOp func, SymbolicDims &dims) {
     auto require = dyn_cast<RequireOp>(op);
     if (!require)
       return;
-    FailureOr<AffineExpr> left = dims.getExpr(require.getLeft()),
-                          right = dims.getExpr(require.getRight());
+    FailureOr<FormulaAttr> left = dims.getFormula(require.getLeft()),
+                           right = dims.getFormula(require.getRight());
     if (succeeded(left) && succeeded(right) && *left != *right)
       demands.push_back(
           {require.getLoc(), *left, require.getComparison(), *right, require.getWhat().str()});

@@ -31,9 +31,9 @@ mlir::LogicalResult listRequirements(mlir::func::FuncOp func, SymbolicDims &dims
 /// A comparison of two sizes, and what is said where it does not hold.
 struct Demand {
   mlir::Location loc;
-  mlir::AffineExpr left;
+  FormulaAttr left;
   Comparison comparison;
-  mlir::AffineExpr right;
+  FormulaAttr right;
   std::string what;
 };
 

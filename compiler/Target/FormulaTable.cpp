@@ -1,4 +1,4 @@
-//===- FormulaTable.cpp - Affine expressions as postfix programs ===//
+//===- FormulaTable.cpp - Formulas as postfix programs ===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,26 +13,44 @@ using namespace mlir;
 
 namespace xc::target {
 
-static fb::FormulaOp getOp(AffineExprKind kind) {
+using plan::FormulaAttr;
+using plan::FormulaKind;
+
+/// Modules have no selection. A product with 0 is 0, even of what has no value.
+static FormulaAttr expandSelect(FormulaAttr select) {
+  FormulaAttr condition = select.getOperands()[0];
+  return condition * select.getOperands()[1] + (1 - condition) * select.getOperands()[2];
+}
+
+static FormulaAttr expandSelects(FormulaAttr formula) {
+  SmallVector<FormulaAttr> operands = llvm::map_to_vector(formula.getOperands(), expandSelects);
+  if (ArrayRef(operands) != formula.getOperands())
+    formula = formula.withOperands(operands);
+  return formula.getKind() == FormulaKind::Select ? expandSelect(formula) : formula;
+}
+
+static fb::FormulaOp getOp(FormulaKind kind) {
   switch (kind) {
-  case AffineExprKind::Add:
+  case FormulaKind::Add:
     return fb::FormulaOp::Add;
-  case AffineExprKind::Mul:
+  case FormulaKind::Mul:
     return fb::FormulaOp::Mul;
-  case AffineExprKind::Mod:
+  case FormulaKind::Mod:
     return fb::FormulaOp::Mod;
-  case AffineExprKind::FloorDiv:
+  case FormulaKind::FloorDiv:
     return fb::FormulaOp::FloorDiv;
-  case AffineExprKind::CeilDiv:
+  case FormulaKind::CeilDiv:
     return fb::FormulaOp::CeilDiv;
-  case AffineExprKind::Constant:
-    return fb::FormulaOp::Const;
-  case AffineExprKind::SymbolId:
-    return fb::FormulaOp::Symbol;
-  case AffineExprKind::DimId:
+  case FormulaKind::Min:
+    return fb::FormulaOp::Min;
+  case FormulaKind::Max:
+    return fb::FormulaOp::Max;
+  case FormulaKind::Constant:
+  case FormulaKind::Symbol:
+  case FormulaKind::Select:
     break;
   }
-  llvm_unreachable("formulas are over symbols only");
+  llvm_unreachable("it has two operands");
 }
 
 namespace {
@@ -44,33 +62,33 @@ public:
   explicit FormulaWriter(const llvm::DenseMap<unsigned, uint32_t> &definitionNumbers)
       : definitionNumbers(definitionNumbers) {}
 
-  fb::Range getRange(AffineExpr expr) {
-    auto it = ranges.find(expr);
+  fb::Range getRange(FormulaAttr formula) {
+    auto it = ranges.find(formula);
     if (it != ranges.end())
       return it->second;
-    emit(expr);
-    return ranges.at(expr);
+    emit(formula);
+    return ranges.at(formula);
   }
-  /// How many instructions `expr` takes.
-  uint64_t count(AffineExpr expr) {
-    uint64_t known = counts.lookup(expr);
+  /// How many instructions `formula` takes.
+  uint64_t count(FormulaAttr formula) {
+    uint64_t known = counts.lookup(formula);
     if (known != 0)
       return known;
-    auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-    uint64_t result = binary ? count(binary.getLHS()) + count(binary.getRHS()) + 1 : 1;
-    counts[expr] = result;
+    uint64_t result = 1;
+    for (FormulaAttr operand : formula.getOperands())
+      result += count(operand);
+    counts[formula] = result;
     return result;
   }
-  /// How many operands `expr` holds at a time.
-  unsigned depth(AffineExpr expr) {
-    auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-    if (!binary)
+  /// How many operands `formula` holds at a time.
+  unsigned depth(FormulaAttr formula) {
+    if (formula.getOperands().empty())
       return 1;
-    if (unsigned known = depths.lookup(expr))
+    if (unsigned known = depths.lookup(formula))
       return known;
-    auto [first, second] = order(binary);
+    auto [first, second] = order(formula);
     unsigned result = std::max(depth(first), depth(second) + 1);
-    depths[expr] = result;
+    depths[formula] = result;
     return result;
   }
   std::vector<fb::FormulaInstruction> takeCode() { return std::move(code); }
@@ -78,60 +96,58 @@ public:
 private:
   /// The operands in the order in which they are computed: the deeper one first where the op does
   /// not mind, so that a formula holds no more operands than the logarithm of its length.
-  std::pair<AffineExpr, AffineExpr> order(AffineBinaryOpExpr binary) {
-    AffineExpr left = binary.getLHS(), right = binary.getRHS();
-    bool commutes =
-        binary.getKind() == AffineExprKind::Add || binary.getKind() == AffineExprKind::Mul;
-    return commutes && depth(right) > depth(left) ? std::pair(right, left) : std::pair(left, right);
+  std::pair<FormulaAttr, FormulaAttr> order(FormulaAttr formula) {
+    FormulaAttr left = formula.getLHS(), right = formula.getRHS();
+    return plan::commutes(formula.getKind()) && depth(right) > depth(left) ? std::pair(right, left)
+                                                                           : std::pair(left, right);
   }
 
-  void emit(AffineExpr expr) {
+  void emit(FormulaAttr formula) {
     uint32_t begin = code.size();
-    if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
-      code.emplace_back(fb::FormulaOp::Const, constant.getValue());
-    } else if (auto symbol = dyn_cast<AffineSymbolExpr>(expr)) {
-      auto definition = definitionNumbers.find(symbol.getPosition());
+    if (std::optional<int64_t> constant = formula.asConstant()) {
+      code.emplace_back(fb::FormulaOp::Const, *constant);
+    } else if (std::optional<unsigned> symbol = formula.asSymbol()) {
+      auto definition = definitionNumbers.find(*symbol);
       if (definition == definitionNumbers.end())
-        code.emplace_back(fb::FormulaOp::Symbol, symbol.getPosition());
+        code.emplace_back(fb::FormulaOp::Symbol, *symbol);
       else
         code.emplace_back(fb::FormulaOp::Formula, definition->second);
     } else {
-      auto [first, second] = order(cast<AffineBinaryOpExpr>(expr));
+      auto [first, second] = order(formula);
       emit(first);
       emit(second);
-      code.emplace_back(getOp(expr.getKind()), 0);
+      code.emplace_back(getOp(formula.getKind()), 0);
     }
-    ranges.try_emplace(expr, begin, static_cast<uint32_t>(code.size()) - begin);
+    ranges.try_emplace(formula, begin, static_cast<uint32_t>(code.size()) - begin);
   }
 
   const llvm::DenseMap<unsigned, uint32_t> &definitionNumbers;
   std::vector<fb::FormulaInstruction> code;
-  llvm::DenseMap<AffineExpr, fb::Range> ranges;
-  llvm::DenseMap<AffineExpr, uint64_t> counts;
-  llvm::DenseMap<AffineExpr, unsigned> depths;
+  llvm::DenseMap<FormulaAttr, fb::Range> ranges;
+  llvm::DenseMap<FormulaAttr, uint64_t> counts;
+  llvm::DenseMap<FormulaAttr, unsigned> depths;
 };
 
 } // namespace
 
 FormulaTable::FormulaTable(plan::FunctionOp function)
     : firstDefinition(function.getSymbols().size()) {
-  if (auto map = function->getAttrOfType<AffineMapAttr>("definitions"))
-    definitions = llvm::to_vector(map.getValue().getResults());
+  if (ArrayAttr formulas = function.getDefinitions())
+    definitions = llvm::to_vector(formulas.getAsRange<FormulaAttr>());
 }
 
-uint32_t FormulaTable::getFormula(AffineExpr expr) {
-  if (auto known = numbers.find(expr); known != numbers.end())
+uint32_t FormulaTable::getFormula(FormulaAttr formula) {
+  formula = expandSelects(formula);
+  if (auto known = numbers.find(formula); known != numbers.end())
     return known->second;
   // What it names stands before it.
-  expr.walk([&](AffineExpr part) {
-    auto symbol = dyn_cast<AffineSymbolExpr>(part);
-    if (definitions.empty() || !symbol || symbol.getPosition() < firstDefinition ||
-        definitionNumbers.contains(symbol.getPosition()))
+  formula.forEachSymbol([&](unsigned symbol) {
+    if (definitions.empty() || symbol < firstDefinition || definitionNumbers.contains(symbol))
       return;
-    uint32_t number = getFormula(definitions[symbol.getPosition() - firstDefinition]);
-    definitionNumbers[symbol.getPosition()] = number;
+    uint32_t number = getFormula(definitions[symbol - firstDefinition]);
+    definitionNumbers[symbol] = number;
   });
-  return numbers.insert({expr, numbers.size()}).first->second;
+  return numbers.insert({formula, numbers.size()}).first->second;
 }
 
 FormulaCode FormulaTable::emit() const {
@@ -141,12 +157,12 @@ FormulaCode FormulaTable::emit() const {
   llvm::sort(order, [&](const auto &a, const auto &b) {
     return std::pair(writer.count(b.first), a.second) < std::pair(writer.count(a.first), b.second);
   });
-  for (auto [expr, number] : order)
-    writer.getRange(expr);
+  for (auto [formula, number] : order)
+    writer.getRange(formula);
   FormulaCode result;
-  for (auto [expr, number] : numbers) {
-    result.formulas.push_back(writer.getRange(expr));
-    result.depth = std::max(result.depth, writer.depth(expr));
+  for (auto [formula, number] : numbers) {
+    result.formulas.push_back(writer.getRange(formula));
+    result.depth = std::max(result.depth, writer.depth(formula));
   }
   result.code = writer.takeCode();
   return result;
@@ -160,10 +176,10 @@ LogicalResult checkDepth(Operation *op, const FormulaCode &written) {
          << written.depth;
 }
 
-fb::Value FormulaTable::getValue(AffineExpr expr) {
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-    return fb::Value(-1, constant.getValue());
-  return fb::Value(static_cast<int32_t>(getFormula(expr)), 0);
+fb::Value FormulaTable::getValue(FormulaAttr formula) {
+  if (std::optional<int64_t> constant = formula.asConstant())
+    return fb::Value(-1, *constant);
+  return fb::Value(static_cast<int32_t>(getFormula(formula)), 0);
 }
 
 } // namespace xc::target

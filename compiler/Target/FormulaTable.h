@@ -1,4 +1,4 @@
-//===- FormulaTable.h - Affine expressions as postfix programs ===//
+//===- FormulaTable.h - Formulas as postfix programs ===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,8 +12,6 @@
 
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 
-#include "mlir/IR/AffineExpr.h"
-#include "mlir/IR/AffineMap.h"
 #include "llvm/ADT/MapVector.h"
 
 #include <vector>
@@ -38,20 +36,19 @@ public:
   /// Of formulas over the symbols of a plan, behind which are those of its definitions.
   explicit FormulaTable(plan::FunctionOp function);
 
-  /// A literal where the expression is a constant, else the number of its formula. Dims must not
-  /// occur.
-  fb::Value getValue(mlir::AffineExpr expr);
+  /// A literal where the formula is a constant, else its number.
+  fb::Value getValue(plan::FormulaAttr formula);
 
   /// The number of the formula, also for a constant.
-  uint32_t getFormula(mlir::AffineExpr expr);
+  uint32_t getFormula(plan::FormulaAttr formula);
 
   /// The code of what was collected. A formula that is part of another one has no code of its own.
   FormulaCode emit() const;
 
 private:
   unsigned firstDefinition = 0;
-  llvm::SmallVector<mlir::AffineExpr> definitions;
-  llvm::MapVector<mlir::AffineExpr, uint32_t> numbers;
+  llvm::SmallVector<plan::FormulaAttr> definitions;
+  llvm::MapVector<plan::FormulaAttr, uint32_t> numbers;
   /// Of the definitions that are named, which stand before what names them.
   llvm::DenseMap<unsigned, uint32_t> definitionNumbers;
 };

@@ -254,7 +254,7 @@ ModuleWriter::OperandVector ModuleWriter::buildOperands(ModuleOp kernel, Formula
     for (Attribute entry : list) {
       auto operand = cast<DictionaryAttr>(entry);
       std::vector<fb::Value> dims;
-      for (AffineExpr dim : operand.getAs<AffineMapAttr>("dims").getValue().getResults())
+      for (auto dim : operand.getAs<ArrayAttr>("dims").getAsRange<plan::FormulaAttr>())
         dims.push_back(formulas.getValue(dim));
       fb::DType dtype = getDType(operand.getAs<TypeAttr>("element").getValue(), "");
       operands.push_back(fb::CreateOperand(builder, dtype, builder.CreateVectorOfStructs(dims)));
@@ -292,8 +292,8 @@ ModuleWriter::buildExport(ModuleOp kernel, DictionaryAttr description, FormulaTa
     for (Attribute location : list)
       locations.push_back(cast<StringAttr>(location).str());
   auto cost = [&](StringRef key) {
-    auto map = kernel->getAttrOfType<AffineMapAttr>(key);
-    return map ? costs.getValue(map.getValue().getResult(0)) : fb::Value(-1, 0);
+    auto formula = kernel->getAttrOfType<plan::FormulaAttr>(key);
+    return formula ? costs.getValue(formula) : fb::Value(-1, 0);
   };
   fb::Value bytes = cost("plan.bytes"), flops = cost("plan.flops");
   auto operands = buildOperands(kernel, costs);
@@ -368,7 +368,7 @@ flatbuffers::Offset<fb::Argument> ModuleWriter::buildArgument(DictionaryAttr ent
   auto type = cast<RankedTensorType>(entry.getAs<TypeAttr>("type").getValue());
   auto dtype = entry.getAs<StringAttr>("dtype");
   std::vector<fb::Value> dims;
-  for (AffineExpr dim : entry.getAs<AffineMapAttr>("dims").getValue().getResults())
+  for (auto dim : entry.getAs<ArrayAttr>("dims").getAsRange<plan::FormulaAttr>())
     dims.push_back(formulas.getValue(dim));
   auto name = string(entry.getAs<StringAttr>("name").getValue());
   auto dimVector = builder.CreateVectorOfStructs(dims);
@@ -412,10 +412,9 @@ flatbuffers::Offset<fb::Symbol> ModuleWriter::buildSymbol(DictionaryAttr entry) 
 
 flatbuffers::Offset<fb::Requirement> ModuleWriter::buildRequirement(DictionaryAttr entry,
                                                                     FormulaTable &formulas) {
-  AffineMap sizes = entry.getAs<AffineMapAttr>("sizes").getValue();
   auto comparison = entry.getAs<plan::ComparisonAttr>("comparison").getValue();
-  uint32_t left = formulas.getFormula(sizes.getResult(0)),
-           right = formulas.getFormula(sizes.getResult(1));
+  uint32_t left = formulas.getFormula(entry.getAs<plan::FormulaAttr>("left")),
+           right = formulas.getFormula(entry.getAs<plan::FormulaAttr>("right"));
   // The file says it the other way around.
   if (comparison == plan::Comparison::AtLeast) {
     comparison = plan::Comparison::AtMost;
@@ -448,7 +447,7 @@ ModuleWriter::buildFunction(ArrayRef<plan::FunctionOp> targetPlans) {
   for (auto [index, targetPlan] : llvm::enumerate(targetPlans)) {
     plan::FunctionOp plan = targetPlan;
     plan.walk([&](plan::ChooseOp) { hasChoices = true; });
-    hasSharedFormulas |= plan->hasAttr("definitions");
+    hasSharedFormulas |= static_cast<bool>(plan.getDefinitions());
     FailureOr<flatbuffers::Offset<fb::Plan>> written =
         writePlan(builder, plan, index, kernels[index], numbers[index]);
     if (failed(written))

@@ -49,7 +49,8 @@ private:
   void addCommandOp(Operation &op);
   void addLaunch(plan::LaunchOp launch);
   fb::Range addRegions(Operation *op);
-  void addVariant(const KernelExports &kernel, unsigned variant, AffineMap scalars);
+  void addVariant(const KernelExports &kernel, unsigned variant,
+                  ArrayRef<plan::FormulaAttr> scalars);
 
   flatbuffers::FlatBufferBuilder &builder;
   plan::FunctionOp function;
@@ -85,8 +86,7 @@ fb::Binding PlanWriter::getBinding(plan::RangeAttr range) {
     ordinal = numbers.variables[ordinal];
   return fb::Binding(static_cast<fb::Space>(range.getSpace()),
                      static_cast<fb::Access>(range.getAccess()), ordinal,
-                     formulas.getValue(range.getOffset().getValue().getResult(0)),
-                     formulas.getValue(range.getLength().getValue().getResult(0)));
+                     formulas.getValue(range.getOffset()), formulas.getValue(range.getLength()));
 }
 
 uint32_t PlanWriter::addLocation(Location loc) {
@@ -104,44 +104,44 @@ void PlanWriter::addCommand(fb::CommandKind kind, uint32_t ordinal, ArrayRef<int
 
 /// One way to run the kernel: its grid and guards, from formulas over its scalars to formulas over
 /// the function's symbols.
-void PlanWriter::addVariant(const KernelExports &kernel, unsigned variant, AffineMap scalars) {
+void PlanWriter::addVariant(const KernelExports &kernel, unsigned variant,
+                            ArrayRef<plan::FormulaAttr> scalars) {
   DictionaryAttr description = kernel.descriptions[variant];
   auto launch = cast<plan::LaunchAttr>(description.get("launch"));
-  auto substitute = [&](AffineExpr expr) { return expr.replaceSymbols(scalars.getResults()); };
+  auto substitute = [&](plan::FormulaAttr formula) { return formula.replaceSymbols(scalars); };
   fb::Range guardRange(guards.size(), 0);
   uint32_t guardCount = 0;
   if (auto list = description.getAs<ArrayAttr>("guards"))
     for (Attribute guard : list) {
       if (auto value = dyn_cast<plan::ValueGuardAttr>(guard))
-        guards.emplace_back(
-            fb::GuardKind::ValueInRange,
-            formulas.getFormula(substitute(value.getValue().getValue().getResult(0))),
-            value.getMin(), value.getMax(), value.getDivisor());
+        guards.emplace_back(fb::GuardKind::ValueInRange,
+                            formulas.getFormula(substitute(value.getValue())), value.getMin(),
+                            value.getMax(), value.getDivisor());
       else if (auto alignment = dyn_cast<plan::AlignmentGuardAttr>(guard))
         guards.emplace_back(fb::GuardKind::BindingAligned, alignment.getBinding(), 0, 0,
                             alignment.getBytes());
       ++guardCount;
     }
-  SmallVector<AffineExpr> mapScalars = getTensorMapScalars(description);
-  fb::Range scalarRange(scalarValues.size(), scalars.getNumResults() + mapScalars.size());
-  for (AffineExpr scalar : scalars.getResults())
+  SmallVector<plan::FormulaAttr> mapScalars = getTensorMapScalars(description);
+  fb::Range scalarRange(scalarValues.size(), scalars.size() + mapScalars.size());
+  for (plan::FormulaAttr scalar : scalars)
     scalarValues.push_back(formulas.getValue(scalar));
-  for (AffineExpr scalar : mapScalars)
+  for (plan::FormulaAttr scalar : mapScalars)
     scalarValues.push_back(formulas.getValue(substitute(scalar)));
-  AffineMap grid = launch.getGrid().getValue();
+  ArrayRef<plan::FormulaAttr> grid = launch.getGrid();
   fb::Value none(-1, 0);
-  variants.emplace_back(kernel.executable, kernel.exports[variant],
-                        fb::Range(guardRange.begin(), guardCount), scalarRange,
-                        formulas.getValue(substitute(grid.getResult(0))),
-                        formulas.getValue(substitute(grid.getResult(1))),
-                        formulas.getValue(substitute(grid.getResult(2))), none, none);
+  variants.emplace_back(
+      kernel.executable, kernel.exports[variant], fb::Range(guardRange.begin(), guardCount),
+      scalarRange, formulas.getValue(substitute(grid[0])), formulas.getValue(substitute(grid[1])),
+      formulas.getValue(substitute(grid[2])), none, none);
 }
 
 void PlanWriter::addLaunch(plan::LaunchOp launch) {
   const KernelExports &kernel = kernels.find(launch.getKernel())->second;
   fb::Range variantRange(variants.size(), kernel.exports.size());
+  auto scalars = llvm::to_vector(launch.getScalars().getAsRange<plan::FormulaAttr>());
   for (unsigned variant = 0; variant < kernel.exports.size(); ++variant)
-    addVariant(kernel, variant, launch.getScalars());
+    addVariant(kernel, variant, scalars);
   fb::Range bindingRange(bindings.size(), launch.getBindings().size());
   for (Attribute range : launch.getBindings())
     bindings.push_back(getBinding(cast<plan::RangeAttr>(range)));
@@ -176,8 +176,7 @@ void PlanWriter::addCommandOp(Operation &op) {
         addCommand(fb::CommandKind::Control, controls.size() - 1, control.getAfter());
       })
       .Case([&](plan::ChooseOp choose) {
-        choices.emplace_back(formulas.getValue(choose.getCondition().getResult(0)),
-                             addRegions(choose));
+        choices.emplace_back(formulas.getValue(choose.getCondition()), addRegions(choose));
         addCommand(fb::CommandKind::Choice, choices.size() - 1, choose.getAfter());
       });
 }
@@ -191,7 +190,7 @@ FailureOr<flatbuffers::Offset<fb::Plan>> PlanWriter::write(uint32_t target) {
       addCommandOp(op);
     regions.emplace_back(fb::Range(begin, commands.size() - begin));
   }
-  fb::Value arena = formulas.getValue(function.getArena().getResult(0));
+  fb::Value arena = formulas.getValue(function.getArena());
   auto regionVector = builder.CreateVectorOfStructs(regions);
   FormulaCode written = formulas.emit();
   if (failed(checkDepth(function, written)))

@@ -15,24 +15,27 @@ using namespace mlir;
 
 namespace xc::target {
 
+using plan::FormulaAttr;
+
 namespace {
 
 /// One map: sizes and byte strides innermost first, as the driver counts them, and the first byte.
 struct Extents {
-  explicit Extents(DictionaryAttr map) : offset(getAffineConstantExpr(0, map.getContext())) {
+  explicit Extents(DictionaryAttr map) : offset(FormulaAttr::getConstant(map.getContext(), 0)) {
     AffineMap allSizes = map.getAs<AffineMapAttr>("sizes").getValue();
     AffineMap allStrides = map.getAs<AffineMapAttr>("strides").getValue();
     int64_t bytes = map.getAs<TypeAttr>("type").getValue().getIntOrFloatBitWidth() / 8;
-    sizes = llvm::to_vector(llvm::reverse(allSizes.getResults()));
+    for (AffineExpr size : llvm::reverse(allSizes.getResults()))
+      sizes.push_back(FormulaAttr::get(size));
     // That of the innermost dim is one element.
     for (AffineExpr stride : llvm::reverse(allStrides.getResults().drop_back()))
-      strides.push_back(stride * bytes);
+      strides.push_back(FormulaAttr::get(stride) * bytes);
     if (auto start = map.getAs<AffineMapAttr>("offset"))
-      offset = start.getValue().getResult(0) * bytes;
+      offset = FormulaAttr::get(start.getValue().getResult(0)) * bytes;
   }
 
-  SmallVector<AffineExpr> sizes, strides;
-  AffineExpr offset;
+  SmallVector<FormulaAttr> sizes, strides;
+  FormulaAttr offset;
 };
 
 } // namespace
@@ -42,15 +45,15 @@ static ArrayRef<Attribute> getMaps(DictionaryAttr description) {
   return maps ? maps.getValue() : ArrayRef<Attribute>();
 }
 
-SmallVector<AffineExpr> getTensorMapScalars(DictionaryAttr description) {
-  SmallVector<AffineExpr> scalars;
+SmallVector<FormulaAttr> getTensorMapScalars(DictionaryAttr description) {
+  SmallVector<FormulaAttr> scalars;
   for (Attribute map : getMaps(description)) {
     Extents extents(cast<DictionaryAttr>(map));
-    for (ArrayRef<AffineExpr> exprs :
+    for (ArrayRef<FormulaAttr> formulas :
          {ArrayRef(extents.sizes), ArrayRef(extents.strides), ArrayRef(extents.offset)})
-      for (AffineExpr expr : exprs)
-        if (!isa<AffineConstantExpr>(expr) && !llvm::is_contained(scalars, expr))
-          scalars.push_back(expr);
+      for (FormulaAttr formula : formulas)
+        if (!formula.isConstant() && !llvm::is_contained(scalars, formula))
+          scalars.push_back(formula);
   }
   return scalars;
 }
@@ -63,14 +66,14 @@ bool hasIm2colMaps(DictionaryAttr description) {
 std::vector<flatbuffers::Offset<fb::TensorMap>>
 writeTensorMaps(flatbuffers::FlatBufferBuilder &builder, DictionaryAttr description,
                 unsigned ownScalars, llvm::function_ref<fb::DType(Type)> getDType) {
-  SmallVector<AffineExpr> scalars = getTensorMapScalars(description);
-  auto getValues = [&](ArrayRef<AffineExpr> exprs) {
+  SmallVector<FormulaAttr> scalars = getTensorMapScalars(description);
+  auto getValues = [&](ArrayRef<FormulaAttr> formulas) {
     std::vector<fb::Value> values;
-    for (AffineExpr expr : exprs) {
-      if (auto number = dyn_cast<AffineConstantExpr>(expr))
-        values.emplace_back(-1, number.getValue());
+    for (FormulaAttr formula : formulas) {
+      if (std::optional<int64_t> number = formula.asConstant())
+        values.emplace_back(-1, *number);
       else
-        values.emplace_back(ownScalars + (llvm::find(scalars, expr) - scalars.begin()), 0);
+        values.emplace_back(ownScalars + (llvm::find(scalars, formula) - scalars.begin()), 0);
     }
     return values;
   };

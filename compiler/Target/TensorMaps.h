@@ -10,7 +10,8 @@
 
 #include "schemas/module_generated.h"
 
-#include "mlir/IR/AffineExpr.h"
+#include "compiler/Dialect/Plan/IR/PlanOps.h"
+
 #include "mlir/IR/BuiltinAttributes.h"
 
 namespace xc::target {
@@ -18,7 +19,7 @@ namespace xc::target {
 /// The sizes and byte strides in the tensor maps of a kernel (an entry of `plan.exports`) that are
 /// formulas over its scalars. The runtime reads them as further scalars of the variant, after the
 /// kernel's own.
-llvm::SmallVector<mlir::AffineExpr> getTensorMapScalars(mlir::DictionaryAttr description);
+llvm::SmallVector<plan::FormulaAttr> getTensorMapScalars(mlir::DictionaryAttr description);
 
 /// The kernel's tensor maps; `ownScalars` is how many scalars the kernel itself has.
 std::vector<flatbuffers::Offset<fb::TensorMap>>

@@ -2,13 +2,13 @@
 
 // One read and one write of n x 64 floats; a product of 2 * n * 64 * 64; one sum of n * 64.
 // CHECK:      module @k attributes
-// CHECK-SAME: plan.bytes = affine_map<()[s0] -> (s0 * 512 + 16384)>
+// CHECK-SAME: plan.bytes = #plan.formula<s0 * 512 + 16384>
 // CHECK-SAME: plan.counts = {bindings = 3 : i64, scalars = 1 : i64}
-// CHECK-SAME: plan.flops = affine_map<()[s0] -> (s0 * 8256)>
+// CHECK-SAME: plan.flops = #plan.formula<s0 * 8256>
 // CHECK-SAME: plan.locations = ["{{.*}}annotate-cost.mlir:[[#@LINE + 17]]:10", "{{.*}}annotate-cost.mlir:[[#@LINE + 20]]:10"]
-// CHECK-SAME: plan.operands = [{dims = affine_map<()[s0] -> (s0, 64)>, element = f32},
-// CHECK-SAME:   {dims = affine_map<()[s0] -> (64, 64)>, element = f32},
-// CHECK-SAME:   {dims = affine_map<()[s0] -> (s0, 64)>, element = f32}]
+// CHECK-SAME: plan.operands = [{dims = [#plan.formula<s0>, #plan.formula<64>], element = f32},
+// CHECK-SAME:   {dims = [#plan.formula<64>, #plan.formula<64>], element = f32},
+// CHECK-SAME:   {dims = [#plan.formula<s0>, #plan.formula<64>], element = f32}]
 module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
 module @k attributes {plan.kernel} {
   func.func @k() {
@@ -38,8 +38,8 @@ module @k attributes {plan.kernel} {
 
 // What is read through one slice counts as long as that is.
 // CHECK:      module @rest attributes
-// CHECK-SAME: plan.bytes = affine_map<()[s0] -> ((s0 mod 512) * 4 + 4)>
-// CHECK-SAME: plan.flops = affine_map<()[s0] -> (s0 mod 512)>
+// CHECK-SAME: plan.bytes = #plan.formula<(s0 mod 512) * 4 + 4>
+// CHECK-SAME: plan.flops = #plan.formula<s0 mod 512>
 module @rest attributes {plan.kernel} {
   func.func @rest() {
     %zero = arith.constant 0.0 : f32
@@ -65,7 +65,7 @@ module @rest attributes {plan.kernel} {
 
 // Three rows of a table, not the table: 3 x 8 floats of it, as many written, and 3 indices.
 // CHECK:      module @take attributes
-// CHECK-SAME: plan.bytes = affine_map<() -> (204)>
+// CHECK-SAME: plan.bytes = #plan.formula<204>
 module @take attributes {plan.kernel} {
   func.func @take() {
     %x = plan.binding 0 read align 16 : memref<1000x8xf32>

@@ -222,7 +222,7 @@ module {
 
 module {
   module @target_0 attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
-    plan.function @main symbols [] inputs [] outputs [] arena affine_map<() -> (0)> {
+    plan.function @main symbols [] inputs [] outputs [] arena 0 {
       // expected-error @below {{'arith.constant' op is left after phase 'plan'; expected commands only}}
       %0 = arith.constant 0 : index
     }
@@ -233,10 +233,10 @@ module {
 
 module {
   module @target_0 attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
-    plan.function @main symbols [] inputs [] outputs [] arena affine_map<() -> (0)> {
+    plan.function @main symbols [] inputs [] outputs [] arena 0 {
       // expected-error @below {{'plan.copy' op is command 0 and waits for command 0; expected an earlier one}}
-      plan.copy <read, input 0, offset = affine_map<() -> (0)>, length = affine_map<() -> (16)>>
-          to <write, output 0, offset = affine_map<() -> (0)>, length = affine_map<() -> (16)>> after [0]
+      plan.copy <read, input 0, offset = 0, length = 16>
+          to <write, output 0, offset = 0, length = 16> after [0]
     }
   }
 }
@@ -245,9 +245,9 @@ module {
 
 module {
   module @target_0 attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
-    plan.function @main symbols [] inputs [] outputs [] arena affine_map<() -> (0)> {
+    plan.function @main symbols [] inputs [] outputs [] arena 0 {
       // expected-error @below {{'plan.launch' op expected the name of a kernel, got @k}}
-      plan.launch @k [] scalars affine_map<() -> ()> after []
+      plan.launch @k [] scalars [] after []
     }
   }
 }

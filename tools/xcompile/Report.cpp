@@ -48,10 +48,10 @@ static std::string printAttribute(Attribute attr) {
 }
 
 /// A formula over `prefix`0, `prefix`1, ...
-static std::string printFormula(AffineMap map) {
+static std::string printFormula(plan::FormulaAttr formula) {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  map.getResult(0).print(stream);
+  formula.printText(stream);
   return text;
 }
 
@@ -69,13 +69,13 @@ static llvm::DenseMap<unsigned, int64_t> getReadBytes(plan::FunctionOp function,
                                                       plan::Space space) {
   llvm::DenseMap<unsigned, int64_t> bytes;
   auto add = [&](plan::RangeAttr range) {
-    auto offset = dyn_cast<AffineConstantExpr>(range.getOffset().getValue().getResult(0));
-    auto length = dyn_cast<AffineConstantExpr>(range.getLength().getValue().getResult(0));
+    std::optional<int64_t> offset = range.getOffset().asConstant(),
+                           length = range.getLength().asConstant();
     if (range.getSpace() != space)
       return;
     int64_t &known = bytes[range.getOrdinal()];
     if (offset && length)
-      known = std::max(known, offset.getValue() + length.getValue());
+      known = std::max(known, *offset + *length);
   };
   function.walk([&](Operation *op) {
     if (auto launch = dyn_cast<plan::LaunchOp>(op))
@@ -147,7 +147,7 @@ void printSummary(ModuleOp module, llvm::raw_ostream &stream) {
       if (choices)
         stream << choices << " choices by sizes, ";
       stream << "peak scratch memory ";
-      if (isa<AffineConstantExpr>(function.getArena().getResult(0))) {
+      if (function.getArena().isConstant()) {
         stream << formatBytes(bytes.getInt());
       } else {
         // The formula holds the static part too.
@@ -155,9 +155,10 @@ void printSummary(ModuleOp module, llvm::raw_ostream &stream) {
         for (auto [index, symbol] : llvm::enumerate(function.getSymbols()))
           stream << (index ? ", s" : " s") << index << " = "
                  << printAttribute(cast<DictionaryAttr>(symbol).get("name"));
-        if (auto definitions = function->getAttrOfType<AffineMapAttr>("definitions"))
-          for (auto [index, formula] : llvm::enumerate(definitions.getValue().getResults()))
-            stream << ", s" << function.getSymbols().size() + index << " = " << formula;
+        if (ArrayAttr definitions = function.getDefinitions())
+          for (auto [index, formula] : llvm::enumerate(definitions.getAsRange<plan::FormulaAttr>()))
+            stream << ", s" << function.getSymbols().size() + index << " = "
+                   << printFormula(formula);
         if (auto largest = function->getAttrOfType<IntegerAttr>("arena_max"))
           stream << ", at most " << formatBytes(largest.getInt());
       }
@@ -242,8 +243,8 @@ static llvm::json::Object describeKernel(ModuleOp kernel, unsigned launches, uns
       locations.push_back(cast<StringAttr>(location).getValue());
   object["locations"] = std::move(locations);
   for (StringRef key : {"plan.bytes", "plan.flops"})
-    if (auto map = kernel->getAttrOfType<AffineMapAttr>(key))
-      object[key.drop_front(5)] = printFormula(map.getValue());
+    if (auto formula = kernel->getAttrOfType<plan::FormulaAttr>(key))
+      object[key.drop_front(5)] = printFormula(formula);
   if (auto list = kernel->getAttrOfType<ArrayAttr>("plan.exports"))
     for (Attribute entry : list)
       variants.push_back(describeExport(cast<DictionaryAttr>(entry), target));

@@ -152,10 +152,11 @@ void setLaunch(func::FuncOp kernel, ArrayRef<AffineExpr> grid) {
   SmallVector<AffineExpr> results(grid);
   results.resize(3, getAffineConstantExpr(1, context));
   AffineMap map = simplifyAffineMap(AffineMap::get(0, numSymbols, results, context));
+  SmallVector<plan::FormulaAttr> formulas = llvm::map_to_vector(
+      map.getResults(), [](AffineExpr expr) { return plan::FormulaAttr::get(expr); });
   SmallVector<int64_t> ones(3, 1);
-  kernel->setAttr(plan::kLaunchAttr,
-                  plan::LaunchAttr::get(context, AffineMapAttr::get(map), ones, ones,
-                                        /*shared=*/0, /*scratch=*/0));
+  kernel->setAttr(plan::kLaunchAttr, plan::LaunchAttr::get(context, formulas, ones, ones,
+                                                           /*shared=*/0, /*scratch=*/0));
 }
 
 //===----------------------------------------------------------------------===//

@@ -124,11 +124,10 @@ struct LowerGeneric final : impl::LowerGenericBase<LowerGeneric> {
         return op.emitOpError("has no loops");
       rewriter.eraseOp(op);
     }
-    AffineMap grid = AffineMap::get(
-        0, 0, SmallVector<AffineExpr>(3, rewriter.getAffineConstantExpr(1)), &getContext());
+    SmallVector<plan::FormulaAttr> grid(3, plan::FormulaAttr::getConstant(&getContext(), 1));
     function->setAttr(plan::kLaunchAttr,
-                      plan::LaunchAttr::get(&getContext(), AffineMapAttr::get(grid), {1, 1, 1},
-                                            {1, 1, 1}, /*shared=*/0, /*scratch=*/0));
+                      plan::LaunchAttr::get(&getContext(), grid, {1, 1, 1}, {1, 1, 1},
+                                            /*shared=*/0, /*scratch=*/0));
     return success();
   }
 

@@ -117,15 +117,14 @@ static ArrayAttr describeParameters(kernel::CustomOp op) {
 }
 
 /// The grid over the scalars of the dispatch instead of those of the op.
-static AffineMap getGrid(kernel::CustomOp op) {
-  SmallVector<AffineExpr> symbols;
-  unsigned count = 0;
-  for (Value scalar : op.getScalars()) {
-    unsigned ordinal = scalar.getDefiningOp<plan::ScalarOp>().getOrdinal();
-    symbols.push_back(getAffineSymbolExpr(ordinal, op.getContext()));
-    count = std::max(count, ordinal + 1);
-  }
-  return op.getGrid().replaceDimsAndSymbols({}, symbols, /*numResultDims=*/0, count);
+static SmallVector<plan::FormulaAttr> getGrid(kernel::CustomOp op) {
+  SmallVector<plan::FormulaAttr> scalars, grid;
+  for (Value scalar : op.getScalars())
+    scalars.push_back(plan::FormulaAttr::getSymbol(
+        op.getContext(), scalar.getDefiningOp<plan::ScalarOp>().getOrdinal()));
+  for (AffineExpr blocks : op.getGrid().getResults())
+    grid.push_back(plan::FormulaAttr::get(blocks, /*dims=*/{}, scalars));
+  return grid;
 }
 
 namespace {
@@ -151,8 +150,8 @@ struct EmbedKernels final : impl::EmbedKernelsBase<EmbedKernels> {
     if (failed(text))
       return failure();
     Builder builder(&getContext());
-    auto launch = plan::LaunchAttr::get(&getContext(), AffineMapAttr::get(getGrid(op)),
-                                        op.getBlock(), {1, 1, 1}, op.getShared(), /*scratch=*/0);
+    auto launch = plan::LaunchAttr::get(&getContext(), getGrid(op), op.getBlock(), {1, 1, 1},
+                                        op.getShared(), /*scratch=*/0);
     module->setAttr(
         plan::kExportsAttr,
         builder.getArrayAttr(builder.getDictionaryAttr(

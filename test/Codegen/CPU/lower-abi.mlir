@@ -1,6 +1,6 @@
 // RUN: xc-opt %s -xc-cpu-lower-abi -split-input-file -verify-diagnostics | FileCheck %s
 
-#launch = #plan.launch_config<grid = affine_map<()[s0] -> (s0, 1, 1)>, block = [1, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 64>
+#launch = #plan.launch_config<grid = [s0, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 64>
 
 // CHECK:       plan.exports = [{config = #cpu.generic<version = 1>, guards = [], launch = #plan.launch_config<{{.*}}scratch = 64>, name = "copy", reason = "why"}]
 
@@ -38,7 +38,7 @@ func.func @copy() attributes {plan.launch = #launch, lowering_config = #cpu.gene
 
 // -----
 
-#launch = #plan.launch_config<grid = affine_map<() -> (1, 1, 1)>, block = [1, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>
+#launch = #plan.launch_config<grid = [1, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>
 
 func.func @twice() attributes {plan.launch = #launch} {
   %a = plan.binding 0 read align 64 : memref<4xf32>

@@ -3,9 +3,8 @@
 #config = #cpu.elementwise<version = 1, lanes = 32, chunk = 16384, tile = 32768>
 
 // Both dims are one loop: no access tells them apart. 64x64 elements leave nothing over.
-// CHECK:       #[[GRID:.*]] = affine_map<() -> (1, 1, 1)>
 // CHECK-LABEL: func.func @dims_merge()
-// CHECK-SAME:    grid = #[[GRID]]
+// CHECK-SAME:    grid = [1, 1, 1]
 // CHECK-DAG:     %[[C0:.*]] = arith.constant 0 : index
 // CHECK-DAG:     %[[C32:.*]] = arith.constant 32 : index
 // CHECK-DAG:     %[[N:.*]] = arith.constant 4096 : index
@@ -37,9 +36,8 @@ func.func @dims_merge() attributes {lowering_config = #config} {
 #config = #cpu.elementwise<version = 1, lanes = 32, chunk = 16384, tile = 32768>
 
 // A dynamic size: the grid is a formula, and what 32 lanes leave over runs with 8, then with one.
-// CHECK:       #[[GRID:.*]] = affine_map<()[s0] -> ((s0 + 1) ceildiv 32768, s0 ceildiv 16384, 1)>
 // CHECK-LABEL: func.func @dynamic_size()
-// CHECK-SAME:    grid = #[[GRID]]
+// CHECK-SAME:    grid = [(s0 + 1) ceildiv 32768, s0 ceildiv 16384, 1]
 // CHECK:         plan.workgroup_id y
 // CHECK:         scf.for {{.*}} step %c32
 // CHECK:           vector.load {{.*}} vector<32xf32>

@@ -3,9 +3,8 @@
 #config = #cpu.lines<version = 1, tile = 100>
 
 // Eleven lines of nine elements are a workgroup's; the last one has fewer.
-// CHECK:       #[[GRID:.*]] = affine_map<() -> (6, 1, 1)>
 // CHECK-LABEL: func.func @rows()
-// CHECK-SAME:    grid = #[[GRID]]
+// CHECK-SAME:    grid = [6, 1, 1]
 // CHECK-DAG:     %[[C11:.*]] = arith.constant 11
 // CHECK-DAG:     %[[C64:.*]] = arith.constant 64
 // CHECK-DAG:     %[[X:.*]] = plan.binding 0
@@ -38,9 +37,8 @@ func.func @rows() attributes {lowering_config = #config} {
 #config = #cpu.lines<version = 1, tile = 100>
 
 // Lines lie between dims, one of which is not known when it is compiled.
-// CHECK:       #[[GRID:.*]] = affine_map<()[s0] -> ((s0 * 3) ceildiv 10, 1, 1)>
 // CHECK-LABEL: func.func @between()
-// CHECK-SAME:    grid = #[[GRID]]
+// CHECK-SAME:    grid = [(s0 * 3) ceildiv 10, 1, 1]
 // CHECK-DAG:     %[[C3:.*]] = arith.constant 3
 // CHECK-DAG:     %[[X:.*]] = plan.binding 0
 // CHECK-DAG:     %[[Y:.*]] = plan.binding 1
@@ -66,9 +64,8 @@ func.func @between() attributes {lowering_config = #config} {
 #config = #cpu.lines<version = 1, tile = 100>
 
 // Lines of unknown length: a workgroup for each, here for the only one.
-// CHECK:       #[[GRID:.*]] = affine_map<()[s0] -> (1, 1, 1)>
 // CHECK-LABEL: func.func @one_line()
-// CHECK-SAME:    grid = #[[GRID]]
+// CHECK-SAME:    grid = [1, 1, 1]
 func.func @one_line() attributes {lowering_config = #config} {
   %n = plan.scalar 0 : index
   %x = plan.binding 0 read align 64 sizes(%n) : memref<?xf32>

@@ -3,9 +3,8 @@
 #config = #cpu.matmul<version = 1, tile = [4, 16, 32], registers = [2, 16], lanes = 8>
 
 // One workgroup per tile of 4 x 16; a 2 x 16 block of sums is 4 vectors in registers.
-// CHECK:       #[[GRID:.*]] = affine_map<()[s0] -> (3, s0 ceildiv 4, 1)>
 // CHECK-LABEL: func.func @product()
-// CHECK-SAME:    grid = #[[GRID]]
+// CHECK-SAME:    grid = [3, s0 ceildiv 4, 1]
 // CHECK-DAG:     %[[LHS:.*]] = memref.alloc() : memref<2x32x2xf32>
 // CHECK-DAG:     %[[RHS:.*]] = memref.alloc() : memref<1x32x16xf32>
 // CHECK-DAG:     %[[SUMS:.*]] = memref.alloc() : memref<4x16xf32>

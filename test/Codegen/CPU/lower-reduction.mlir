@@ -3,9 +3,8 @@
 #rows = #cpu.reduction<version = 1, direction = "rows", lanes = 16, chunk = 128, tile = 32768>
 
 // One workgroup has 32768 / 64 rows. The lanes of the accumulator are folded to one value at the end of a row.
-// CHECK:       #[[GRID:.*]] = affine_map<()[s0] -> (s0 ceildiv 512, 1, 1)>
 // CHECK-LABEL: func.func @row_sum()
-// CHECK-SAME:    grid = #[[GRID]]
+// CHECK-SAME:    grid = [s0 ceildiv 512, 1, 1]
 // CHECK:         scf.for %[[ROW:[^ ]*]] =
 // CHECK:           %[[ACC:.*]] = scf.for %[[J:.*]] = %{{.*}} to %{{.*}} step %{{.*}} iter_args(%[[A:.*]] = %{{.*}}) -> (vector<16xf32>) {
 // CHECK:             %[[V:.*]] = vector.load %{{.*}}[%[[ROW]], %[[J]]] : memref<?x64xf32>, vector<16xf32>

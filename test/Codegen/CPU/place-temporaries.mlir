@@ -1,6 +1,6 @@
 // RUN: xc-opt %s -xc-cpu-place-temporaries=stack-bytes=1024 -split-input-file -verify-diagnostics | FileCheck %s
 
-#launch = #plan.launch_config<grid = affine_map<() -> (1, 1, 1)>, block = [1, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>
+#launch = #plan.launch_config<grid = [1, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>
 
 // The stack's budget takes the first; the others follow each other in scratch memory, on multiples of 64 bytes.
 // CHECK-LABEL: func.func @stack_then_scratch()
@@ -27,7 +27,7 @@ func.func @stack_then_scratch() attributes {plan.launch = #launch} {
 
 // -----
 
-#launch = #plan.launch_config<grid = affine_map<()[s0] -> (1, 1, 1)>, block = [1, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>
+#launch = #plan.launch_config<grid = [1, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>
 
 func.func @dynamic_size() attributes {plan.launch = #launch} {
   %n = plan.scalar 0 : index

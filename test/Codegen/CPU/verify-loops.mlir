@@ -1,6 +1,6 @@
 // RUN: xc-opt %s -xc-cpu-verify-loops -split-input-file -verify-diagnostics
 
-#launch = #plan.launch_config<grid = affine_map<() -> (1, 1, 1)>, block = [1, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>
+#launch = #plan.launch_config<grid = [1, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>
 
 func.func @loops_over_memory() attributes {plan.launch = #launch} {
   %x = plan.binding 0 read_write align 64 : memref<8xf32>
@@ -20,7 +20,7 @@ func.func @no_launch() {
 
 // -----
 
-#launch = #plan.launch_config<grid = affine_map<() -> (1, 1, 1)>, block = [1, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>
+#launch = #plan.launch_config<grid = [1, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>
 
 func.func @tensor_left() attributes {plan.launch = #launch} {
   // expected-error@+1 {{'tensor.empty' op is left in kernel 'tensor_left' after its strategy}}

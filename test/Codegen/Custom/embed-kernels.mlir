@@ -2,9 +2,8 @@
 
 // The text under the target's header and with the module's name, without line information; scalars and the grid are those of the dispatch. Nothing says that
 // it may be launched early.
-// CHECK:       #[[GRID:.*]] = affine_map<()[s0, s1] -> (s1 ceildiv 128, s0, 1)>
 // CHECK-LABEL: module @main_k0_f
-// CHECK-SAME:  plan.exports = [{config = "custom", launch = #plan.launch_config<grid = #[[GRID]], block = [128, 1, 1], cluster = [1, 1, 1], shared = 64, scratch = 0>,
+// CHECK-SAME:  plan.exports = [{config = "custom", launch = #plan.launch_config<grid = [s1 ceildiv 128, s0, 1], block = [128, 1, 1], cluster = [1, 1, 1], shared = 64, scratch = 0>,
 // CHECK-SAME:  name = "main_k0_f", parameters = {{\[\[}}"binding", 0], ["binding", 1], ["i64", 1], ["i32", 0]], reason = "the program's own kernel 'f'"}]
 // CHECK-SAME:  plan.image = ".version 7.8\0A.target sm_90\0A.address_size 64\0A
 // CHECK-SAME:  .visible .entry main_k0_f(.param .u64 x

@@ -165,8 +165,7 @@ module {
 // -----
 
 // Where both regions of an if give as much, that is the size of its result.
-// CHECK:         #[[TWICE:map[0-9]*]] = affine_map<()[s0] -> (s0 * 2)>
-// CHECK:         plan.function @dynamic {{.*}} outputs [{dims = #[[TWICE]],
+// CHECK:         plan.function @dynamic {{.*}} outputs [{dims = [#plan.formula<s0 * 2>],
 module {
   module @target attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
     func.func private @then(%v: tensor<?xf32>) -> tensor<?xf32> {
@@ -187,8 +186,7 @@ module {
 // -----
 
 // Both regions give one shape: sizes that are two formulas are to be equal.
-// CHECK:         #[[SIZES:map[0-9]*]] = affine_map<()[s0, s1] -> (s1, s0)>
-// CHECK:         plan.function @unlike {{.*}} requirements = [{comparison = 0 : i32, {{.*}}sizes = #[[SIZES]], what = "expected dim 0 of tensor<?xf32> to have the size that it has around a region"}]
+// CHECK:         plan.function @unlike {{.*}} requirements = [{comparison = 0 : i32, left = #plan.formula<s1>, {{.*}}right = #plan.formula<s0>, what = "expected dim 0 of tensor<?xf32> to have the size that it has around a region"}]
 module {
   module @target attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
     func.func private @then(%v: tensor<?xf32>, %w: tensor<?xf32>) -> tensor<?xf32> {
@@ -207,8 +205,7 @@ module {
 // -----
 
 // Sizes that a region takes for one, and that are two formulas around it, are to be equal.
-// CHECK:         #[[SIZES:map[0-9]*]] = affine_map<()[s0, s1] -> (s1 + 1, s0 * 2)>
-// CHECK:         plan.function @same {{.*}} requirements = [{comparison = 0 : i32, {{.*}}sizes = #[[SIZES]], what = "expected dim 0 of tensor<?xf32> to have the size that the other values of its region ask for"}]
+// CHECK:         plan.function @same {{.*}} requirements = [{comparison = 0 : i32, left = #plan.formula<s1 + 1>, {{.*}}right = #plan.formula<s0 * 2>, what = "expected dim 0 of tensor<?xf32> to have the size that the other values of its region ask for"}]
 module {
   module @target attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
     func.func private @then(%v: tensor<?xf32> {array.dims = ["n"]}, %w: tensor<?xf32> {array.dims = ["n"]}) -> tensor<?xf32> {
@@ -233,10 +230,9 @@ module {
 // -----
 
 // Sizes decide: a formula instead of a byte, and one arena that is as large as what is chosen needs.
-// CHECK:         #[[CHOICE:map[0-9]*]] = affine_map<()[s0] -> (1 floordiv (s0 floordiv 9 + 1))>
 // CHECK-LABEL: plan.function @choose
-// CHECK-SAME:    arena #[[ARENA:map[0-9]*]]
-// CHECK:         plan.choose #[[CHOICE]] after [] {
+// CHECK-SAME:    arena select(1 floordiv (s0 floordiv 9 + 1), ((s0 * 4) ceildiv 256) * 256, 0) attributes
+// CHECK:         plan.choose 1 floordiv (s0 floordiv 9 + 1) after [] {
 // CHECK-NEXT:      plan.launch @twice [#plan.range<read, input 0, {{.*}}>, #plan.range<write, arena 0, {{.*}}>] {{.*}} after []
 // CHECK-NEXT:      plan.launch @twice [#plan.range<read, arena 0, {{.*}}>, #plan.range<write, output 0, {{.*}}>] {{.*}} after [0]
 // CHECK-NEXT:    } {
@@ -269,8 +265,8 @@ module {
 // -----
 
 // What a region demands counts where sizes choose it: else both sides are 0.
-// CHECK:         #[[SIZES:map[0-9]*]] = affine_map<()[s0] -> ((1 floordiv (s0 floordiv 9 + 1)) * s0, (1 floordiv (s0 floordiv 9 + 1)) * 8)>
-// CHECK:         plan.function @demand {{.*}} requirements = [{comparison = 1 : i32, {{.*}}sizes = #[[SIZES]], what = "expected few"}]
+// CHECK:         plan.function @demand {{.*}} requirements = [{comparison = 1 : i32, left = #plan.formula<select(1 floordiv (s0 floordiv 9 + 1), s0, 0)>,
+// CHECK-SAME:      right = #plan.formula<select(1 floordiv (s0 floordiv 9 + 1), 8, 0)>, what = "expected few"}]
 module {
   module @target attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
     func.func private @then(%v: tensor<?xf32>) -> tensor<?xf32> {

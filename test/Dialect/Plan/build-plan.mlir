@@ -5,11 +5,11 @@ module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
 
   // Temporaries take turns in the arena, and a write waits for the reads of what was there.
   // CHECK-LABEL: plan.function @chain
-  // CHECK-SAME:    arena affine_map<() -> (512)>
-  // CHECK:         plan.launch @k [#plan.range<read, input 0, {{.*}}>, #plan.range<write, arena 0, offset = affine_map<() -> ([[A:.*]])>, {{.*}}after []
-  // CHECK:         plan.launch @k [#plan.range<read, arena 0, offset = affine_map<() -> ([[A]])>, {{.*}}>, #plan.range<write, arena 0, offset = affine_map<() -> ([[B:.*]])>, {{.*}}after [0]
-  // CHECK:         plan.launch @k [#plan.range<read, arena 0, offset = affine_map<() -> ([[B]])>, {{.*}}>, #plan.range<write, arena 0, offset = affine_map<() -> ([[A]])>, {{.*}}after [1]
-  // CHECK:         plan.launch @k [#plan.range<read, arena 0, offset = affine_map<() -> ([[A]])>, {{.*}}>, #plan.range<write, output 0, {{.*}}after [2]
+  // CHECK-SAME:    arena 512
+  // CHECK:         plan.launch @k [#plan.range<read, input 0, {{.*}}>, #plan.range<write, arena 0, offset = [[A:[0-9]+]], {{.*}}after []
+  // CHECK:         plan.launch @k [#plan.range<read, arena 0, offset = [[A]], {{.*}}>, #plan.range<write, arena 0, offset = [[B:[0-9]+]], {{.*}}after [0]
+  // CHECK:         plan.launch @k [#plan.range<read, arena 0, offset = [[B]], {{.*}}>, #plan.range<write, arena 0, offset = [[A]], {{.*}}after [1]
+  // CHECK:         plan.launch @k [#plan.range<read, arena 0, offset = [[A]], {{.*}}>, #plan.range<write, output 0, {{.*}}after [2]
   func.func @chain(%x: tensor<64xf32>) -> tensor<64xf32> {
     %a = plan.dispatch @k(%x : tensor<64xf32>) -> (tensor<64xf32>) reuse [-1]
     %b = plan.dispatch @k(%a : tensor<64xf32>) -> (tensor<64xf32>) reuse [-1]
@@ -30,9 +30,9 @@ module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
 
   // A dispatch that may takes over its dead operand's memory; an input's memory only if it was donated.
   // CHECK-LABEL: plan.function @in_place
-  // CHECK-SAME:    arena affine_map<() -> (256)>
-  // CHECK:         plan.launch @k [#plan.range<read, input 0, {{.*}}>, #plan.range<write, arena 0, offset = affine_map<() -> (0)>
-  // CHECK:         plan.launch @k [#plan.range<read, arena 0, offset = affine_map<() -> (0)>, {{.*}}>, #plan.range<write, arena 0, offset = affine_map<() -> (0)>
+  // CHECK-SAME:    arena 256
+  // CHECK:         plan.launch @k [#plan.range<read, input 0, {{.*}}>, #plan.range<write, arena 0, offset = 0
+  // CHECK:         plan.launch @k [#plan.range<read, arena 0, offset = 0, {{.*}}>, #plan.range<write, arena 0, offset = 0
   // CHECK:         plan.launch @k [#plan.range<read, input 1, {{.*}}>, #plan.range<write, input 1,
   func.func @in_place(%x: tensor<64xf32>, %y: tensor<64xf32> {array.donated}) -> (tensor<64xf32>, tensor<64xf32>) {
     %a = plan.dispatch @k(%x : tensor<64xf32>) -> (tensor<64xf32>) reuse [0]
@@ -47,7 +47,7 @@ module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
   // CHECK-LABEL: plan.function @copies
   // CHECK:         plan.launch @k
   // CHECK:         plan.copy <read, input 0, {{.*}}> to <write, output 0
-  // CHECK:         plan.copy <read, output 1, offset = affine_map<() -> (128)>, length = affine_map<() -> (128)>> to <write, output 2, {{.*}} after [0]
+  // CHECK:         plan.copy <read, output 1, offset = 128, length = 128> to <write, output 2, {{.*}} after [0]
   // CHECK:         plan.copy <read, output 1, {{.*}}> to <write, output 3, {{.*}} after [0]
   func.func @copies(%x: tensor<64xf32>) -> (tensor<64xf32>, tensor<64xf32>, tensor<32xf32>, tensor<64xf32>) {
     %a = plan.dispatch @k(%x : tensor<64xf32>) -> (tensor<64xf32>) reuse [-1]
@@ -108,8 +108,8 @@ module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
 
   // Sizes are formulas over the inputs' dims; dims with one name are one symbol.
   // CHECK-LABEL: plan.function @symbolic symbols [{dim = 0 : i64, input = 0 : i64, name = "n"}]
-  // CHECK-SAME:    arena affine_map<()[s0] -> (((s0 * 4) ceildiv 256) * 256)>
-  // CHECK:         plan.launch @k {{.*}} #plan.range<write, arena 0, offset = affine_map<()[s0] -> (0)>, length = affine_map<()[s0] -> (s0 * 4)>>] scalars affine_map<()[s0] -> (s0)>
+  // CHECK-SAME:    arena ((s0 * 4) ceildiv 256) * 256
+  // CHECK:         plan.launch @k {{.*}} #plan.range<write, arena 0, offset = 0, length = s0 * 4>] scalars [s0]
   func.func @symbolic(%x: tensor<?xf32> {array.dims = ["n"]}, %y: tensor<?xf32> {array.dims = ["n"]}) -> tensor<?xf32> {
     %c0 = arith.constant 0 : index
     %n = tensor.dim %x, %c0 : tensor<?xf32>
@@ -126,10 +126,10 @@ module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
 
   // Sizes that are multiples of one symbol are placed like static ones, in units of it.
   // CHECK-LABEL: plan.function @open_batch
-  // CHECK-SAME:    arena affine_map<()[s0] -> (s0 * 1280)>
-  // CHECK:         plan.launch @k {{.*}}#plan.range<write, arena 0, offset = affine_map<()[s0] -> (0)>,
-  // CHECK:         plan.launch @k {{.*}}#plan.range<write, arena 0, offset = affine_map<()[s0] -> (s0 * 1024)>,
-  // CHECK:         plan.launch @k {{.*}}#plan.range<write, arena 0, offset = affine_map<()[s0] -> (0)>,
+  // CHECK-SAME:    arena s0 * 1280
+  // CHECK:         plan.launch @k {{.*}}#plan.range<write, arena 0, offset = 0,
+  // CHECK:         plan.launch @k {{.*}}#plan.range<write, arena 0, offset = s0 * 1024,
+  // CHECK:         plan.launch @k {{.*}}#plan.range<write, arena 0, offset = 0,
   func.func @open_batch(%x: tensor<?x64xf32>) -> tensor<?x64xf32> {
     %c0 = arith.constant 0 : index
     %n = tensor.dim %x, %c0 : tensor<?x64xf32>
@@ -142,10 +142,10 @@ module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
 
   // What begins where a multiple of the symbol is rounded up to the alignment ends so much later.
   // CHECK-LABEL: plan.function @unaligned
-  // CHECK-SAME:    arena affine_map<()[s0] -> (((s0 * 60) ceildiv 256) * 256 + 512)>
-  // CHECK:         plan.launch @k {{.*}}#plan.range<write, arena 0, offset = affine_map<()[s0] -> (0)>,
-  // CHECK:         plan.launch @k {{.*}}#plan.range<write, arena 0, offset = affine_map<()[s0] -> (((s0 * 28) ceildiv 256) * 256)>,
-  // CHECK:         plan.launch @k {{.*}}#plan.range<write, arena 0, offset = affine_map<()[s0] -> (((s0 * 48) ceildiv 256) * 256 + 256)>,
+  // CHECK-SAME:    arena ((s0 * 60) ceildiv 256) * 256 + 512
+  // CHECK:         plan.launch @k {{.*}}#plan.range<write, arena 0, offset = 0,
+  // CHECK:         plan.launch @k {{.*}}#plan.range<write, arena 0, offset = ((s0 * 28) ceildiv 256) * 256,
+  // CHECK:         plan.launch @k {{.*}}#plan.range<write, arena 0, offset = ((s0 * 48) ceildiv 256) * 256 + 256,
   func.func @unaligned(%x: tensor<?x3xf32>) -> tensor<?x3xf32> {
     %c0 = arith.constant 0 : index
     %n = tensor.dim %x, %c0 : tensor<?x3xf32>
@@ -158,10 +158,10 @@ module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
 
   // A buffer takes the place of one that is larger whatever the symbols are. Like terms are one.
   // CHECK-LABEL: plan.function @growing
-  // CHECK-SAME:    arena affine_map<()[s0, s1] -> ((s0 + s1 * 3) * 256 + (s0 + s1 * 2) * 256)>
-  // CHECK:         plan.launch @k {{.*}}#plan.range<write, arena 0, offset = affine_map<()[s0, s1] -> (0)>,
-  // CHECK:         plan.launch @k {{.*}}#plan.range<write, arena 0, offset = affine_map<()[s0, s1] -> ((s0 + s1 * 3) * 256)>,
-  // CHECK:         plan.launch @k {{.*}}#plan.range<write, arena 0, offset = affine_map<()[s0, s1] -> (0)>,
+  // CHECK-SAME:    arena (s0 + s1 * 3) * 256 + (s0 + s1 * 2) * 256
+  // CHECK:         plan.launch @k {{.*}}#plan.range<write, arena 0, offset = 0,
+  // CHECK:         plan.launch @k {{.*}}#plan.range<write, arena 0, offset = (s0 + s1 * 3) * 256,
+  // CHECK:         plan.launch @k {{.*}}#plan.range<write, arena 0, offset = 0,
   func.func @growing(%x: tensor<?x64xf32>, %y: tensor<?x64xf32>) -> tensor<?x64xf32> {
     %c0 = arith.constant 0 : index
     %n = tensor.dim %x, %c0 : tensor<?x64xf32>
@@ -178,7 +178,7 @@ module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
 
   // A product is the same in either order.
   // CHECK-LABEL: plan.function @transposed
-  // CHECK-SAME:    arena affine_map<()[s0, s1] -> ((s0 * s1) * 512)>
+  // CHECK-SAME:    arena (s0 * s1) * 512
   func.func @transposed(%x: tensor<?x?x64xf32>) -> tensor<?x?x64xf32> {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -193,10 +193,10 @@ module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
 
   // Or because ranges say so: 512 of the one are less than 1024 of the other.
   // CHECK-LABEL: plan.function @bounded
-  // CHECK-SAME:    arena affine_map<()[s0, s1] -> (s0 * 4 + 256)>
-  // CHECK:         plan.launch @k {{.*}}#plan.range<write, arena 0, offset = affine_map<()[s0, s1] -> (256)>,
-  // CHECK:         plan.launch @k {{.*}}#plan.range<write, arena 0, offset = affine_map<()[s0, s1] -> (0)>,
-  // CHECK:         plan.launch @k {{.*}}#plan.range<write, arena 0, offset = affine_map<()[s0, s1] -> (256)>,
+  // CHECK-SAME:    arena s0 * 4 + 256
+  // CHECK:         plan.launch @k {{.*}}#plan.range<write, arena 0, offset = 256,
+  // CHECK:         plan.launch @k {{.*}}#plan.range<write, arena 0, offset = 0,
+  // CHECK:         plan.launch @k {{.*}}#plan.range<write, arena 0, offset = 256,
   func.func @bounded(%x: tensor<?xf32> {array.dims = ["n"]}, %y: tensor<?xf32> {array.dims = ["m"]}) -> tensor<?xf32> attributes {array.dim_range = {m = [1, 512, 1], n = [1024, 4096, 64]}} {
     %c0 = arith.constant 0 : index
     %n = tensor.dim %x, %c0 : tensor<?xf32>
@@ -210,10 +210,10 @@ module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
 
   // Else it gets its own.
   // CHECK-LABEL: plan.function @unrelated
-  // CHECK-SAME:    arena affine_map<()[s0, s1] -> (((s0 * 4) ceildiv 256) * 256 + ((s1 * 4) ceildiv 256) * 256 + 256)>
-  // CHECK:         plan.launch @k {{.*}}#plan.range<write, arena 0, offset = affine_map<()[s0, s1] -> (256)>,
-  // CHECK:         plan.launch @k {{.*}}#plan.range<write, arena 0, offset = affine_map<()[s0, s1] -> (0)>,
-  // CHECK:         plan.launch @k {{.*}}#plan.range<write, arena 0, offset = affine_map<()[s0, s1] -> (((s0 * 4) ceildiv 256) * 256 + 256)>,
+  // CHECK-SAME:    arena ((s0 * 4) ceildiv 256) * 256 + ((s1 * 4) ceildiv 256) * 256 + 256
+  // CHECK:         plan.launch @k {{.*}}#plan.range<write, arena 0, offset = 256,
+  // CHECK:         plan.launch @k {{.*}}#plan.range<write, arena 0, offset = 0,
+  // CHECK:         plan.launch @k {{.*}}#plan.range<write, arena 0, offset = ((s0 * 4) ceildiv 256) * 256 + 256,
   func.func @unrelated(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
     %c0 = arith.constant 0 : index
     %n = tensor.dim %x, %c0 : tensor<?xf32>
@@ -242,8 +242,8 @@ module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
 // What sizes must be like goes into the plan.
 module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
   // CHECK-LABEL: plan.function @required
-  // CHECK-SAME:    requirements = [{comparison = 0 : i32, loc = loc(
-  // CHECK-SAME:    sizes = affine_map<()[s0] -> (s0, 4)>, what = "expected four"}]
+  // CHECK-SAME:    requirements = [{comparison = 0 : i32, left = #plan.formula<s0>, loc = loc(
+  // CHECK-SAME:    right = #plan.formula<4>, what = "expected four"}]
   func.func @required(%x: tensor<?xf32>) -> tensor<?xf32> {
     %c0 = arith.constant 0 : index
     %c4 = arith.constant 4 : index
@@ -292,8 +292,8 @@ module @repeated attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
   array.variable @w : tensor<64xf32> = dense<0.0>
   array.variable @v : tensor<64xf32> = dense<0.5>
 
-  // CHECK:         plan.fill <write, output 0, {{.*}}length = affine_map<() -> (400000000000)>> with 1065353216 size 4 after []
-  // CHECK:         plan.fill <write, output 1, {{.*}}length = affine_map<() -> (64)>> with 513 size 2 after []
+  // CHECK:         plan.fill <write, output 0, {{.*}}length = 400000000000> with 1065353216 size 4 after []
+  // CHECK:         plan.fill <write, output 1, {{.*}}length = 64> with 513 size 2 after []
   // CHECK:         plan.fill <write, variable 0, {{.*}}> with 3221225472 size 4 after []
   // CHECK-NOT:     plan.copy
   func.func @fills() -> (tensor<100000000000xf32>, tensor<32xi16>) {
@@ -345,7 +345,7 @@ module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
 
   // What the init function returns are buffers that outlive calls; a parameter that is returned as it is is copied there.
   // CHECK-LABEL: plan.function @main
-  // CHECK:         plan.launch @k [#plan.range<read, input 0, {{.*}}>, #plan.range<read, packed 0, offset = affine_map<() -> (0)>, length = affine_map<() -> (256)>>, #plan.range<write, output 0,
+  // CHECK:         plan.launch @k [#plan.range<read, input 0, {{.*}}>, #plan.range<read, packed 0, offset = 0, length = 256>, #plan.range<write, output 0,
   func.func @main(%x: tensor<64xf32>) -> tensor<64xf32> {
     %w = plan.packed 0 : tensor<64xf32>
     %y = plan.dispatch @k(%x, %w : tensor<64xf32>, tensor<64xf32>) -> (tensor<64xf32>) reuse [-1]

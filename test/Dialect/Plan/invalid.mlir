@@ -107,25 +107,64 @@ func.func @binding_alignment() {
 
 // -----
 
-// expected-error @+1 {{expected a grid of 3 results over symbols only}}
-func.func private @grid() attributes {plan.launch = #plan.launch_config<grid = affine_map<() -> (1)>, block = [1, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>}
+// expected-error @+1 {{expected a grid of 3 formulas, got 1}}
+func.func private @grid() attributes {plan.launch = #plan.launch_config<grid = [1], block = [1, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>}
 
 // -----
 
 // expected-error @+1 {{expected positive block dims, got 0}}
-func.func private @block() attributes {plan.launch = #plan.launch_config<grid = affine_map<() -> (1, 1, 1)>, block = [0, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>}
+func.func private @block() attributes {plan.launch = #plan.launch_config<grid = [1, 1, 1], block = [0, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>}
 
 // -----
 
 // expected-error @+1 {{expected 3 block and 3 cluster dims, got 2 and 3}}
-func.func private @dims() attributes {plan.launch = #plan.launch_config<grid = affine_map<() -> (1, 1, 1)>, block = [1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>}
+func.func private @dims() attributes {plan.launch = #plan.launch_config<grid = [1, 1, 1], block = [1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>}
 
 // -----
 
 // expected-error @+1 {{expected positive cluster dims, got 0}}
-func.func private @cluster() attributes {plan.launch = #plan.launch_config<grid = affine_map<() -> (1, 1, 1)>, block = [1, 1, 1], cluster = [1, 0, 1], shared = 0, scratch = 0>}
+func.func private @cluster() attributes {plan.launch = #plan.launch_config<grid = [1, 1, 1], block = [1, 1, 1], cluster = [1, 0, 1], shared = 0, scratch = 0>}
 
 // -----
 
 // expected-error @+1 {{expected sizes that are not negative, got shared = -1, scratch = 0}}
-func.func private @shared() attributes {plan.launch = #plan.launch_config<grid = affine_map<() -> (1, 1, 1)>, block = [1, 1, 1], cluster = [1, 1, 1], shared = -1, scratch = 0>}
+func.func private @shared() attributes {plan.launch = #plan.launch_config<grid = [1, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], shared = -1, scratch = 0>}
+
+// -----
+
+// expected-error @+1 {{expected a number, a symbol such as 's0', or one of 'min', 'max' and 'select'}}
+func.func private @word() attributes {size = #plan.formula<abs(s0)>}
+
+// -----
+
+// expected-error @+1 {{expected 2 formulas, got 1}}
+func.func private @operands() attributes {size = #plan.formula<max(s0)>}
+
+// -----
+
+// expected-error @+1 {{expected 3 formulas, got 2}}
+func.func private @selection() attributes {size = #plan.formula<select(s0, 4)>}
+
+// -----
+
+// expected-error @+1 {{expected ')'}}
+func.func private @parenthesis() attributes {size = #plan.formula<(s0 s1)>}
+
+// -----
+
+// expected-error @+1 {{expected formulas over 1 symbols, got s1 in 'arena'}}
+plan.function @arena symbols [{name = "n"}] inputs [] outputs [] arena s0 + s1 {
+}
+
+// -----
+
+plan.function @scalars symbols [{name = "n"}] inputs [] outputs [] arena 0 attributes {definitions = [#plan.formula<s0 * 2>]} {
+  // expected-error @+1 {{expected formulas over 2 symbols, got s2 in 'scalars'}}
+  plan.launch @k [] scalars [s1, max(s0, s2)] after []
+}
+
+// -----
+
+// expected-error @+1 {{expected the definition of s1 to be a formula over the symbols before it, got one of s2}}
+plan.function @definitions symbols [{name = "n"}] inputs [] outputs [] arena 0 attributes {definitions = [#plan.formula<s2 * 2>, #plan.formula<s0>]} {
+}

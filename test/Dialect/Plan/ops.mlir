@@ -3,8 +3,8 @@
 // CHECK-LABEL: module @kernel
 module @kernel attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
   func.func @kernel() attributes {
-      plan.launch = #plan.launch_config<grid = affine_map<()[s0] -> (s0 ceildiv 8, 1, 1)>, block = [256, 1, 1], cluster = [2, 1, 1], shared = 49152, scratch = 0>,
-      plan.guards = [#plan.value_guard<affine_map<()[s0] -> (s0)>, min = 1, max = 64, divisor = 4>, #plan.alignment_guard<binding = 0, bytes = 16>]} {
+      plan.launch = #plan.launch_config<grid = [s0 ceildiv 8, 1, 1], block = [256, 1, 1], cluster = [2, 1, 1], shared = 49152, scratch = 0>,
+      plan.guards = [#plan.value_guard<s0, min = 1, max = 64, divisor = 4>, #plan.alignment_guard<binding = 0, bytes = 16>]} {
     // CHECK: %[[N:.*]] = plan.scalar 0 max 4096 : index
     %n = plan.scalar 0 max 4096 : index
     // CHECK: plan.binding 0 read align 16 sizes(%[[N]]) : memref<?x64xf32>
@@ -35,19 +35,20 @@ func.func @tensors(%x: tensor<?x64xf32>, %c: tensor<4xf32>, %n: index) -> (tenso
 }
 
 // CHECK-LABEL: plan.function @main
-plan.function @main symbols [{name = "n"}] inputs [] outputs [] arena affine_map<()[s0] -> (s0 * 4)> {
-  // CHECK: plan.launch @kernel [#plan.range<read, input 0, {{.*}}>] scalars {{.*}} after []
-  plan.launch @kernel [#plan.range<read, input 0, offset = affine_map<()[s0] -> (0)>, length = affine_map<()[s0] -> (s0 * 256)>>]
-      scalars affine_map<()[s0] -> (s0)> after []
+// CHECK-SAME: arena s0 * 4 {
+plan.function @main symbols [{name = "n"}] inputs [] outputs [] arena s0 * 4 {
+  // CHECK: plan.launch @kernel [#plan.range<read, input 0, offset = 0, length = s0 * 256>] scalars [s0, s0 * 4 + 1] after []
+  plan.launch @kernel [#plan.range<read, input 0, offset = 0, length = s0 * 256>]
+      scalars [s0, s0 * 4 + 1] after []
   // CHECK: plan.copy <read, arena 0, {{.*}}> to <write, output 0, {{.*}}> after [0]
-  plan.copy <read, arena 0, offset = affine_map<()[s0] -> (0)>, length = affine_map<()[s0] -> (4)>>
-      to <write, output 0, offset = affine_map<()[s0] -> (0)>, length = affine_map<()[s0] -> (4)>> after [0]
-  // CHECK: plan.choose #{{.*}} after [1] {
+  plan.copy <read, arena 0, offset = 0, length = 4>
+      to <write, output 0, offset = 0, length = 4> after [0]
+  // CHECK: plan.choose 1 floordiv s0 after [1] {
   // CHECK-NEXT: } {
   // CHECK-NEXT: }
-  plan.choose affine_map<()[s0] -> (1 floordiv s0)> after [1] {
+  plan.choose 1 floordiv s0 after [1] {
   } {
   }
   // CHECK: plan.fill <write, variable 1, {{.*}}> with 0 size 4 after [1]
-  plan.fill <write, variable 1, offset = affine_map<()[s0] -> (0)>, length = affine_map<()[s0] -> (4)>> with 0 size 4 after [1]
+  plan.fill <write, variable 1, offset = 0, length = 4> with 0 size 4 after [1]
 }

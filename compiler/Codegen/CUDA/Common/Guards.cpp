@@ -53,11 +53,10 @@ bool hasSymbolicWidths(const KernelInfo &kernel) {
 bool addGuards(const KernelInfo &kernel, bool guardCounts, bool guardWidths) {
   MLIRContext *context = kernel.getFunction().getContext();
   Builder builder(context);
-  unsigned scalars = countScalars(kernel.function);
   SmallVector<Attribute> guards;
   auto addGuard = [&](AffineExpr value, int64_t max, int64_t divisor) {
-    auto map = AffineMapAttr::get(AffineMap::get(0, scalars, value));
-    auto guard = plan::ValueGuardAttr::get(context, map, /*min=*/0, max, divisor);
+    auto formula = plan::FormulaAttr::get(value);
+    auto guard = plan::ValueGuardAttr::get(context, formula, /*min=*/0, max, divisor);
     if (!llvm::is_contained(guards, Attribute(guard)))
       guards.push_back(guard);
   };
@@ -86,8 +85,8 @@ void addRangeGuard(const KernelInfo &kernel, AffineExpr value, int64_t min, int6
   func::FuncOp function = kernel.getFunction();
   MLIRContext *context = function.getContext();
   SmallVector<Attribute> guards(function->getAttrOfType<ArrayAttr>(plan::kGuardsAttr).getValue());
-  auto map = AffineMapAttr::get(AffineMap::get(0, countScalars(function), value));
-  guards.push_back(plan::ValueGuardAttr::get(context, map, min, max, /*divisor=*/1));
+  guards.push_back(plan::ValueGuardAttr::get(context, plan::FormulaAttr::get(value), min, max,
+                                             /*divisor=*/1));
   function->setAttr(plan::kGuardsAttr, ArrayAttr::get(context, guards));
 }
 
@@ -95,7 +94,7 @@ std::pair<int64_t, int64_t> getGuardedRange(func::FuncOp function, AffineExpr va
   std::pair<int64_t, int64_t> range(0, INT64_MAX);
   if (auto guards = function->getAttrOfType<ArrayAttr>(plan::kGuardsAttr))
     for (auto guard : guards.getAsRange<plan::ValueGuardAttr>())
-      if (guard.getValue().getValue().getResult(0) == value)
+      if (guard.getValue() == plan::FormulaAttr::get(value))
         range = {std::max(range.first, static_cast<int64_t>(guard.getMin())),
                  std::min(range.second, static_cast<int64_t>(guard.getMax()))};
   return range;
@@ -118,8 +117,8 @@ void addNonEmptyGuards(const KernelInfo &kernel) {
     AffineExpr count = getElementCountFormula(binding);
     if (isa<AffineConstantExpr>(count))
       continue;
-    auto map = AffineMapAttr::get(AffineMap::get(0, countScalars(function), count));
-    auto guard = plan::ValueGuardAttr::get(context, map, /*min=*/1, kNarrowLimit, 1);
+    auto formula = plan::FormulaAttr::get(count);
+    auto guard = plan::ValueGuardAttr::get(context, formula, /*min=*/1, kNarrowLimit, 1);
     if (!llvm::is_contained(guards, Attribute(guard)))
       guards.push_back(guard);
   }

@@ -138,24 +138,23 @@ void KernelFrame::spreadBlocks(Value blocks) {
 
 LogicalResult KernelFrame::finish(Value blocks, int64_t cluster) {
   MLIRContext *context = builder.getContext();
-  AffineExpr formula = getScalarFormula(blocks, context);
-  if (!formula)
+  AffineExpr count = getScalarFormula(blocks, context);
+  if (!count)
     return kernel.getFunction().emitOpError(
         "expected a number of blocks that is a formula over the kernel's scalars");
   if (sharedBytes > kernel.target->sharedPerBlock)
     return kernel.getFunction().emitOpError("expected at most ")
            << kernel.target->sharedPerBlock << " bytes of shared memory, got " << sharedBytes;
-  AffineExpr one = getAffineConstantExpr(1, context);
-  AffineMap grid = AffineMap::get(0, countScalars(kernel.function), {formula, one, one}, context);
+  auto one = plan::FormulaAttr::getConstant(context, 1);
   func::FuncOp function = kernel.function;
   function->setAttr(plan::kLaunchAttr,
-                    plan::LaunchAttr::get(context, AffineMapAttr::get(grid), {threads, 1, 1},
-                                          {cluster, 1, 1}, sharedBytes,
+                    plan::LaunchAttr::get(context, {plan::FormulaAttr::get(count), one, one},
+                                          {threads, 1, 1}, {cluster, 1, 1}, sharedBytes,
                                           /*scratch=*/0));
   // Where no multiprocessor gets a second of the largest blocks, the assembler had better not save
   // registers for one.
   constexpr int64_t largestBlock = 1024;
-  auto number = dyn_cast<AffineConstantExpr>(formula);
+  auto number = dyn_cast<AffineConstantExpr>(count);
   if (number && number.getValue() <= kernel.target->multiprocessors && threads == largestBlock)
     setFewestBlocks(1);
   // Nor do wide indices: what they take is better than what would be spilled for one more block.

@@ -14,8 +14,8 @@
 
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/Passes.h"
+#include "compiler/Dialect/Plan/IR/FormulaValues.h"
 
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -36,35 +36,29 @@ struct FoldGrids final : impl::FoldGridsBase<FoldGrids> {
   void runOnOperation() override;
 
 private:
-  bool mayExceed(AffineExpr blocks);
+  bool mayExceed(plan::FormulaAttr blocks);
 };
 
 } // namespace
 
-bool FoldGrids::mayExceed(AffineExpr blocks) {
-  if (auto number = dyn_cast<AffineConstantExpr>(blocks))
-    return number.getValue() > limit;
+bool FoldGrids::mayExceed(plan::FormulaAttr blocks) {
+  if (std::optional<int64_t> number = blocks.asConstant())
+    return *number > limit;
   // What makes do with narrow indices has fewer elements than a whole grid has blocks.
   auto bits = getOperation()->getAttrOfType<IntegerAttr>(kIndexBitsAttr);
   return limit < INT32_MAX || !bits || bits.getInt() > 32;
 }
 
 /// The value of `formula`, whose symbols are the scalars of the kernel.
-static Value emitFormula(OpBuilder &builder, Location loc, AffineExpr formula, unsigned scalars) {
-  SmallVector<OpFoldResult> symbols;
-  for (unsigned ordinal = 0; ordinal < scalars; ++ordinal)
-    symbols.push_back(formula.isFunctionOfSymbol(ordinal)
-                          ? OpFoldResult(plan::ScalarOp::create(
-                                builder, loc, builder.getIndexType(), ordinal, IntegerAttr()))
-                          : builder.getIndexAttr(0));
-  OpFoldResult value = affine::makeComposedFoldedAffineApply(
-      builder, loc, AffineMap::get(0, scalars, formula), symbols);
-  return getValueOrCreateConstantIndexOp(builder, loc, value);
+static Value emitFormula(OpBuilder &builder, Location loc, plan::FormulaAttr formula) {
+  return plan::emitFormula(builder, loc, formula, /*symbols=*/{}, [&](unsigned ordinal) -> Value {
+    return plan::ScalarOp::create(builder, loc, builder.getIndexType(), ordinal, IntegerAttr());
+  });
 }
 
 /// Makes the ops of `body` from the first one on that knows where its thread is those of a loop
 /// over block numbers. Buffers in shared memory are the same in all rounds.
-static void makeLoop(Block &body, AffineExpr blocks, AffineExpr grid, unsigned scalars) {
+static void makeLoop(Block &body, plan::FormulaAttr blocks, plan::FormulaAttr grid) {
   auto isPlaced = [](Operation &op) { return isa<plan::WorkgroupIdOp, gpu::ThreadIdOp>(op); };
   Operation *first = &*llvm::find_if(body, isPlaced);
   SmallVector<Operation *> moved;
@@ -80,8 +74,8 @@ static void makeLoop(Block &body, AffineExpr blocks, AffineExpr grid, unsigned s
   OpBuilder builder(body.getTerminator());
   Location loc = first->getLoc();
   Value from = plan::WorkgroupIdOp::create(builder, loc, plan::Axis::X);
-  Value to = emitFormula(builder, loc, blocks, scalars);
-  Value step = emitFormula(builder, loc, grid, scalars);
+  Value to = emitFormula(builder, loc, blocks);
+  Value step = emitFormula(builder, loc, grid);
   auto loop = scf::ForOp::create(builder, loc, from, to, step);
   Operation *end = loop.getBody()->getTerminator();
   for (Operation *op : moved)
@@ -99,26 +93,21 @@ void FoldGrids::runOnOperation() {
   auto launch = function->getAttrOfType<plan::LaunchAttr>(plan::kLaunchAttr);
   if (!launch)
     return;
-  AffineMap map = launch.getGrid().getValue();
-  AffineExpr blocks = map.getResult(0);
+  plan::FormulaAttr blocks = launch.getGrid().front();
   if (!mayExceed(blocks))
     return;
   if (llvm::any_of(launch.getCluster(), [](int64_t size) { return size != 1; })) {
-    if (!isa<AffineConstantExpr>(blocks))
+    if (!blocks.isConstant())
       return; // the guards of variants with clusters bound their sizes
     function.emitOpError("expected at most ")
-        << limit << " blocks in clusters, got " << cast<AffineConstantExpr>(blocks).getValue();
+        << limit << " blocks in clusters, got " << *blocks.asConstant();
     return signalPassFailure();
   }
-  AffineExpr grid = blocks.ceilDiv(blocks.floorDiv(limit) + 1);
-  if (auto number = dyn_cast<AffineConstantExpr>(blocks))
-    grid = getAffineConstantExpr(llvm::divideCeil(number.getValue(), number.getValue() / limit + 1),
-                                 &getContext());
-  makeLoop(function.getBody().front(), blocks, grid, map.getNumSymbols());
-  AffineExpr one = getAffineConstantExpr(1, &getContext());
-  map = AffineMap::get(0, map.getNumSymbols(), {grid, one, one}, &getContext());
+  plan::FormulaAttr grid = blocks.ceilDiv(blocks.floorDiv(limit) + 1),
+                    one = plan::FormulaAttr::getConstant(&getContext(), 1);
+  makeLoop(function.getBody().front(), blocks, grid);
   function->setAttr(plan::kLaunchAttr,
-                    plan::LaunchAttr::get(&getContext(), AffineMapAttr::get(map), launch.getBlock(),
+                    plan::LaunchAttr::get(&getContext(), {grid, one, one}, launch.getBlock(),
                                           launch.getCluster(), launch.getShared(),
                                           launch.getScratch()));
 }

@@ -106,9 +106,9 @@ static void dropInvariance(LLVM::LLVMFuncOp kernel) {
 /// nothing if sizes that are not known now decide.
 static std::optional<double> countWaves(plan::LaunchAttr launch, const Target &target) {
   int64_t blocks = 1, threads = 1;
-  for (AffineExpr expr : launch.getGrid().getValue().getResults()) {
-    auto count = dyn_cast<AffineConstantExpr>(expr);
-    if (!count || llvm::MulOverflow(blocks, count.getValue(), blocks))
+  for (plan::FormulaAttr along : launch.getGrid()) {
+    std::optional<int64_t> count = along.asConstant();
+    if (!count || llvm::MulOverflow(blocks, *count, blocks))
       return std::nullopt;
   }
   for (int64_t count : launch.getBlock())

@@ -10,9 +10,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Dialect/Array/Transforms/ExtentResolver.h"
+#include "compiler/Dialect/Array/Transforms/ExtentRules.h"
 
 #include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -21,20 +22,9 @@ namespace xc::array {
 
 static RankedTensorType getType(Value value) { return cast<RankedTensorType>(value.getType()); }
 
-LogicalResult ExtentResolver::applyIndexRule(Operation *op) {
-  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case([&](TakeOp take) { return resolveTake(take); })
-      .Case([&](TakeAlongAxisOp take) { return resolveTakeAlongAxis(take); })
-      .Case([&](GatherOp gather) { return resolveGather(gather); })
-      .Case([&](ScatterOp scatter) { return resolveScatter(scatter); })
-      .Case([&](DynamicSliceOp slice) { return resolveDynamicSlice(slice); })
-      .Case([&](DynamicUpdateSliceOp update) { return resolveDynamicUpdateSlice(update); })
-      .Default([&](Operation *other) { return refuse(other); });
-}
-
-Value ExtentResolver::clampIndices(Value indices, Value extent) {
-  ExpressionBuilder e(builder, indices.getLoc());
-  Type element = builder.getI64Type();
+static Value clampIndices(BoundedValues &bounded, Value indices, Value extent) {
+  ExpressionBuilder e(bounded.builder, indices.getLoc());
+  Type element = bounded.builder.getI64Type();
   Value last = e.sub(extent, e.integer(1, element));
   // Unsigned numbers that i64 does not hold are beyond every extent as well.
   Value wide = indices;
@@ -47,93 +37,95 @@ Value ExtentResolver::clampIndices(Value indices, Value extent) {
   return e.make<MaxOp>(low, e.integer(0, element));
 }
 
-Value ExtentResolver::zeroIfEmpty(Value value, ArrayRef<Value> extents) {
-  ExpressionBuilder e(builder, value.getLoc());
+static Value zeroIfEmpty(BoundedValues &bounded, Value value, ArrayRef<Value> extents) {
+  ExpressionBuilder e(bounded.builder, value.getLoc());
   for (Value extent : extents) {
-    Value any = e.compare(CompareDirection::Gt, extent, e.integer(0, builder.getI64Type()));
+    Value any = e.compare(CompareDirection::Gt, extent, e.integer(0, bounded.builder.getI64Type()));
     Value zero = e.make<ConstantOp>(cast<ElementsAttr>(DenseElementsAttr::get(
         RankedTensorType::get({}, getElementTypeOrSelf(value.getType())),
-        ArrayRef<Attribute>(builder.getZeroAttr(getElementTypeOrSelf(value.getType()))))));
+        ArrayRef<Attribute>(bounded.builder.getZeroAttr(getElementTypeOrSelf(value.getType()))))));
     value = e.select(any, value, zero);
   }
   return value;
 }
 
-LogicalResult ExtentResolver::resolveTake(TakeOp op) {
-  Value array = arrayOf(op.getOperand()), indices = arrayOf(op.getIndices());
-  Extents extents = extentsOf(op.getOperand());
+static LogicalResult resolveTake(BoundedValues &bounded, TakeOp op) {
+  Value array = bounded.arrayOf(op.getOperand()), indices = bounded.arrayOf(op.getIndices());
+  Extents extents = bounded.extentsOf(op.getOperand());
   Value extent = extents[op.getAxis()];
   if (extent)
-    indices = clampIndices(indices, extent);
-  Value taken = rebuild(op, {array, indices})->getResult(0);
+    indices = clampIndices(bounded, indices, extent);
+  Value taken = bounded.rebuild(op, {array, indices})->getResult(0);
   if (extent)
-    taken = zeroIfEmpty(taken, extent);
-  Extents own = extentsOf(op.getIndices());
+    taken = zeroIfEmpty(bounded, taken, extent);
+  Extents own = bounded.extentsOf(op.getIndices());
   extents.erase(extents.begin() + op.getAxis());
   extents.insert(extents.begin() + op.getAxis(), own.begin(), own.end());
-  define(op.getResult(), taken, extents);
-  replaced.push_back(op);
+  bounded.define(op.getResult(), taken, extents);
+  bounded.eraseLater(op);
   return success();
 }
 
-LogicalResult ExtentResolver::resolveTakeAlongAxis(TakeAlongAxisOp op) {
+static LogicalResult resolveTakeAlongAxis(BoundedValues &bounded, TakeAlongAxisOp op) {
   int64_t axis = op.getAxis();
   Extents extents;
   for (int64_t dim = 0; dim < op.getType().getRank(); ++dim) {
-    FailureOr<Value> extent = dim == axis ? FailureOr<Value>(extentOf(op.getIndices(), dim))
-                                          : unify(op, {{0, dim}, {1, dim}});
+    FailureOr<Value> extent = dim == axis ? FailureOr<Value>(bounded.extentOf(op.getIndices(), dim))
+                                          : bounded.unify(op, {{0, dim}, {1, dim}});
     if (failed(extent))
       return failure();
     extents.push_back(*extent);
   }
-  Value indices = arrayOf(op.getIndices()), extent = extentOf(op.getOperand(), axis);
+  Value indices = bounded.arrayOf(op.getIndices()),
+        extent = bounded.extentOf(op.getOperand(), axis);
   if (extent)
-    indices = clampIndices(indices, extent);
-  Value taken = rebuild(op, {arrayOf(op.getOperand()), indices})->getResult(0);
+    indices = clampIndices(bounded, indices, extent);
+  Value taken = bounded.rebuild(op, {bounded.arrayOf(op.getOperand()), indices})->getResult(0);
   if (extent)
-    taken = zeroIfEmpty(taken, extent);
-  define(op.getResult(), taken, extents);
-  replaced.push_back(op);
+    taken = zeroIfEmpty(bounded, taken, extent);
+  bounded.define(op.getResult(), taken, extents);
+  bounded.eraseLater(op);
   return success();
 }
 
-LogicalResult ExtentResolver::resolveGather(GatherOp op) {
-  ExpressionBuilder e = expressions(op);
-  Value indices = arrayOf(op.getIndices());
-  Extents extents = extentsOf(op.getIndices()), from = extentsOf(op.getOperand());
+static LogicalResult resolveGather(BoundedValues &bounded, GatherOp op) {
+  ExpressionBuilder e = bounded.expressions(op);
+  Value indices = bounded.arrayOf(op.getIndices());
+  Extents extents = bounded.extentsOf(op.getIndices()), from = bounded.extentsOf(op.getOperand());
   if (extents.back())
-    return refuse(op);
+    return bounded.refuse(op);
   extents.pop_back();
   // One limit for each component of an index vector.
   SmallVector<Value> limits, reached;
   for (int64_t axis : op.getAxes()) {
-    Value limit = from[axis] ? from[axis] : sizeAsData(arrayOf(op.getOperand()), axis);
+    Value limit =
+        from[axis] ? from[axis] : bounded.sizeAsData(bounded.arrayOf(op.getOperand()), axis);
     if (from[axis])
       reached.push_back(from[axis]);
     limits.push_back(e.make<ExpandDimsOp>(limit, int64_t(0)));
   }
   if (!reached.empty())
-    indices = clampIndices(indices, limits.size() == 1
-                                        ? limits.front()
-                                        : e.make<ConcatenateOp>(limits, /*axis=*/int64_t(0)));
-  Value taken = rebuild(op, {arrayOf(op.getOperand()), indices})->getResult(0);
+    indices = clampIndices(bounded, indices,
+                           limits.size() == 1 ? limits.front()
+                                              : e.make<ConcatenateOp>(limits, /*axis=*/int64_t(0)));
+  Value taken = bounded.rebuild(op, {bounded.arrayOf(op.getOperand()), indices})->getResult(0);
   for (auto [dim, extent] : llvm::enumerate(from))
     if (!llvm::is_contained(op.getAxes(), static_cast<int64_t>(dim)))
       extents.push_back(extent);
-  define(op.getResult(), zeroIfEmpty(taken, reached), extents);
-  replaced.push_back(op);
+  bounded.define(op.getResult(), zeroIfEmpty(bounded, taken, reached), extents);
+  bounded.eraseLater(op);
   return success();
 }
 
 /// Behind the operand's own extents anything may be written.
-LogicalResult ExtentResolver::resolveScatter(ScatterOp op) {
-  Value indices = arrayOf(op.getIndices());
+static LogicalResult resolveScatter(BoundedValues &bounded, ScatterOp op) {
+  Value indices = bounded.arrayOf(op.getIndices());
   int64_t vectors = getType(indices).getRank() - 1;
-  if (extentOf(op.getIndices(), vectors))
-    return refuse(op);
+  if (bounded.extentOf(op.getIndices(), vectors))
+    return bounded.refuse(op);
   SmallVector<std::pair<int64_t, Value>> dropped;
   for (int64_t dim = 0; dim < vectors; ++dim) {
-    FailureOr<Value> extent = unify(op, {{1, dim}, {2, dim}});
+    FailureOr<Value> extent = bounded.unify(op, {{1, dim}, {2, dim}});
     if (failed(extent))
       return failure();
     if (*extent)
@@ -142,16 +134,17 @@ LogicalResult ExtentResolver::resolveScatter(ScatterOp op) {
   int64_t window = vectors;
   for (int64_t dim = 0; dim < op.getType().getRank(); ++dim)
     if (!llvm::is_contained(op.getAxes(), dim))
-      if (failed(unify(op, {{0, dim}, {2, window++}})))
+      if (failed(bounded.unify(op, {{0, dim}, {2, window++}})))
         return failure();
   if (!dropped.empty()) {
     // -1 is inside of no dim, which the largest number of a narrow type may be.
-    indices = expressions(op).convert(indices, builder.getI64Type());
+    indices = bounded.expressions(op).convert(indices, bounded.builder.getI64Type());
     for (auto [dim, extent] : dropped)
-      indices = fillBehind(indices, dim, extent, builder.getI64IntegerAttr(-1));
+      indices = bounded.fillBehind(indices, dim, extent, bounded.builder.getI64IntegerAttr(-1));
   }
-  Operation *rebuilt = rebuild(op, {arrayOf(op.getOperand()), indices, arrayOf(op.getUpdates())});
-  defineAll(op, rebuilt, extentsOf(op.getOperand()));
+  Operation *rebuilt = bounded.rebuild(
+      op, {bounded.arrayOf(op.getOperand()), indices, bounded.arrayOf(op.getUpdates())});
+  bounded.defineAll(op, rebuilt, bounded.extentsOf(op.getOperand()));
   return success();
 }
 
@@ -162,55 +155,70 @@ static bool isZero(Value value) {
 }
 
 /// Of a dim with an extent a box holds the first elements, 0 where there are none.
-LogicalResult ExtentResolver::resolveDynamicSlice(DynamicSliceOp op) {
-  FailureOr<ResultShape> shape = getResultShape(op);
+static LogicalResult resolveDynamicSlice(BoundedValues &bounded, DynamicSliceOp op) {
+  FailureOr<ResultShape> shape = getResultShape(bounded, op);
   if (failed(shape))
     return failure();
-  ExpressionBuilder e = expressions(op);
+  ExpressionBuilder e = bounded.expressions(op);
   SmallVector<Value> starts(op.getStarts());
-  Value array = arrayOf(op.getOperand());
+  Value array = bounded.arrayOf(op.getOperand());
   for (auto [dim, start] : llvm::enumerate(starts)) {
-    Value own = extentOf(op.getOperand(), dim), wanted = shape->extents[dim];
+    Value own = bounded.extentOf(op.getOperand(), dim), wanted = shape->extents[dim];
     if (!own && !wanted)
       continue;
-    bool isWhole = own && wanted && equality.areEqual(op, own, wanted);
+    bool isWhole = own && wanted && bounded.equality.areEqual(op, own, wanted);
     if (!own || !wanted || !(isWhole || isZero(start))) {
       if (!own)
-        return refuse(op);
-      return refuseDim(op, 0, dim,
-                       "which a box that does not begin at 0 has to have too, with "
-                       "sizes(array.dim of it); array.take reads single indices");
+        return bounded.refuse(op);
+      return bounded.refuseDim(op, 0, dim,
+                               "which a box that does not begin at 0 has to have too, with "
+                               "sizes(array.dim of it); array.take reads single indices");
     }
     if (!isWhole)
-      array =
-          fillBehind(array, dim, own, builder.getZeroAttr(getElementTypeOrSelf(array.getType())));
+      array = bounded.fillBehind(
+          array, dim, own, bounded.builder.getZeroAttr(getElementTypeOrSelf(array.getType())));
     start = e.integer(0, getElementTypeOrSelf(start.getType()));
   }
   Value box = e.make<DynamicSliceOp>(shape->type, array, starts, shape->sizes);
-  define(op.getResult(), box, shape->extents);
-  replaced.push_back(op);
+  bounded.define(op.getResult(), box, shape->extents);
+  bounded.eraseLater(op);
   return success();
 }
 
 /// The box lies before the extent, as far as that has room for it.
-LogicalResult ExtentResolver::resolveDynamicUpdateSlice(DynamicUpdateSliceOp op) {
-  ExpressionBuilder e = expressions(op);
-  SmallVector<Value> operands = arraysOf(op->getOperands());
+static LogicalResult resolveDynamicUpdateSlice(BoundedValues &bounded, DynamicUpdateSliceOp op) {
+  ExpressionBuilder e = bounded.expressions(op);
+  SmallVector<Value> operands = bounded.arraysOf(op->getOperands());
   Value update = operands[1];
   for (int64_t dim = 0; dim < op.getType().getRank(); ++dim) {
-    Value own = extentOf(op.getOperand(), dim), box = extentOf(op.getUpdate(), dim);
+    Value own = bounded.extentOf(op.getOperand(), dim), box = bounded.extentOf(op.getUpdate(), dim);
     Value &start = operands[2 + dim];
     if (box) {
-      if (failed(unify(op, {{0, dim}, {1, dim}})))
+      if (failed(bounded.unify(op, {{0, dim}, {1, dim}})))
         return failure();
       start = e.integer(0, getElementTypeOrSelf(start.getType()));
     } else if (own) {
-      Value room = e.sub(own, sizeAsData(update, dim));
-      start = clampIndices(start, e.add(room, e.integer(1, builder.getI64Type())));
+      Value room = e.sub(own, bounded.sizeAsData(update, dim));
+      start = clampIndices(bounded, start, e.add(room, e.integer(1, bounded.builder.getI64Type())));
     }
   }
-  defineAll(op, rebuild(op, operands), extentsOf(op.getOperand()));
+  bounded.defineAll(op, bounded.rebuild(op, operands), bounded.extentsOf(op.getOperand()));
   return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Which op has which rule
+//===----------------------------------------------------------------------===//
+
+LogicalResult applyIndexRule(BoundedValues &bounded, Operation *op) {
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](TakeOp take) { return resolveTake(bounded, take); })
+      .Case([&](TakeAlongAxisOp take) { return resolveTakeAlongAxis(bounded, take); })
+      .Case([&](GatherOp gather) { return resolveGather(bounded, gather); })
+      .Case([&](ScatterOp scatter) { return resolveScatter(bounded, scatter); })
+      .Case([&](DynamicSliceOp slice) { return resolveDynamicSlice(bounded, slice); })
+      .Case([&](DynamicUpdateSliceOp update) { return resolveDynamicUpdateSlice(bounded, update); })
+      .Default([&](Operation *other) { return bounded.refuse(other); });
 }
 
 } // namespace xc::array

@@ -9,11 +9,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Dialect/Array/Transforms/ExtentResolver.h"
+#include "compiler/Dialect/Array/Transforms/ExtentRules.h"
 
 #include "compiler/Dialect/Array/IR/Demands.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -22,85 +24,42 @@ namespace xc::array {
 
 static RankedTensorType getType(Value value) { return cast<RankedTensorType>(value.getType()); }
 
-LogicalResult ExtentResolver::applyShapeRule(Operation *op) {
-  if (op->getNumResults() == 1 && op->getResult(0).getType().isIndex() &&
-      isa<arith::ArithDialect>(op->getDialect()))
-    return resolveSizeArithmetic(op);
-  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case([&](SetExtentOp set) { return resolveSetExtent(set); })
-      .Case([&](ExtentOp extent) { return resolveDim(op, extent.getOperand(), extent.getAxis()); })
-      .Case([&](DimOp dim) { return resolveDim(op, dim.getOperand(), dim.getAxis()); })
-      .Case([&](tensor::DimOp dim) {
-        std::optional<int64_t> index = dim.getConstantIndex();
-        return index ? resolveDim(op, dim.getSource(), *index) : refuse(op);
-      })
-      .Case([&](FromIndexOp from) {
-        ExpressionBuilder e = expressions(op);
-        define(from.getResult(),
-               e.convert(sizes.lookup(from.getOperand()).extent, from.getType().getElementType()));
-        replaced.push_back(op);
-        return success();
-      })
-      .Case([&](PadToBoundOp pad) {
-        Value array = arrayOf(pad.getOperand());
-        for (auto [dim, extent] : llvm::enumerate(extentsOf(pad.getOperand())))
-          if (extent)
-            array = fillBehind(array, dim, extent, pad.getValue());
-        if (!areCompatibleTypes(array.getType(), pad.getType()))
-          return LogicalResult(pad.emitOpError("expected a result of the bounds' sizes, ")
-                               << array.getType() << ", got " << pad.getType());
-        define(pad.getResult(), array);
-        replaced.push_back(op);
-        return success();
-      })
-      .Case([&](AppendOp append) { return resolveAppend(append); })
-      .Case([&](IotaOp iota) { return resolveIota(iota); })
-      .Case([&](BroadcastInDimOp broadcast) { return resolveBroadcast(broadcast); })
-      .Case([&](ReshapeOp reshape) { return resolveReshape(reshape); })
-      .Case([&](TransposeOp transpose) { return resolveTranspose(transpose); })
-      .Case([&](ReverseOp reverse) { return resolveReverse(reverse); })
-      .Case([&](SliceOp slice) { return resolveSlice(slice); })
-      .Case([&](PadOp pad) { return resolvePad(pad); })
-      .Case([&](tensor::CastOp cast) { return resolveCast(cast); })
-      .Case([&](ConcatenateOp concatenate) { return resolveConcatenate(concatenate); })
-      .Default([&](Operation *other) { return applyIndexRule(other); });
-}
-
 //===----------------------------------------------------------------------===//
 // Extents and sizes
 //===----------------------------------------------------------------------===//
 
-LogicalResult ExtentResolver::resolveSetExtent(SetExtentOp op) {
-  Value array = arrayOf(op.getOperand());
-  Extents extents = extentsOf(op.getOperand());
+static LogicalResult resolveSetExtent(BoundedValues &bounded, SetExtentOp op) {
+  Value array = bounded.arrayOf(op.getOperand());
+  Extents extents = bounded.extentsOf(op.getOperand());
   int64_t axis = op.getAxis();
-  Value extent = clampExtent(op.getLoc(), op.getCount(), array, axis);
-  if (Value old = extents[axis]; old && equality.areEqual(op, extent, old)) {
+  Value extent = bounded.clampExtent(op.getLoc(), op.getCount(), array, axis);
+  if (Value old = extents[axis]; old && bounded.equality.areEqual(op, extent, old)) {
     extent = old;
   } else if (old) {
-    extent = expressions(op).make<MinOp>(extent, old);
-    equality.setOrigin(extent, ExtentEquality::Kind::Cut, op.getCount(), old);
-    setLimit(extent, array, axis);
+    extent = bounded.expressions(op).make<MinOp>(extent, old);
+    bounded.equality.setOrigin(extent, ExtentEquality::Kind::Cut, op.getCount(), old);
+    bounded.setLimit(extent, array, axis);
   }
   extents[axis] = extent;
-  bounded[op.getResult()] = {array, extents};
-  replaced.push_back(op);
+  bounded.setArray(op.getResult(), array, extents);
+  bounded.eraseLater(op);
   return success();
 }
 
-LogicalResult ExtentResolver::resolveDim(Operation *op, Value tensor, int64_t dim) {
-  Value array = arrayOf(tensor), extent = extentOf(tensor, dim), result = op->getResult(0);
-  replaced.push_back(op);
+static LogicalResult resolveDim(BoundedValues &bounded, Operation *op, Value tensor, int64_t dim) {
+  Value array = bounded.arrayOf(tensor), extent = bounded.extentOf(tensor, dim),
+        result = op->getResult(0);
+  bounded.eraseLater(op);
   if (isa<ExtentOp>(op)) {
     Type element = getType(result).getElementType();
-    ExpressionBuilder e = expressions(op);
-    define(result, e.convert(extent ? extent : sizeAsData(array, dim), element));
+    ExpressionBuilder e = bounded.expressions(op);
+    bounded.define(result, e.convert(extent ? extent : bounded.sizeAsData(array, dim), element));
     return success();
   }
-  SizeBuilder size(builder, op->getLoc());
+  SizeBuilder size(bounded.builder, op->getLoc());
   Value bound = size.value(size.size(array, dim));
   if (extent)
-    sizes[result] = {bound, extent};
+    bounded.sizes[result] = {bound, extent};
   else
     result.replaceAllUsesWith(bound);
   return success();
@@ -154,19 +113,19 @@ static Value computeAsData(ExpressionBuilder &e, Operation *op, Value lhs, Value
       .Default([](Operation *) { return Value(); });
 }
 
-LogicalResult ExtentResolver::resolveSizeArithmetic(Operation *op) {
-  ExpressionBuilder e = expressions(op);
+static LogicalResult resolveSizeArithmetic(BoundedValues &bounded, Operation *op) {
+  ExpressionBuilder e = bounded.expressions(op);
   if (op->getNumOperands() != 2)
-    return refuse(op);
+    return bounded.refuse(op);
   SmallVector<Value> data, bounds;
   for (Value operand : op->getOperands()) {
-    auto known = sizes.find(operand);
-    if (known != sizes.end()) {
+    auto known = bounded.sizes.find(operand);
+    if (known != bounded.sizes.end()) {
       data.push_back(known->second.extent);
       bounds.push_back(known->second.bound);
       continue;
     }
-    Type element = builder.getI64Type();
+    Type element = bounded.builder.getI64Type();
     std::optional<int64_t> constant = getConstantIntValue(operand);
     data.push_back(constant ? e.integer(*constant, element)
                             : e.make<FromIndexOp>(RankedTensorType::get({}, element), operand));
@@ -174,7 +133,7 @@ LogicalResult ExtentResolver::resolveSizeArithmetic(Operation *op) {
   }
   Value extent = computeAsData(e, op, data[0], data[1]);
   if (!extent)
-    return refuse(op);
+    return bounded.refuse(op);
   // What grows with the extents has the bound that it makes of their bounds.
   Value bound;
   bool grows = isa<arith::AddIOp, arith::MulIOp, arith::MaxSIOp, arith::MaxUIOp, arith::MinSIOp,
@@ -182,22 +141,22 @@ LogicalResult ExtentResolver::resolveSizeArithmetic(Operation *op) {
   bool growsWithFirst =
       isa<arith::SubIOp, arith::DivSIOp, arith::DivUIOp, arith::CeilDivSIOp, arith::CeilDivUIOp>(
           op) &&
-      !sizes.contains(op->getOperand(1));
+      !bounded.sizes.contains(op->getOperand(1));
   if ((grows || growsWithFirst) && bounds[0] && bounds[1]) {
-    Operation *clone = builder.clone(*op);
+    Operation *clone = bounded.builder.clone(*op);
     clone->setOperands(bounds);
     SmallVector<Value> folded;
-    bool isKnown = succeeded(builder.tryFold(clone, folded)) && !folded.empty();
+    bool isKnown = succeeded(bounded.builder.tryFold(clone, folded)) && !folded.empty();
     bound = isKnown ? folded.front() : clone->getResult(0);
     if (isKnown && bound.getDefiningOp() != clone)
       clone->erase();
   }
-  sizes[op->getResult(0)] = {bound, extent};
-  replaced.push_back(op);
+  bounded.sizes[op->getResult(0)] = {bound, extent};
+  bounded.eraseLater(op);
   return success();
 }
 
-FailureOr<ExtentResolver::ResultShape> ExtentResolver::getResultShape(ArraySizedOpInterface op) {
+FailureOr<ResultShape> getResultShape(BoundedValues &bounded, ArraySizedOpInterface op) {
   auto type = getType(op->getResult(0));
   Dims shape(type.getShape());
   ResultShape result;
@@ -210,9 +169,9 @@ FailureOr<ExtentResolver::ResultShape> ExtentResolver::getResultShape(ArraySized
     if (!ShapedType::isDynamic(known))
       continue;
     Value given = *size++;
-    if (auto found = sizes.find(given); found != sizes.end()) {
+    if (auto found = bounded.sizes.find(given); found != bounded.sizes.end()) {
       if (!found->second.bound)
-        return FailureOr<ResultShape>(refuse(op));
+        return FailureOr<ResultShape>(bounded.refuse(op));
       result.extents[dim] = found->second.extent;
       given = found->second.bound;
     }
@@ -225,38 +184,39 @@ FailureOr<ExtentResolver::ResultShape> ExtentResolver::getResultShape(ArraySized
   return result;
 }
 
-LogicalResult ExtentResolver::resolveIota(IotaOp op) {
-  FailureOr<ResultShape> shape = getResultShape(op);
+static LogicalResult resolveIota(BoundedValues &bounded, IotaOp op) {
+  FailureOr<ResultShape> shape = getResultShape(bounded, op);
   if (failed(shape))
     return failure();
-  Value array = expressions(op).make<IotaOp>(shape->type, shape->sizes, op.getAxis());
-  define(op.getResult(), array, shape->extents);
-  replaced.push_back(op);
+  Value array = bounded.expressions(op).make<IotaOp>(shape->type, shape->sizes, op.getAxis());
+  bounded.define(op.getResult(), array, shape->extents);
+  bounded.eraseLater(op);
   return success();
 }
 
-LogicalResult ExtentResolver::resolveBroadcast(BroadcastInDimOp op) {
-  FailureOr<ResultShape> shape = getResultShape(op);
+static LogicalResult resolveBroadcast(BoundedValues &bounded, BroadcastInDimOp op) {
+  FailureOr<ResultShape> shape = getResultShape(bounded, op);
   if (failed(shape))
     return failure();
-  Value array = arrayOf(op.getOperand());
+  Value array = bounded.arrayOf(op.getOperand());
   for (auto [dim, axis] : llvm::enumerate(op.getAxes())) {
-    Value own = extentOf(op.getOperand(), dim), wanted = shape->extents[axis];
+    Value own = bounded.extentOf(op.getOperand(), dim), wanted = shape->extents[axis];
     bool isRepeated = !own && getType(array).getDimSize(dim) == 1;
-    if (isRepeated || (!own && !wanted) || (own && wanted && equality.areEqual(op, own, wanted)))
+    if (isRepeated || (!own && !wanted) ||
+        (own && wanted && bounded.equality.areEqual(op, own, wanted)))
       continue;
     if (own)
-      return refuseDim(op, 0, dim,
-                       "but the result's dim " + Twine(axis) +
-                           " does not; array.dim of the operand is its size");
+      return bounded.refuseDim(op, 0, dim,
+                               "but the result's dim " + Twine(axis) +
+                                   " does not; array.dim of the operand is its size");
     return op.emitOpError("expected dim ")
            << dim << " of its operand to have the extent of the result's dim " << axis
            << " or to be 1, got " << formatDim(getType(array).getDimSize(dim));
   }
-  Value result =
-      expressions(op).make<BroadcastInDimOp>(shape->type, array, shape->sizes, op.getAxes());
-  define(op.getResult(), result, shape->extents);
-  replaced.push_back(op);
+  Value result = bounded.expressions(op).make<BroadcastInDimOp>(shape->type, array, shape->sizes,
+                                                                op.getAxes());
+  bounded.define(op.getResult(), result, shape->extents);
+  bounded.eraseLater(op);
   return success();
 }
 
@@ -284,35 +244,36 @@ struct Segments {
 /// A dim with an extent stays the outermost of those that it is merged with or split into: then
 /// what counts of them is what comes first. Of one that is split, what does not fill a slice of the
 /// inner dims does not count.
-LogicalResult ExtentResolver::resolveReshape(ReshapeOp op) {
-  FailureOr<ResultShape> shape = getResultShape(op);
+static LogicalResult resolveReshape(BoundedValues &bounded, ReshapeOp op) {
+  FailureOr<ResultShape> shape = getResultShape(bounded, op);
   if (failed(shape))
     return failure();
-  Value array = arrayOf(op.getOperand());
+  Value array = bounded.arrayOf(op.getOperand());
   RankedTensorType from = getType(array);
   Segments before(from.getShape(), [&](int64_t dim) {
-    return extentOf(op.getOperand(), dim) || from.isDynamicDim(dim);
+    return bounded.extentOf(op.getOperand(), dim) || from.isDynamicDim(dim);
   });
   Segments after(op.getType().getShape(),
                  [&](int64_t dim) { return op.getType().isDynamicDim(dim); });
   auto refuseReshape = [&]() -> LogicalResult {
-    for (auto [dim, extent] : llvm::enumerate(extentsOf(op.getOperand())))
+    for (auto [dim, extent] : llvm::enumerate(bounded.extentsOf(op.getOperand())))
       if (extent)
-        return refuseDim(op, 0, dim,
-                         "and does not stay the first of the dims that it is reshaped with, from " +
-                             formatDims(op.getOperand().getType().getShape()) + " to " +
-                             formatDims(op.getType().getShape()));
-    return refuse(op);
+        return bounded.refuseDim(
+            op, 0, dim,
+            "and does not stay the first of the dims that it is reshaped with, from " +
+                formatDims(op.getOperand().getType().getShape()) + " to " +
+                formatDims(op.getType().getShape()));
+    return bounded.refuse(op);
   };
   if (before.leading != after.leading || before.dims.size() != after.dims.size())
     return refuseReshape();
-  ExpressionBuilder e = expressions(op);
-  SizeBuilder size(builder, op.getLoc());
+  ExpressionBuilder e = bounded.expressions(op);
+  SizeBuilder size(bounded.builder, op.getLoc());
   Dims dims(op.getType().getShape());
   SmallVector<Value> dynamic;
   Extents extents(dims.size());
   for (auto [old, now] : llvm::zip_equal(before.dims, after.dims)) {
-    Value extent = extentOf(op.getOperand(), old.first), wanted = shape->extents[now.first];
+    Value extent = bounded.extentOf(op.getOperand(), old.first), wanted = shape->extents[now.first];
     bool isMerged = now.second != 0 && old.second % now.second == 0;
     bool isSplit = !isMerged && old.second != 0 && now.second % old.second == 0;
     if (!(isMerged || isSplit) || (!extent && (wanted || old.second != now.second)))
@@ -320,14 +281,16 @@ LogicalResult ExtentResolver::resolveReshape(ReshapeOp op) {
     int64_t factor = isMerged ? old.second / now.second : now.second / old.second;
     int64_t oldBound = from.getDimSize(old.first);
     if (isSplit && !ShapedType::isDynamic(oldBound) && oldBound % factor != 0)
-      return refuseDim(op, 0, old.first,
-                       "and a bound of " + Twine(oldBound) + ", which is not a multiple of the " +
-                           Twine(factor) + " elements that it is split by");
+      return bounded.refuseDim(op, 0, old.first,
+                               "and a bound of " + Twine(oldBound) +
+                                   ", which is not a multiple of the " + Twine(factor) +
+                                   " elements that it is split by");
     if (extent && factor != 1) {
-      Value by = e.integer(factor, builder.getI64Type());
+      Value by = e.integer(factor, bounded.builder.getI64Type());
       extent = isMerged ? e.mul(extent, by) : divide(e, extent, by);
     }
-    if (extent && !op.getSizes().empty() && !(wanted && equality.areEqual(op, extent, wanted)))
+    if (extent && !op.getSizes().empty() &&
+        !(wanted && bounded.equality.areEqual(op, extent, wanted)))
       return refuseReshape();
     extents[now.first] = extent;
     OpFoldResult whole = size.size(array, old.first), by = size.constant(factor);
@@ -337,32 +300,33 @@ LogicalResult ExtentResolver::resolveReshape(ReshapeOp op) {
     if (!constant)
       dynamic.push_back(size.value(bound));
   }
-  define(op.getResult(), e.make<ReshapeOp>(op.getType().clone(dims), array, dynamic), extents);
-  replaced.push_back(op);
+  bounded.define(op.getResult(), e.make<ReshapeOp>(op.getType().clone(dims), array, dynamic),
+                 extents);
+  bounded.eraseLater(op);
   return success();
 }
 
-LogicalResult ExtentResolver::resolveTranspose(TransposeOp op) {
+static LogicalResult resolveTranspose(BoundedValues &bounded, TransposeOp op) {
   Extents extents;
   for (int64_t dim : op.getPermutation())
-    extents.push_back(extentOf(op.getOperand(), dim));
-  defineAll(op, rebuild(op, arrayOf(op.getOperand())), extents);
+    extents.push_back(bounded.extentOf(op.getOperand(), dim));
+  bounded.defineAll(op, bounded.rebuild(op, bounded.arrayOf(op.getOperand())), extents);
   return success();
 }
 
 /// Element `i` is the one at `extent - 1 - i`.
-LogicalResult ExtentResolver::resolveReverse(ReverseOp op) {
-  ExpressionBuilder e = expressions(op);
-  Value array = arrayOf(op.getOperand());
-  Extents extents = extentsOf(op.getOperand());
+static LogicalResult resolveReverse(BoundedValues &bounded, ReverseOp op) {
+  ExpressionBuilder e = bounded.expressions(op);
+  Value array = bounded.arrayOf(op.getOperand());
+  Extents extents = bounded.extentsOf(op.getOperand());
   SmallVector<int64_t> whole;
   for (int64_t axis : op.getAxes()) {
     if (!extents[axis]) {
       whole.push_back(axis);
       continue;
     }
-    Type element = builder.getI64Type();
-    SizeBuilder size(builder, op.getLoc());
+    Type element = bounded.builder.getI64Type();
+    SizeBuilder size(bounded.builder, op.getLoc());
     int64_t bound = getType(array).getDimSize(axis);
     SmallVector<Value> dynamic;
     if (ShapedType::isDynamic(bound))
@@ -374,45 +338,46 @@ LogicalResult ExtentResolver::resolveReverse(ReverseOp op) {
   }
   if (!whole.empty())
     array = e.make<ReverseOp>(array, whole);
-  define(op.getResult(), array, extents);
-  replaced.push_back(op);
+  bounded.define(op.getResult(), array, extents);
+  bounded.eraseLater(op);
   return success();
 }
 
 /// Steps from an index on go to the extent; an end of its own could not be checked on the host.
-LogicalResult ExtentResolver::resolveSlice(SliceOp op) {
-  ExpressionBuilder e = expressions(op);
-  Extents extents = extentsOf(op.getOperand());
+static LogicalResult resolveSlice(BoundedValues &bounded, SliceOp op) {
+  ExpressionBuilder e = bounded.expressions(op);
+  Extents extents = bounded.extentsOf(op.getOperand());
   for (auto [dim, extent] : llvm::enumerate(extents)) {
     if (!extent)
       continue;
     if (!ShapedType::isDynamic(op.getLimits()[dim]))
-      return refuseDim(op, 0, dim,
-                       "which may lie before the slice's end " + Twine(op.getLimits()[dim]) +
-                           "; array.set_extent cuts it, or array.take with indices");
+      return bounded.refuseDim(op, 0, dim,
+                               "which may lie before the slice's end " +
+                                   Twine(op.getLimits()[dim]) +
+                                   "; array.set_extent cuts it, or array.take with indices");
     int64_t start = op.getStarts()[dim], stride = op.getStrides()[dim];
-    Type element = builder.getI64Type();
+    Type element = bounded.builder.getI64Type();
     if (start != 0)
       extent = e.make<MaxOp>(e.sub(extent, e.integer(start, element)), e.integer(0, element));
     if (stride != 1)
       extent = e.div(e.add(extent, e.integer(stride - 1, element)), e.integer(stride, element));
   }
-  defineAll(op, rebuild(op, arrayOf(op.getOperand())), extents);
+  bounded.defineAll(op, bounded.rebuild(op, bounded.arrayOf(op.getOperand())), extents);
   return success();
 }
 
-LogicalResult ExtentResolver::resolvePad(PadOp op) {
-  ExpressionBuilder e = expressions(op);
-  Value array = arrayOf(op.getOperand());
-  Extents extents = extentsOf(op.getOperand());
-  Type element = builder.getI64Type();
+static LogicalResult resolvePad(BoundedValues &bounded, PadOp op) {
+  ExpressionBuilder e = bounded.expressions(op);
+  Value array = bounded.arrayOf(op.getOperand());
+  Extents extents = bounded.extentsOf(op.getOperand());
+  Type element = bounded.builder.getI64Type();
   for (auto [dim, extent] : llvm::enumerate(extents)) {
     int64_t around = op.getLow()[dim] + op.getHigh()[dim];
     int64_t between = op.getInterior() ? (*op.getInterior())[dim] : 0;
     if (!extent || (around == 0 && between == 0))
       continue;
     if (op.getHigh()[dim] != 0 || between != 0)
-      array = fillBehind(array, dim, extent, op.getValue());
+      array = bounded.fillBehind(array, dim, extent, op.getValue());
     // As the sizes that the op itself gives, so that both are known to be equal.
     if (between != 0) {
       Value gaps = e.make<MaxOp>(e.sub(extent, e.integer(1, element)), e.integer(0, element));
@@ -423,30 +388,30 @@ LogicalResult ExtentResolver::resolvePad(PadOp op) {
     if (around != 0)
       extent = e.add(extent, e.integer(around, element));
   }
-  defineAll(op, rebuild(op, {array, op.getValue()}), extents);
+  bounded.defineAll(op, bounded.rebuild(op, {array, op.getValue()}), extents);
   return success();
 }
 
-LogicalResult ExtentResolver::resolveCast(tensor::CastOp op) {
+static LogicalResult resolveCast(BoundedValues &bounded, tensor::CastOp op) {
   auto type = dyn_cast<RankedTensorType>(op.getType());
   if (!type)
-    return refuse(op);
-  Extents extents = extentsOf(op.getSource());
-  Value array = arrayOf(op.getSource());
+    return bounded.refuse(op);
+  Extents extents = bounded.extentsOf(op.getSource());
+  Value array = bounded.arrayOf(op.getSource());
   Dims shape(getType(array).getShape());
   for (auto [dim, extent] : llvm::enumerate(extents)) {
     if (extent && !type.isDynamicDim(dim))
-      return refuseDim(op, 0, dim,
-                       "where a size of " + Twine(type.getDimSize(dim)) +
-                           " is asked for; array.pad_to_bound gives it one");
+      return bounded.refuseDim(op, 0, dim,
+                               "where a size of " + Twine(type.getDimSize(dim)) +
+                                   " is asked for; array.pad_to_bound gives it one");
     if (!extent)
       shape[dim] = mergeDims(shape[dim], type.getDimSize(dim));
   }
   if (getType(array).getShape() != ArrayRef<int64_t>(shape))
-    array = tensor::CastOp::create(builder, op.getLoc(), type.clone(shape), array);
+    array = tensor::CastOp::create(bounded.builder, op.getLoc(), type.clone(shape), array);
   // The array may be one whose elements behind the extent others look at.
-  bounded[op.getResult()] = {array, extents};
-  replaced.push_back(op);
+  bounded.setArray(op.getResult(), array, extents);
+  bounded.eraseLater(op);
   return success();
 }
 
@@ -454,11 +419,12 @@ LogicalResult ExtentResolver::resolveCast(tensor::CastOp op) {
 // Joins
 //===----------------------------------------------------------------------===//
 
-Value ExtentResolver::writeAt(Value operand, int64_t axis, Value start, Value update) {
-  ExpressionBuilder e(builder, update.getLoc());
+static Value writeAt(BoundedValues &bounded, Value operand, int64_t axis, Value start,
+                     Value update) {
+  ExpressionBuilder e(bounded.builder, update.getLoc());
   RankedTensorType type = getType(update);
-  Type element = builder.getI64Type();
-  SizeBuilder size(builder, update.getLoc());
+  Type element = bounded.builder.getI64Type();
+  SizeBuilder size(bounded.builder, update.getLoc());
   SmallVector<Value> dynamic;
   if (type.isDynamicDim(axis))
     dynamic.push_back(size.value(size.size(update, axis)));
@@ -477,15 +443,15 @@ Value ExtentResolver::writeAt(Value operand, int64_t axis, Value start, Value up
 }
 
 /// What lies behind the end is skipped by the scatter.
-LogicalResult ExtentResolver::resolveAppend(AppendOp op) {
+static LogicalResult resolveAppend(BoundedValues &bounded, AppendOp op) {
   int64_t axis = op.getAxis(), rank = op.getType().getRank();
   Extents extents;
   for (int64_t dim = 0; dim < rank; ++dim) {
     if (dim == axis) {
-      extents.push_back(extentOf(op.getOperand(), dim));
+      extents.push_back(bounded.extentOf(op.getOperand(), dim));
       continue;
     }
-    FailureOr<Value> extent = unify(op, {{0, dim}, {1, dim}});
+    FailureOr<Value> extent = bounded.unify(op, {{0, dim}, {1, dim}});
     if (failed(extent))
       return failure();
     extents.push_back(*extent);
@@ -495,53 +461,103 @@ LogicalResult ExtentResolver::resolveAppend(AppendOp op) {
            << axis
            << " of its operand to have an extent in device memory, as array.set_extent "
               "gives it; array.concatenate joins others";
-  ExpressionBuilder e = expressions(op);
-  Value array = arrayOf(op.getOperand()), update = arrayOf(op.getUpdate());
-  Value added = extentOf(op.getUpdate(), axis);
-  Value count = added ? added : sizeAsData(update, axis), had = extents[axis];
+  ExpressionBuilder e = bounded.expressions(op);
+  Value array = bounded.arrayOf(op.getOperand()), update = bounded.arrayOf(op.getUpdate());
+  Value added = bounded.extentOf(op.getUpdate(), axis);
+  Value count = added ? added : bounded.sizeAsData(update, axis), had = extents[axis];
   Value total = e.add(had, count);
-  Value joined = writeAt(array, axis, had, update);
+  Value joined = writeAt(bounded, array, axis, had, update);
   joined.getDefiningOp()->setLoc(getOriginLoc(op));
-  extents[axis] = e.make<MinOp>(total, sizeAsData(array, axis));
-  equality.setOrigin(extents[axis], ExtentEquality::Kind::Grown, count, had);
-  setLimit(extents[axis], array, axis);
-  define(op.getResult(), joined, extents);
-  replaced.push_back(op);
+  extents[axis] = e.make<MinOp>(total, bounded.sizeAsData(array, axis));
+  bounded.equality.setOrigin(extents[axis], ExtentEquality::Kind::Grown, count, had);
+  bounded.setLimit(extents[axis], array, axis);
+  bounded.define(op.getResult(), joined, extents);
+  bounded.eraseLater(op);
   return success();
 }
 
 /// Along a dim with an extent: all arrays one after the other for the room, then each where the
 /// ones before it end. What an array has behind its extent is overwritten by the next, or lies
 /// behind the extent of all.
-LogicalResult ExtentResolver::resolveConcatenate(ConcatenateOp op) {
+static LogicalResult resolveConcatenate(BoundedValues &bounded, ConcatenateOp op) {
   int64_t axis = op.getAxis(), rank = op.getType().getRank();
   Extents extents;
   for (int64_t dim = 0; dim < rank; ++dim) {
-    SmallVector<OperandDim> same;
+    SmallVector<BoundedValues::OperandDim> same;
     for (unsigned operand = 0; operand < op->getNumOperands(); ++operand)
       same.push_back({operand, dim});
-    FailureOr<Value> extent = dim == axis ? FailureOr<Value>(Value()) : unify(op, same);
+    FailureOr<Value> extent = dim == axis ? FailureOr<Value>(Value()) : bounded.unify(op, same);
     if (failed(extent))
       return failure();
     extents.push_back(*extent);
   }
-  ExpressionBuilder e = expressions(op);
-  SmallVector<Value> arrays = arraysOf(op.getOperands());
-  Value joined = rebuild(op, arrays)->getResult(0);
+  ExpressionBuilder e = bounded.expressions(op);
+  SmallVector<Value> arrays = bounded.arraysOf(op.getOperands());
+  Value joined = bounded.rebuild(op, arrays)->getResult(0);
   Value end;
   bool isMoved = false;
   for (auto [operand, array] : llvm::zip_equal(op.getOperands(), arrays)) {
     if (isMoved)
-      joined = writeAt(joined, axis, end, array);
-    Value own = extentOf(operand, axis);
+      joined = writeAt(bounded, joined, axis, end, array);
+    Value own = bounded.extentOf(operand, axis);
     isMoved |= static_cast<bool>(own);
-    Value count = own ? own : sizeAsData(array, axis);
+    Value count = own ? own : bounded.sizeAsData(array, axis);
     end = end ? e.add(end, count) : count;
   }
   extents[axis] = isMoved ? end : Value();
-  define(op.getResult(), joined, extents);
-  replaced.push_back(op);
+  bounded.define(op.getResult(), joined, extents);
+  bounded.eraseLater(op);
   return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Which op has which rule
+//===----------------------------------------------------------------------===//
+
+LogicalResult applyShapeRule(BoundedValues &bounded, Operation *op) {
+  if (op->getNumResults() == 1 && op->getResult(0).getType().isIndex() &&
+      isa<arith::ArithDialect>(op->getDialect()))
+    return resolveSizeArithmetic(bounded, op);
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](SetExtentOp set) { return resolveSetExtent(bounded, set); })
+      .Case([&](ExtentOp extent) {
+        return resolveDim(bounded, op, extent.getOperand(), extent.getAxis());
+      })
+      .Case([&](DimOp dim) { return resolveDim(bounded, op, dim.getOperand(), dim.getAxis()); })
+      .Case([&](tensor::DimOp dim) {
+        std::optional<int64_t> index = dim.getConstantIndex();
+        return index ? resolveDim(bounded, op, dim.getSource(), *index) : bounded.refuse(op);
+      })
+      .Case([&](FromIndexOp from) {
+        ExpressionBuilder e = bounded.expressions(op);
+        bounded.define(from.getResult(), e.convert(bounded.sizes.lookup(from.getOperand()).extent,
+                                                   from.getType().getElementType()));
+        bounded.eraseLater(op);
+        return success();
+      })
+      .Case([&](PadToBoundOp pad) {
+        Value array = bounded.arrayOf(pad.getOperand());
+        for (auto [dim, extent] : llvm::enumerate(bounded.extentsOf(pad.getOperand())))
+          if (extent)
+            array = bounded.fillBehind(array, dim, extent, pad.getValue());
+        if (!areCompatibleTypes(array.getType(), pad.getType()))
+          return LogicalResult(pad.emitOpError("expected a result of the bounds' sizes, ")
+                               << array.getType() << ", got " << pad.getType());
+        bounded.define(pad.getResult(), array);
+        bounded.eraseLater(op);
+        return success();
+      })
+      .Case([&](AppendOp append) { return resolveAppend(bounded, append); })
+      .Case([&](IotaOp iota) { return resolveIota(bounded, iota); })
+      .Case([&](BroadcastInDimOp broadcast) { return resolveBroadcast(bounded, broadcast); })
+      .Case([&](ReshapeOp reshape) { return resolveReshape(bounded, reshape); })
+      .Case([&](TransposeOp transpose) { return resolveTranspose(bounded, transpose); })
+      .Case([&](ReverseOp reverse) { return resolveReverse(bounded, reverse); })
+      .Case([&](SliceOp slice) { return resolveSlice(bounded, slice); })
+      .Case([&](PadOp pad) { return resolvePad(bounded, pad); })
+      .Case([&](tensor::CastOp cast) { return resolveCast(bounded, cast); })
+      .Case([&](ConcatenateOp concatenate) { return resolveConcatenate(bounded, concatenate); })
+      .Default([&](Operation *other) { return applyIndexRule(bounded, other); });
 }
 
 } // namespace xc::array

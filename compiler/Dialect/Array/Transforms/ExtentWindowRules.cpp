@@ -13,9 +13,13 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Dialect/Array/Transforms/ExtentResolver.h"
+#include "compiler/Dialect/Array/Transforms/ExtentRules.h"
 
 #include "compiler/Dialect/Array/IR/Demands.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -39,36 +43,39 @@ static Value countPlaces(ExpressionBuilder &e, Value extent, const WindowDim &wi
 }
 
 /// `array` with `neutral` where places before the extent see what lies behind it.
-Value ExtentResolver::fillPadding(Value array, int64_t dim, Value extent, const WindowDim &window,
-                                  TypedAttr neutral) {
-  return extent && window.high > 0 ? fillBehind(array, dim, extent, neutral) : array;
+static Value fillPadding(BoundedValues &bounded, Value array, int64_t dim, Value extent,
+                         const WindowDim &window, TypedAttr neutral) {
+  return extent && window.high > 0 ? bounded.fillBehind(array, dim, extent, neutral) : array;
 }
 
-LogicalResult ExtentResolver::refuseGroups(ConvOp op, unsigned operand, int64_t dim) {
-  if (!extentOf(op->getOperand(operand), dim))
+static LogicalResult refuseGroups(BoundedValues &bounded, ConvOp op, unsigned operand,
+                                  int64_t dim) {
+  if (!bounded.extentOf(op->getOperand(operand), dim))
     return success();
   uint64_t groups = std::max(op.getFeatureGroups(), op.getBatchGroups());
-  return refuseDim(op, operand, dim,
-                   "but is a part of " + Twine(groups) +
-                       " groups, which begin at places that the host knows; "
-                       "array.pad_to_bound makes it an array of its bound");
+  return bounded.refuseDim(op, operand, dim,
+                           "but is a part of " + Twine(groups) +
+                               " groups, which begin at places that the host knows; "
+                               "array.pad_to_bound makes it an array of its bound");
 }
 
 /// Checks the dims that the windows do not slide over, and masks the features that are summed.
-LogicalResult ExtentResolver::prepareConv(ConvOp op, SmallVectorImpl<Value> &operands) {
+static LogicalResult prepareConv(BoundedValues &bounded, ConvOp op,
+                                 SmallVectorImpl<Value> &operands) {
   ConvDimsAttr dims = op.getDims();
   int64_t batch = dims.inputDim(ConvDimsAttr::kBatch),
           feature = dims.inputDim(ConvDimsAttr::kFeature),
           filterInput = dims.filterDim(ConvDimsAttr::kFilterInput),
           filterOutput = dims.filterDim(ConvDimsAttr::kFilterOutput);
   bool hasFeatureGroups = op.getFeatureGroups() != 1, hasBatchGroups = op.getBatchGroups() != 1;
-  if ((hasBatchGroups && failed(refuseGroups(op, 0, batch))) ||
-      (hasFeatureGroups &&
-       (failed(refuseGroups(op, 0, feature)) || failed(refuseGroups(op, 1, filterInput)))) ||
-      ((hasFeatureGroups || hasBatchGroups) && failed(refuseGroups(op, 1, filterOutput))))
+  if ((hasBatchGroups && failed(refuseGroups(bounded, op, 0, batch))) ||
+      (hasFeatureGroups && (failed(refuseGroups(bounded, op, 0, feature)) ||
+                            failed(refuseGroups(bounded, op, 1, filterInput)))) ||
+      ((hasFeatureGroups || hasBatchGroups) && failed(refuseGroups(bounded, op, 1, filterOutput))))
     return failure();
   // Features of groups have sizes that the host knows.
-  return hasFeatureGroups ? success() : maskContracted(op, {feature}, {filterInput}, operands);
+  return hasFeatureGroups ? success()
+                          : maskContracted(bounded, op, {feature}, {filterInput}, operands);
 }
 
 /// How many places along dim `dim` the type of `op` says that it has, or all that use it take.
@@ -92,13 +99,13 @@ static std::optional<int64_t> getStatedPlaces(ConvOp op, int64_t dim) {
 
 /// How many places a window of `op` has along dim `spatial`, where its size is an extent, or known
 /// when inputs are bound.
-Value ExtentResolver::countPlacesUnder(ConvOp op, int64_t spatial) {
-  ExpressionBuilder e = expressions(op);
+static Value countPlacesUnder(BoundedValues &bounded, ConvOp op, int64_t spatial) {
+  ExpressionBuilder e = bounded.expressions(op);
   ConvDimsAttr dims = op.getDims();
-  Type i64 = builder.getI64Type();
+  Type i64 = bounded.builder.getI64Type();
   auto spread = [&](Value operand, int64_t dim, int64_t distance) {
-    Value extent = extentOf(operand, dim);
-    Value count = extent ? extent : sizeAsData(arrayOf(operand), dim);
+    Value extent = bounded.extentOf(operand, dim);
+    Value count = extent ? extent : bounded.sizeAsData(bounded.arrayOf(operand), dim);
     if (distance == 1)
       return count;
     Value elements = e.mul(count, e.integer(distance, i64));
@@ -120,27 +127,28 @@ static SmallVector<int64_t> replaceAt(SmallVector<int64_t> values, int64_t index
 
 /// Lets `op` have the places along dim `spatial`, over which a window slides that ends at an
 /// extent, that are stated, or else as many as the smallest window has.
-LogicalResult ExtentResolver::endWindow(ConvOp op, int64_t spatial,
-                                        SmallVectorImpl<Value> &operands, Extents &extents) {
+static LogicalResult endWindow(BoundedValues &bounded, ConvOp op, int64_t spatial,
+                               SmallVectorImpl<Value> &operands, Extents &extents) {
   ConvDimsAttr dims = op.getDims();
   int64_t inputDim = dims.inputDim(spatial), filterDim = dims.filterDim(spatial);
   std::optional<int64_t> places = getStatedPlaces(op, dims.outputDim(spatial));
   WindowDim window = op.getWindow()[spatial];
   window.size = cast<RankedTensorType>(operands[1].getType()).getDimSize(filterDim);
   if (!places && ShapedType::isDynamic(window.size))
-    return refuseDim(
+    return bounded.refuseDim(
         op, 1, filterDim,
         "but is the size of a window whose bound is not known when the module is compiled: the "
         "smaller it is, the more places it has; a result with a static size says how many there "
         "are, array.pad_to_bound with zeros makes it a window of its bound");
-  TypedAttr zero = builder.getZeroAttr(getElementTypeOrSelf(op.getInput().getType()));
-  if (Value extent = extentOf(op.getInput(), inputDim))
-    operands[0] = fillBehind(operands[0], inputDim, extent, zero);
-  operands[1] = fillBehind(operands[1], filterDim, extentOf(op.getFilter(), filterDim), zero);
+  TypedAttr zero = bounded.builder.getZeroAttr(getElementTypeOrSelf(op.getInput().getType()));
+  if (Value extent = bounded.extentOf(op.getInput(), inputDim))
+    operands[0] = bounded.fillBehind(operands[0], inputDim, extent, zero);
+  operands[1] =
+      bounded.fillBehind(operands[1], filterDim, bounded.extentOf(op.getFilter(), filterDim), zero);
   SmallVector<int64_t> high = llvm::map_to_vector(
       op.getWindow(), [](const WindowDim &other) -> int64_t { return other.high; });
   if (!places) {
-    extents[dims.outputDim(spatial)] = countPlacesUnder(op, spatial);
+    extents[dims.outputDim(spatial)] = countPlacesUnder(bounded, op, spatial);
     op.setHigh(replaceAt(high, spatial, window.high + window.getExtent()));
     return success();
   }
@@ -162,75 +170,85 @@ static RankedTensorType stateSizes(RankedTensorType type, RankedTensorType state
   return type.clone(shape);
 }
 
-LogicalResult ExtentResolver::resolveConv(ConvOp op) {
-  SmallVector<Value> operands = arraysOf(op->getOperands());
-  if (failed(prepareConv(op, operands)))
+static LogicalResult resolveConv(BoundedValues &bounded, ConvOp op) {
+  SmallVector<Value> operands = bounded.arraysOf(op->getOperands());
+  if (failed(prepareConv(bounded, op, operands)))
     return failure();
-  ExpressionBuilder e = expressions(op);
+  ExpressionBuilder e = bounded.expressions(op);
   ConvDimsAttr dims = op.getDims();
   Extents extents(dims.getOutput().size());
   extents[dims.outputDim(ConvDimsAttr::kBatch)] =
-      extentOf(op.getInput(), dims.inputDim(ConvDimsAttr::kBatch));
+      bounded.extentOf(op.getInput(), dims.inputDim(ConvDimsAttr::kBatch));
   extents[dims.outputDim(ConvDimsAttr::kFeature)] =
-      extentOf(op.getFilter(), dims.filterDim(ConvDimsAttr::kFilterOutput));
-  TypedAttr zero = builder.getZeroAttr(getElementTypeOrSelf(op.getInput().getType()));
+      bounded.extentOf(op.getFilter(), dims.filterDim(ConvDimsAttr::kFilterOutput));
+  TypedAttr zero = bounded.builder.getZeroAttr(getElementTypeOrSelf(op.getInput().getType()));
   for (auto [spatial, window] : llvm::enumerate(op.getWindow())) {
     int64_t dim = dims.inputDim(spatial);
-    Value extent = extentOf(op.getInput(), dim);
-    if (extentOf(op.getFilter(), dims.filterDim(spatial))) {
-      if (failed(endWindow(op, spatial, operands, extents)))
+    Value extent = bounded.extentOf(op.getInput(), dim);
+    if (bounded.extentOf(op.getFilter(), dims.filterDim(spatial))) {
+      if (failed(endWindow(bounded, op, spatial, operands, extents)))
         return failure();
       continue;
     }
     if (!extent)
       continue;
-    operands[0] = fillPadding(operands[0], dim, extent, window, zero);
+    operands[0] = fillPadding(bounded, operands[0], dim, extent, window, zero);
     extents[dims.outputDim(spatial)] = ShapedType::isDynamic(window.size)
-                                           ? countPlacesUnder(op, spatial)
+                                           ? countPlacesUnder(bounded, op, spatial)
                                            : countPlaces(e, extent, window);
   }
-  auto rebuilt = cast<ConvOp>(rebuild(op, operands));
+  auto rebuilt = cast<ConvOp>(bounded.rebuild(op, operands));
   if (op->hasAttr(kFirstPlacesAttr))
     rebuilt.getResult().setType(stateSizes(rebuilt.getType(), op.getType()));
-  defineAll(op, rebuilt, extents);
+  bounded.defineAll(op, rebuilt, extents);
   return success();
 }
 
-LogicalResult ExtentResolver::resolveReduceWindow(ReduceWindowOp op) {
-  ExpressionBuilder e = expressions(op);
-  Value array = arrayOf(op.getOperand());
-  TypedAttr neutral = getNeutral(op.getKind(), op.getType().getElementType());
-  Extents extents = extentsOf(op.getOperand());
+static LogicalResult resolveReduceWindow(BoundedValues &bounded, ReduceWindowOp op) {
+  ExpressionBuilder e = bounded.expressions(op);
+  Value array = bounded.arrayOf(op.getOperand());
+  TypedAttr neutral = getNeutral(bounded.builder, op.getKind(), op.getType().getElementType());
+  Extents extents = bounded.extentsOf(op.getOperand());
   for (auto [dim, window] : llvm::enumerate(op.getWindowDims())) {
-    array = fillPadding(array, dim, extents[dim], window, neutral);
+    array = fillPadding(bounded, array, dim, extents[dim], window, neutral);
     if (extents[dim])
       extents[dim] = countPlaces(e, extents[dim], window);
   }
-  defineAll(op, rebuild(op, array), extents);
+  bounded.defineAll(op, bounded.rebuild(op, array), extents);
   return success();
 }
 
 /// Places behind the extent may see elements before it: they give nothing.
-LogicalResult ExtentResolver::resolveSelectAndScatter(SelectAndScatterOp op) {
-  ExpressionBuilder e = expressions(op);
+static LogicalResult resolveSelectAndScatter(BoundedValues &bounded, SelectAndScatterOp op) {
+  ExpressionBuilder e = bounded.expressions(op);
   Type element = op.getType().getElementType();
-  Value array = arrayOf(op.getOperand()), source = arrayOf(op.getSource());
-  TypedAttr neutral = getNeutral(op.getKind(), element);
+  Value array = bounded.arrayOf(op.getOperand()), source = bounded.arrayOf(op.getSource());
+  TypedAttr neutral = getNeutral(bounded.builder, op.getKind(), element);
   for (auto [dim, window] : llvm::enumerate(op.getWindowDims())) {
-    Value own = extentOf(op.getOperand(), dim), given = extentOf(op.getSource(), dim);
+    Value own = bounded.extentOf(op.getOperand(), dim),
+          given = bounded.extentOf(op.getSource(), dim);
     if (!own && !given)
       continue;
-    if (!own || !given || !equality.areEqual(op, countPlaces(e, own, window), given))
-      return refuseDim(op, own ? 0 : 1, dim,
-                       Twine("and dim ") + Twine(dim) + " of operand #" + Twine(own ? 1 : 0) +
-                           " is not known to have that of the places; array.reduce_window of the "
-                           "operand has");
-    array = fillPadding(array, dim, own, window, neutral);
+    if (!own || !given || !bounded.equality.areEqual(op, countPlaces(e, own, window), given))
+      return bounded.refuseDim(
+          op, own ? 0 : 1, dim,
+          Twine("and dim ") + Twine(dim) + " of operand #" + Twine(own ? 1 : 0) +
+              " is not known to have that of the places; array.reduce_window of the "
+              "operand has");
+    array = fillPadding(bounded, array, dim, own, window, neutral);
     if (!window.isTrivial())
-      source = fillBehind(source, dim, given, builder.getZeroAttr(element));
+      source = bounded.fillBehind(source, dim, given, bounded.builder.getZeroAttr(element));
   }
-  defineAll(op, rebuild(op, {array, source}), extentsOf(op.getOperand()));
+  bounded.defineAll(op, bounded.rebuild(op, {array, source}), bounded.extentsOf(op.getOperand()));
   return success();
+}
+
+LogicalResult applyWindowRule(BoundedValues &bounded, Operation *op) {
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case([&](ConvOp conv) { return resolveConv(bounded, conv); })
+      .Case([&](ReduceWindowOp pool) { return resolveReduceWindow(bounded, pool); })
+      .Case([&](SelectAndScatterOp scatter) { return resolveSelectAndScatter(bounded, scatter); })
+      .Default([&](Operation *other) { return applyShapeRule(bounded, other); });
 }
 
 } // namespace xc::array

@@ -5,16 +5,18 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The pass, control flow, and where kernels can save work. Values of an if or a while that have
-// bounded dynamic dims become arrays of the bounds' sizes; their extents are further values, behind
-// all others.
+// Ops are visited in program order, and the rule of each builds it on arrays and extents
+// (ExtentRules.h); the old ops are erased in the end. Here are the pass, control flow, and where
+// kernels can save work. Values of an if or a while that have bounded dynamic dims become arrays of
+// the bounds' sizes; their extents are further values, behind all others.
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Dialect/Array/Transforms/ExtentResolver.h"
+#include "compiler/Dialect/Array/Transforms/ExtentRules.h"
 #include "compiler/Dialect/Array/Transforms/Passes.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 
@@ -22,6 +24,76 @@ namespace xc::array {
 
 #define GEN_PASS_DEF_RESOLVEEXTENTS
 #include "compiler/Dialect/Array/Transforms/Passes.h.inc"
+
+namespace {
+
+class ExtentResolver {
+public:
+  explicit ExtentResolver(func::FuncOp function)
+      : function(function), bounded(function.getContext()), builder(bounded.builder) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult resolve(Block &block);
+  LogicalResult resolve(Operation *op);
+  LogicalResult resolveWhile(WhileOp op);
+  LogicalResult resolveIf(IfOp op);
+  FailureOr<SmallVector<Value>> resolveYield(Operation *op, Block &block,
+                                             ArrayRef<Extents> expected, TypeRange types);
+  /// Makes `rebuilt` stand for `op`: arrays first, then the extents of those that have any.
+  void takeResults(Operation *op, Operation *rebuilt, ArrayRef<Extents> extents);
+  /// Says of each of `extents` that it is not above the size of its dim of `array`.
+  void setLimits(Value array, const Extents &extents);
+  void markWork();
+  /// A loop that carries extents, which are its last values.
+  struct Loop {
+    WhileOp op;
+    SmallVector<Value> extents;
+  };
+  /// Lets `loop` carry one of those extents that are always equal.
+  void mergeExtents(const Loop &loop);
+
+  func::FuncOp function;
+  BoundedValues bounded;
+  IRRewriter &builder;
+  SmallVector<Loop> loops;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Ops in program order
+//===----------------------------------------------------------------------===//
+
+LogicalResult ExtentResolver::resolve(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(block))
+    if (failed(resolve(&op)))
+      return failure();
+  return success();
+}
+
+LogicalResult ExtentResolver::resolve(Operation *op) {
+  if (auto loop = dyn_cast<WhileOp>(op))
+    return resolveWhile(loop);
+  if (auto branch = dyn_cast<IfOp>(op))
+    return resolveIf(branch);
+  // What a region yields is seen to by the rule of the op that has it.
+  if (isa<YieldOp>(op))
+    return success();
+  bool startsHere = isa<SetExtentOp, ExtentOp, PadToBoundOp, AppendOp>(op);
+  if (startsHere || bounded.hasExtents(op)) {
+    builder.setInsertionPoint(op);
+    return applyExtentRule(bounded, op);
+  }
+  // Regions of other ops, the bodies of linalg ops, may use what is outside of them.
+  WalkResult result = op->walk([&](Operation *nested) {
+    bool isFine = nested == op || !bounded.hasExtents(nested);
+    return isFine || failed(bounded.refuse(nested)) ? WalkResult::advance()
+                                                    : WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
+}
 
 //===----------------------------------------------------------------------===//
 // Control flow
@@ -56,11 +128,11 @@ FailureOr<SmallVector<Value>> ExtentResolver::resolveYield(Operation *op, Block 
                                                            ArrayRef<Extents> expected,
                                                            TypeRange types) {
   auto yield = cast<YieldOp>(block.getTerminator());
-  SmallVector<Value> arrays = arraysOf(yield.getValues());
+  SmallVector<Value> arrays = bounded.arraysOf(yield.getValues());
   SmallVector<Extents> extents;
   builder.setInsertionPoint(yield);
   for (auto [number, value] : llvm::enumerate(yield.getValues())) {
-    extents.push_back(extentsOf(value));
+    extents.push_back(bounded.extentsOf(value));
     for (auto [dim, own] : llvm::enumerate(extents.back())) {
       if (static_cast<bool>(own) == static_cast<bool>(expected[number][dim]))
         continue;
@@ -95,19 +167,19 @@ void ExtentResolver::takeResults(Operation *op, Operation *rebuilt, ArrayRef<Ext
   for (auto [old, array, known] : llvm::zip_equal(op->getResults(), results.take_front(count),
                                                   unflatten(extents, results.drop_front(count)))) {
     if (hasAny(known)) {
-      bounded[old] = {array, known};
+      bounded.setArray(old, array, known);
       setLimits(array, known);
     } else {
       old.replaceAllUsesWith(array);
     }
   }
-  replaced.push_back(op);
+  bounded.eraseLater(op);
 }
 
 void ExtentResolver::setLimits(Value array, const Extents &extents) {
   for (auto [dim, extent] : llvm::enumerate(extents))
     if (extent)
-      setLimit(extent, array, dim);
+      bounded.setLimit(extent, array, dim);
 }
 
 /// The last `count` of `values`, where extents are.
@@ -122,7 +194,7 @@ static void replaceYield(Block &block, ValueRange values) {
 
 LogicalResult ExtentResolver::resolveWhile(WhileOp op) {
   SmallVector<Extents> carried =
-      llvm::map_to_vector(op.getInits(), [&](Value init) { return extentsOf(init); });
+      llvm::map_to_vector(op.getInits(), [&](Value init) { return bounded.extentsOf(init); });
   if (!llvm::any_of(carried, hasAny)) {
     // Something in the regions may still start or use extents.
     SmallVector<Type> types(op.getResultTypes());
@@ -134,7 +206,7 @@ LogicalResult ExtentResolver::resolveWhile(WhileOp op) {
     return success(succeeded(yielded));
   }
   builder.setInsertionPoint(op);
-  SmallVector<Value> inits = arraysOf(op.getInits()), extents = flatten(carried);
+  SmallVector<Value> inits = bounded.arraysOf(op.getInits()), extents = flatten(carried);
   SmallVector<Type> types;
   for (auto [init, type, own] : llvm::zip_equal(inits, op.getResultTypes(), carried))
     types.push_back(hasAny(own) ? init.getType() : type);
@@ -154,14 +226,14 @@ LogicalResult ExtentResolver::resolveWhile(WhileOp op) {
       if (!hasAny(known))
         continue;
       argument.setType(type);
-      bounded[argument] = {argument, known};
+      bounded.setArray(argument, argument, known);
       setLimits(argument, known);
     }
   }
   // The body first, whose turns say what stays equal.
   Block &condition = rebuilt.getCondition().front(), &body = rebuilt.getBody().front();
   ExtentEquality::Carried known{getLast(body.getArguments(), extents.size()), extents, {}};
-  size_t first = equality.assume(known.arguments, extents);
+  size_t first = bounded.equality.assume(known.arguments, extents);
   if (failed(resolve(body)))
     return failure();
   FailureOr<SmallVector<Value>> yielded = resolveYield(rebuilt, body, carried, types);
@@ -169,13 +241,13 @@ LogicalResult ExtentResolver::resolveWhile(WhileOp op) {
     return failure();
   replaceYield(body, *yielded);
   known.yielded = getLast(*yielded, extents.size());
-  if (failed(equality.settle(known, first)))
+  if (failed(bounded.equality.settle(known, first)))
     return failure();
-  equality.follow(getLast(condition.getArguments(), extents.size()), known.arguments);
+  bounded.equality.follow(getLast(condition.getArguments(), extents.size()), known.arguments);
   if (failed(resolve(condition)))
     return failure();
   takeResults(op, rebuilt, carried);
-  equality.follow(getLast(rebuilt.getResults(), extents.size()), known.arguments);
+  bounded.equality.follow(getLast(rebuilt.getResults(), extents.size()), known.arguments);
   loops.push_back({rebuilt, known.arguments});
   return success();
 }
@@ -186,10 +258,10 @@ LogicalResult ExtentResolver::resolveIf(IfOp op) {
     return failure();
   ValueRange values = cast<YieldOp>(then.getTerminator()).getValues();
   SmallVector<Extents> extents =
-      llvm::map_to_vector(values, [&](Value value) { return extentsOf(value); });
+      llvm::map_to_vector(values, [&](Value value) { return bounded.extentsOf(value); });
   SmallVector<Type> types;
   for (auto [value, type, own] : llvm::zip_equal(values, op.getResultTypes(), extents))
-    types.push_back(hasAny(own) ? arrayOf(value).getType() : type);
+    types.push_back(hasAny(own) ? bounded.arrayOf(value).getType() : type);
   FailureOr<SmallVector<Value>> first = resolveYield(op, then, extents, types);
   FailureOr<SmallVector<Value>> second = resolveYield(op, otherwise, extents, types);
   if (failed(first) || failed(second))
@@ -205,8 +277,9 @@ LogicalResult ExtentResolver::resolveIf(IfOp op) {
   for (auto [from, to] : llvm::zip_equal(op->getRegions(), rebuilt->getRegions()))
     to.takeBody(from);
   takeResults(op, rebuilt, extents);
-  equality.join(ValueRange(rebuilt.getResults()).drop_front(count),
-                ValueRange(*first).drop_front(count), ValueRange(*second).drop_front(count));
+  bounded.equality.join(ValueRange(rebuilt.getResults()).drop_front(count),
+                        ValueRange(*first).drop_front(count),
+                        ValueRange(*second).drop_front(count));
   return success();
 }
 
@@ -214,7 +287,7 @@ void ExtentResolver::mergeExtents(const Loop &loop) {
   size_t count = loop.extents.size(), arrays = loop.op->getNumResults() - count;
   llvm::BitVector dropped(arrays + count);
   for (auto [number, extent] : llvm::enumerate(loop.extents)) {
-    const auto *leader = llvm::find(loop.extents, equality.getLeader(extent));
+    const auto *leader = llvm::find(loop.extents, bounded.equality.getLeader(extent));
     size_t place = arrays + number, other = arrays + (leader - loop.extents.begin());
     if (place == other)
       continue;
@@ -261,7 +334,7 @@ static bool computesElements(Operation *op) {
 /// Marks the ends of chains of elementwise ops, since what is in between is fused into them. (What
 /// reductions read has been marked by their rules.)
 void ExtentResolver::markWork() {
-  for (const Bounded &value : computed) {
+  for (const BoundedValues::Bounded &value : bounded.getComputed()) {
     Operation *producer = value.array.getDefiningOp();
     if (!computesElements(producer) || value.array.use_empty())
       continue;
@@ -271,28 +344,17 @@ void ExtentResolver::markWork() {
       continue;
     auto uses = llvm::map_to_vector(value.array.getUses(), [](OpOperand &use) { return &use; });
     builder.setInsertionPointAfter(producer);
-    Value marked = mark(value.array, value.extents);
+    Value marked = bounded.mark(value.array, value.extents);
     for (OpOperand *use : uses)
       use->set(marked);
   }
-}
-
-Value ExtentResolver::mark(Value array, ArrayRef<Value> extents) {
-  for (auto [dim, extent] : llvm::enumerate(extents))
-    if (extent)
-      array = WithinOp::create(builder, array.getLoc(), array, extent, dim);
-  return array;
 }
 
 LogicalResult ExtentResolver::run() {
   for (Block &block : function.getBody())
     if (failed(resolve(block)))
       return failure();
-  // Users before what they use.
-  for (Operation *op : llvm::reverse(replaced)) {
-    assert(op->use_empty() && "all users of an op with extents have been replaced");
-    op->erase();
-  }
+  bounded.eraseReplaced();
   markWork();
   // Only now, since what is known of values is kept by them.
   for (const Loop &loop : loops)

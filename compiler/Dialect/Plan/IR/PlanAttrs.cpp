@@ -13,12 +13,11 @@ using namespace mlir;
 
 namespace xc::plan {
 
-LogicalResult LaunchAttr::verify(function_ref<InFlightDiagnostic()> emitError, AffineMapAttr grid,
-                                 ArrayRef<int64_t> block, ArrayRef<int64_t> cluster, int64_t shared,
-                                 int64_t scratch) {
-  AffineMap map = grid.getValue();
-  if (map.getNumResults() != 3 || map.getNumDims() != 0)
-    return emitError() << "expected a grid of 3 results over symbols only, got " << grid;
+LogicalResult LaunchAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 ArrayRef<FormulaAttr> grid, ArrayRef<int64_t> block,
+                                 ArrayRef<int64_t> cluster, int64_t shared, int64_t scratch) {
+  if (grid.size() != 3)
+    return emitError() << "expected a grid of 3 formulas, got " << grid.size();
   if (block.size() != 3 || cluster.size() != 3)
     return emitError() << "expected 3 block and 3 cluster dims, got " << block.size() << " and "
                        << cluster.size();

@@ -48,6 +48,114 @@ def Plan_Comparison : I32EnumAttr<"Comparison", "how two sizes must compare", [
   let cppNamespace = "::xc::plan";
 }
 
+// Those that take two operands stand together.
+def Plan_FormulaKind : I32EnumAttr<"FormulaKind", "what a formula does with its operands", [
+    I32EnumAttrCase<"Constant", 0, "constant">, I32EnumAttrCase<"Symbol", 1, "symbol">,
+    I32EnumAttrCase<"Add", 2, "add">, I32EnumAttrCase<"Mul", 3, "mul">,
+    I32EnumAttrCase<"FloorDiv", 4, "floordiv">, I32EnumAttrCase<"CeilDiv", 5, "ceildiv">,
+    I32EnumAttrCase<"Mod", 6, "mod">, I32EnumAttrCase<"Min", 7, "min">,
+    I32EnumAttrCase<"Max", 8, "max">, I32EnumAttrCase<"Select", 9, "select">]> {
+  let cppNamespace = "::xc::plan";
+}
+
+//===----------------------------------------------------------------------===//
+// Formulas
+//===----------------------------------------------------------------------===//
+
+def Plan_FormulaAttr : Plan_Attr<"Formula", "formula"> {
+  let summary = "A size as a formula over symbols";
+  let description = [{
+    A 64-bit number that is known when inputs are bound. It is written as a result of an affine map over symbols is, with three
+    functions more:
+
+    - `s0`: a symbol; what it stands for, whoever has the formula says.
+    - `+`, `-`, `*`, `floordiv`, `ceildiv`, `mod`: of any two formulas. `mod` is the remainder of `floordiv`.
+    - `min(a, b)` and `max(a, b)`.
+    - `select(c, a, b)`: `a` where `c` is 1, `b` where it is 0; `c` is nothing else. The one that is not selected need not have a
+      value, as a quotient by zero has none.
+
+    Formulas are simplified where they are made, so equal ones are mostly the same attribute. Constants are folded and stand on the
+    right. A maximum around one beside which there are only constants becomes one: `max(max(s0 - 2, 0) floordiv 2 - 2, 0)` is
+    `max(s0 floordiv 2 - 3, 0)`. Example:
+    ```mlir
+    #plan.formula<max((s0 - 3) floordiv 2 + 1, 0) * s1>
+    ```
+  }];
+  // `value`: of a constant, or the number of a symbol; else 0.
+  let parameters = (ins "::xc::plan::FormulaKind":$kind, "int64_t":$value, ArrayRefParameter<"FormulaAttr">:$operands);
+  let skipDefaultBuilders = 1;
+  let builders = [
+    AttrBuilder<(ins "::xc::plan::FormulaKind":$kind, "int64_t":$value, "::llvm::ArrayRef<FormulaAttr>":$operands), [{
+      return simplify($_ctxt, kind, value, operands);
+    }]>
+  ];
+  let extraClassDeclaration = [{
+    static FormulaAttr getConstant(::mlir::MLIRContext *context, int64_t value);
+    static FormulaAttr getSymbol(::mlir::MLIRContext *context, unsigned position);
+    static FormulaAttr getMin(FormulaAttr a, FormulaAttr b);
+    static FormulaAttr getMax(FormulaAttr a, FormulaAttr b);
+    static FormulaAttr getSelect(FormulaAttr condition, FormulaAttr ifOne, FormulaAttr ifZero);
+    /// What `kind` makes of other operands of this formula.
+    FormulaAttr withOperands(::llvm::ArrayRef<FormulaAttr> operands) const;
+
+    /// Of an affine expression, the dims and symbols of which are these formulas.
+    static FormulaAttr get(::mlir::AffineExpr expr, ::llvm::ArrayRef<FormulaAttr> dims, ::llvm::ArrayRef<FormulaAttr> symbols);
+    /// Of an affine expression over symbols only, as a formula over the same symbols.
+    static FormulaAttr get(::mlir::AffineExpr expr);
+
+    /// As an affine expression. `getLeaf` says what stands for a symbol, and for what affine expressions have not: a minimum, a
+    /// maximum or a selection.
+    ::mlir::AffineExpr toAffine(::llvm::function_ref<::mlir::AffineExpr(FormulaAttr)> getLeaf) const;
+
+    bool isConstant() const { return getKind() == FormulaKind::Constant; }
+    bool isSymbol() const { return getKind() == FormulaKind::Symbol; }
+    /// The number of a constant; none of another formula.
+    std::optional<int64_t> asConstant() const;
+    /// The position of a symbol; none of another formula.
+    std::optional<unsigned> asSymbol() const;
+    /// The operands of what has two.
+    FormulaAttr getLHS() const { return getOperands().front(); }
+    FormulaAttr getRHS() const { return getOperands().back(); }
+
+    FormulaAttr operator+(FormulaAttr other) const;
+    FormulaAttr operator+(int64_t number) const;
+    FormulaAttr operator-(FormulaAttr other) const;
+    FormulaAttr operator-(int64_t number) const;
+    FormulaAttr operator*(FormulaAttr other) const;
+    FormulaAttr operator*(int64_t number) const;
+    FormulaAttr operator%(FormulaAttr other) const;
+    FormulaAttr floorDiv(FormulaAttr other) const;
+    FormulaAttr floorDiv(int64_t number) const;
+    FormulaAttr ceilDiv(FormulaAttr other) const;
+    FormulaAttr ceilDiv(int64_t number) const;
+
+    /// A number that divides it whatever the symbols are; 0 only of that of 0.
+    int64_t getLargestKnownDivisor() const;
+    bool usesSymbol(unsigned position) const;
+    /// Visits all symbols in it, from left to right; one that occurs again, again.
+    void forEachSymbol(::llvm::function_ref<void(unsigned)> visit) const;
+    /// With symbol i replaced by `formulas[i]`; those behind them stay.
+    FormulaAttr replaceSymbols(::llvm::ArrayRef<FormulaAttr> formulas) const;
+    /// With each part that is a key of `parts` replaced by its value.
+    FormulaAttr replaceParts(const ::llvm::DenseMap<FormulaAttr, FormulaAttr> &parts) const;
+
+    /// Writes what is between the angle brackets.
+    void printText(::llvm::raw_ostream &os) const;
+
+  private:
+    static FormulaAttr simplify(::mlir::MLIRContext *context, FormulaKind kind, int64_t value,
+                                ::llvm::ArrayRef<FormulaAttr> operands);
+    static FormulaAttr getRaw(::mlir::MLIRContext *context, FormulaKind kind, int64_t value,
+                              ::llvm::ArrayRef<FormulaAttr> operands);
+
+  public:
+  }];
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+
+def Plan_FormulaArrayAttr : TypedArrayAttrBase<Plan_FormulaAttr, "formulas over symbols">;
+
 //===----------------------------------------------------------------------===//
 // Targets
 //===----------------------------------------------------------------------===//
@@ -73,16 +181,16 @@ def Plan_TargetAttr : Plan_Attr<"Target", "target"> {
 def Plan_LaunchAttr : Plan_Attr<"Launch", "launch_config"> {
   let summary = "How one kernel function is launched";
   let description = [{
-    `grid` maps the kernel's scalars (its symbols, in order) to three workgroup counts. `block` and `cluster`
+    `grid` has three workgroup counts, formulas over the kernel's scalars (its symbols, in order). `block` and `cluster`
     have three entries each; both are 1 on a CPU. `shared` is dynamic shared memory in bytes (CUDA), `scratch`
     the bytes of private memory of each workgroup (CPU). Codegen sets it on the kernel function. Example:
-    `#plan.launch_config<grid = affine_map<()[s0] -> (s0 ceildiv 8, 1, 1)>, block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>`.
+    `#plan.launch_config<grid = [s0 ceildiv 8, 1, 1], block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>`.
   }];
-  let parameters = (ins "::mlir::AffineMapAttr":$grid,
+  let parameters = (ins ArrayRefParameter<"FormulaAttr">:$grid,
     ArrayRefParameter<"int64_t">:$block, ArrayRefParameter<"int64_t">:$cluster,
     "int64_t":$shared, "int64_t":$scratch);
   let assemblyFormat = [{
-    `<` `grid` `=` $grid `,` `block` `=` `[` $block `]` `,` `cluster` `=` `[` $cluster `]` `,`
+    `<` `grid` `=` custom<Formulas>($grid) `,` `block` `=` `[` $block `]` `,` `cluster` `=` `[` $cluster `]` `,`
         `shared` `=` $shared `,` `scratch` `=` $scratch `>`
   }];
   let genVerifyDecl = 1;
@@ -91,11 +199,11 @@ def Plan_LaunchAttr : Plan_Attr<"Launch", "launch_config"> {
 def Plan_ValueGuardAttr : Plan_Attr<"ValueGuard", "value_guard"> {
   let summary = "A variant runs only where a formula is in range and divisible";
   let description = [{
-    `value` maps the kernel's scalars to one number v; the guard holds where min <= v <= max and v is a
-    multiple of `divisor`. Example: `#plan.value_guard<affine_map<()[s0] -> (s0)>, min = 1, max = 64, divisor = 4>`.
+    `value` is a formula over the kernel's scalars; the guard holds where min <= value <= max and the value is a
+    multiple of `divisor`. Example: `#plan.value_guard<s0, min = 1, max = 64, divisor = 4>`.
   }];
-  let parameters = (ins "::mlir::AffineMapAttr":$value, "int64_t":$min, "int64_t":$max, "int64_t":$divisor);
-  let assemblyFormat = "`<` $value `,` `min` `=` $min `,` `max` `=` $max `,` `divisor` `=` $divisor `>`";
+  let parameters = (ins "FormulaAttr":$value, "int64_t":$min, "int64_t":$max, "int64_t":$divisor);
+  let assemblyFormat = "`<` custom<Formula>($value) `,` `min` `=` $min `,` `max` `=` $max `,` `divisor` `=` $divisor `>`";
 }
 
 def Plan_AlignmentGuardAttr : Plan_Attr<"AlignmentGuard", "alignment_guard"> {
@@ -129,12 +237,14 @@ def Plan_LoweringConfigInterface : AttrInterface<"LoweringConfigInterface"> {
 def Plan_RangeAttr : Plan_Attr<"Range", "range"> {
   let summary = "A range of bytes of a buffer, and how it is used";
   let description = [{
-    `offset` and `length` map the function's symbols to bytes. Example:
-    `#plan.range<read, input 0, offset = affine_map<()[] -> (0)>, length = affine_map<()[s0] -> (s0 * 256)>>`.
+    `offset` and `length` are formulas over the function's symbols, in bytes. Example:
+    `#plan.range<read, input 0, offset = 0, length = s0 * 256>`.
   }];
   let parameters = (ins EnumParameter<Plan_Access>:$access, EnumParameter<Plan_Space>:$space,
-    "unsigned":$ordinal, "::mlir::AffineMapAttr":$offset, "::mlir::AffineMapAttr":$length);
-  let assemblyFormat = "`<` $access `,` $space $ordinal `,` `offset` `=` $offset `,` `length` `=` $length `>`";
+    "unsigned":$ordinal, "FormulaAttr":$offset, "FormulaAttr":$length);
+  let assemblyFormat = [{
+    `<` $access `,` $space $ordinal `,` `offset` `=` custom<Formula>($offset) `,` `length` `=` custom<Formula>($length) `>`
+  }];
 }
 
 def Plan_RangeArrayAttr : TypedArrayAttrBase<Plan_RangeAttr, "ranges of bytes">;

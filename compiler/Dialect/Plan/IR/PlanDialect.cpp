@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Dialect/Plan/IR/FormulaText.h"
 #include "compiler/Dialect/Plan/IR/PlanInitOps.h"
 
 #include "mlir/IR/DialectImplementation.h"
@@ -21,6 +22,12 @@ using namespace mlir;
 #include "compiler/Dialect/Plan/IR/PlanInitOps.cpp.inc"
 
 namespace xc::plan {
+
+/// As it is. Here, since what stores an attribute is complete only where its definitions are.
+FormulaAttr FormulaAttr::getRaw(MLIRContext *context, FormulaKind kind, int64_t value,
+                                ArrayRef<FormulaAttr> operands) {
+  return Base::get(context, kind, value, operands);
+}
 
 void PlanDialect::initialize() {
   addAttributes<

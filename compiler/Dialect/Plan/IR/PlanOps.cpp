@@ -7,6 +7,8 @@
 
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 
+#include "compiler/Dialect/Plan/IR/FormulaText.h"
+
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -95,6 +97,44 @@ LogicalResult LoopOp::reifyResultShapes(OpBuilder &builder,
   for (Value init : getInits())
     reifiedShapes.push_back(tensor::getMixedSizes(builder, getLoc(), init));
   return success();
+}
+
+/// The first symbol of a definition that does not stand before it.
+static std::optional<unsigned> findLaterSymbol(FormulaAttr definition, unsigned position) {
+  std::optional<unsigned> found;
+  definition.forEachSymbol([&](unsigned symbol) {
+    if (symbol >= position && !found)
+      found = symbol;
+  });
+  return found;
+}
+
+/// Symbols stand for inputs' sizes and for definitions; others have no value.
+LogicalResult FunctionOp::verify() {
+  unsigned count = getSymbols().size();
+  if (ArrayAttr definitions = getDefinitions())
+    for (auto definition : definitions.getAsRange<FormulaAttr>()) {
+      if (std::optional<unsigned> later = findLaterSymbol(definition, count))
+        return emitOpError("expected the definition of s")
+               << count << " to be a formula over the symbols before it, got one of s" << *later;
+      ++count;
+    }
+  unsigned unknown = 0;
+  AttrTypeWalker formulas;
+  formulas.addWalk([&](FormulaAttr formula) {
+    unknown = formula.asSymbol().value_or(0);
+    return formula.isSymbol() && unknown >= count ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  WalkResult walked = getOperation()->walk([&](Operation *op) {
+    for (NamedAttribute named : op->getAttrDictionary())
+      if (formulas.walk(named.getValue()).wasInterrupted()) {
+        op->emitOpError("expected formulas over ") << count << " symbols, got s" << unknown
+                                                   << " in '" << named.getName().getValue() << "'";
+        return WalkResult::interrupt();
+      }
+    return WalkResult::advance();
+  });
+  return failure(walked.wasInterrupted());
 }
 
 LogicalResult BindingOp::verify() {

@@ -9,7 +9,7 @@
 #define XC_DIALECT_PLAN_IR_PLANOPS_H
 
 #include "mlir/Bytecode/BytecodeOpInterface.h"
-#include "mlir/IR/AffineMap.h"
+#include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
@@ -20,6 +20,9 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/ADT/DenseMap.h"
+
+#include <optional>
 
 #include "compiler/Dialect/Plan/IR/PlanAttrsInterfaces.h.inc"
 #include "compiler/Dialect/Plan/IR/PlanOpsDialect.h.inc"
@@ -30,6 +33,11 @@
 #include "compiler/Dialect/Plan/IR/PlanOps.h.inc"
 
 namespace xc::plan {
+
+/// Whether the operands of `kind` may change places.
+bool commutes(FormulaKind kind);
+
+inline FormulaAttr operator-(int64_t number, FormulaAttr formula) { return formula * -1 + number; }
 
 /// Discardable attributes of kernel modules and kernel functions; docs/architecture.md says who
 /// sets them.

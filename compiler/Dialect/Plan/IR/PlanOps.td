@@ -219,24 +219,29 @@ def Plan_FunctionOp : Plan_Op<"function", [IsolatedFromAbove, NoTerminator, Sing
   let summary = "The plan of one function on one target";
   let description = [{
     A block of commands whose edges say what must have ended before. `symbols`,
-    `inputs`, `outputs`: a list of one dictionary each, as `-xc-build-plan` writes them; `arena` maps the symbols to the
+    `inputs`, `outputs`: a list of one dictionary each, as `-xc-build-plan` writes them; `arena` is a formula over the symbols: the
     bytes of scratch memory that a call needs. The attribute `requirements`, where there is one, lists what sizes must
     be like (`plan.require`): a comparison, two formulas, what is expected and where; `arena_max` is the most that `arena` can be,
     where ranges bound all symbols in it; `definitions` has the formulas, each over the symbols before it, of symbols that stand for long
     formulas, behind those of `symbols`. Example:
     ```mlir
-    plan.function @main symbols [...] inputs [...] outputs [...] arena affine_map<()[s0] -> (0)> {
-      plan.launch @exp [#plan.range<...>, #plan.range<...>] scalars affine_map<()[s0] -> (s0)> after []
+    plan.function @main symbols [...] inputs [...] outputs [...] arena s0 * 256 {
+      plan.launch @exp [#plan.range<...>, #plan.range<...>] scalars [s0] after []
     }
     ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, ArrayAttr:$symbols, ArrayAttr:$inputs, ArrayAttr:$outputs,
-                       AffineMapAttr:$arena);
+                       Plan_FormulaAttr:$arena);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $sym_name `symbols` $symbols `inputs` $inputs `outputs` $outputs `arena` $arena
+    $sym_name `symbols` $symbols `inputs` $inputs `outputs` $outputs `arena` custom<Formula>($arena)
     attr-dict-with-keyword $body
   }];
+  let extraClassDeclaration = [{
+    /// The formulas of the symbols behind those of `symbols`, each over the symbols before it.
+    ::mlir::ArrayAttr getDefinitions() { return (*this)->getAttrOfType<::mlir::ArrayAttr>("definitions"); }
+  }];
+  let hasVerifier = 1;
 }
 
 class Plan_Command<string mnemonic, list<Trait> traits = []>
@@ -245,16 +250,15 @@ class Plan_Command<string mnemonic, list<Trait> traits = []>
 def Plan_LaunchOp : Plan_Command<"launch"> {
   let summary = "Launch a kernel";
   let description = [{
-    `bindings` are the kernel's bindings, `scalars` maps the function's symbols to its scalars.
-    `after` are
+    `bindings` are the kernel's bindings, `scalars` its scalars, formulas over the function's symbols. `after` are
     the positions, within the function, of the commands that must have ended. Example:
     ```mlir
-    plan.launch @exp [#plan.range<...>] scalars affine_map<()[s0] -> (s0)> after [0, 2]
+    plan.launch @exp [#plan.range<...>] scalars [s0, s0 * 4] after [0, 2]
     ```
   }];
-  let arguments = (ins FlatSymbolRefAttr:$kernel, Plan_RangeArrayAttr:$bindings, AffineMapAttr:$scalars,
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Plan_RangeArrayAttr:$bindings, Plan_FormulaArrayAttr:$scalars,
                        DenseI64ArrayAttr:$after);
-  let assemblyFormat = "$kernel $bindings `scalars` $scalars `after` $after attr-dict";
+  let assemblyFormat = "$kernel $bindings `scalars` custom<Formulas>($scalars) `after` $after attr-dict";
 }
 
 def Plan_CopyOp : Plan_Command<"copy"> {
@@ -277,9 +281,9 @@ def Plan_ControlOp : Plan_Command<"control", [NoTerminator, NoRegionArguments, S
     Example:
     ```mlir
     plan.control loop <read, arena, 0 at 0 length 1> after [0] {
-      plan.launch @less [...] scalars affine_map<() -> ()> after []
+      plan.launch @less [...] scalars [] after []
     } {
-      plan.launch @step [...] scalars affine_map<() -> ()> after []
+      plan.launch @step [...] scalars [] after []
     }
     ```
   }];
@@ -293,21 +297,21 @@ def Plan_ControlOp : Plan_Command<"control", [NoTerminator, NoRegionArguments, S
 def Plan_ChooseOp : Plan_Command<"choose", [NoTerminator, NoRegionArguments, SingleBlock]> {
   let summary = "Run commands that depend on sizes";
   let description = [{
-    `condition` maps the function's symbols to 0 or 1. Runs the first region where that is 1, else the second. Which one is known
+    `condition` is a formula over the function's symbols that is 0 or 1. Runs the first region where that is 1, else the second. Which one is known
     when inputs are bound, so what is launched has the commands of that region in the place of this one, and nothing of the other.
     In a region `after` counts its own commands. Example:
     ```mlir
-    plan.choose affine_map<()[s0] -> (1 floordiv (s0 floordiv 1024 + 1))> after [0] {
-      plan.launch @at_once [...] scalars affine_map<()[s0] -> (s0)> after []
+    plan.choose 1 floordiv (s0 floordiv 1024 + 1) after [0] {
+      plan.launch @at_once [...] scalars [s0] after []
     } {
-      plan.launch @in_parts [...] scalars affine_map<()[s0] -> (s0)> after []
+      plan.launch @in_parts [...] scalars [s0] after []
     }
     ```
   }];
-  let arguments = (ins AffineMapAttr:$condition, DenseI64ArrayAttr:$after);
+  let arguments = (ins Plan_FormulaAttr:$condition, DenseI64ArrayAttr:$after);
   let regions = (region SizedRegion<1>:$first, SizedRegion<1>:$second);
   let assemblyFormat = [{
-    $condition `after` $after attr-dict-with-keyword $first $second
+    custom<Formula>($condition) `after` $after attr-dict-with-keyword $first $second
   }];
 }
 

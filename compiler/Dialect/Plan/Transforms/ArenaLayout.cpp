@@ -46,12 +46,12 @@ namespace {
 
 /// A size as a number of units that no number divides.
 struct Measure {
-  Measure(AffineExpr size) {
+  Measure(FormulaAttr size) {
     std::optional<LinearForm> found = getLinearForm(size);
-    if (isa<AffineConstantExpr>(size)) {
+    if (size.isConstant()) {
       form = *found;
       count = form.constant;
-      unit = getAffineConstantExpr(1, size.getContext());
+      unit = FormulaAttr::getConstant(size.getContext(), 1);
       return;
     }
     if (found && found->getContent() > 0) {
@@ -60,11 +60,11 @@ struct Measure {
     } else {
       form.terms[size] = 1;
     }
-    unit = form.getExpr(size.getContext(), count);
+    unit = form.getFormula(size.getContext(), count);
   }
 
   LinearForm form;
-  AffineExpr unit;
+  FormulaAttr unit;
   int64_t count = 1;
 };
 
@@ -94,15 +94,15 @@ private:
 /// A part of the arena that is measured in `unit`.
 class Region {
 public:
-  Region(AffineExpr unit, const SymbolicDims &dims, ArrayRef<LiveBuffer> buffers)
+  Region(FormulaAttr unit, const SymbolicDims &dims, ArrayRef<LiveBuffer> buffers)
       : unit(unit), dims(dims), buffers(buffers), form(getLinearForm(unit).value_or(LinearForm())),
         granule(kAlignment / std::gcd(kAlignment, dims.getRange(unit).divisor)) {}
 
-  AffineExpr getUnit() const { return unit; }
+  FormulaAttr getUnit() const { return unit; }
   ArrayRef<Place> getPlaces() const { return places; }
 
   /// How many units surely hold a buffer; none where that cannot be said.
-  std::optional<int64_t> count(const Measure &measure, AffineExpr size) const;
+  std::optional<int64_t> count(const Measure &measure, FormulaAttr size) const;
   /// Puts a buffer of `count` units at the lowest free offset; false where there is none below the
   /// end and the region may not grow.
   bool place(unsigned buffer, int64_t count, bool mayGrow);
@@ -112,20 +112,20 @@ public:
   /// the earlier one's right before it. Buffers of which one had them before that are in pairs with
   /// what was in between.
   SmallVector<std::pair<unsigned, unsigned>> getSuccessions() const;
-  AffineExpr getOffset(const Place &place) const { return getBytes(place.begin, place.rank); }
-  AffineExpr getSize() const { return getBytes(end, endRank); }
+  FormulaAttr getOffset(const Place &place) const { return getBytes(place.begin, place.rank); }
+  FormulaAttr getSize() const { return getBytes(end, endRank); }
 
 private:
   /// 1 where a place may begin rounded up, else 0.
   int64_t getSlack(const Place &place) const { return place.begin % granule == 0 ? 0 : 1; }
-  AffineExpr getBytes(int64_t count, int64_t rank) const {
-    AffineExpr bytes = unit * count;
+  FormulaAttr getBytes(int64_t count, int64_t rank) const {
+    FormulaAttr bytes = unit * count;
     if (count % granule != 0)
       bytes = bytes.ceilDiv(kAlignment) * kAlignment;
     return bytes + rank * kAlignment;
   }
 
-  AffineExpr unit;
+  FormulaAttr unit;
   const SymbolicDims &dims;
   ArrayRef<LiveBuffer> buffers;
   LinearForm form;
@@ -138,13 +138,13 @@ private:
 
 } // namespace
 
-std::optional<int64_t> Region::count(const Measure &measure, AffineExpr size) const {
+std::optional<int64_t> Region::count(const Measure &measure, FormulaAttr size) const {
   std::optional<int64_t> units;
   if (measure.unit == unit)
     units = measure.count;
   else
     units = countUnits(measure.form, form,
-                       [&](AffineSymbolExpr symbol) { return dims.isNeverNegative(symbol); });
+                       [&](unsigned symbol) { return dims.isNeverNegative(symbol); });
   if (!units) {
     int64_t largest = dims.getRange(size).max, smallest = dims.getRange(unit).min;
     if (largest >= 0 && smallest > 0)
@@ -153,7 +153,7 @@ std::optional<int64_t> Region::count(const Measure &measure, AffineExpr size) co
   if (!units)
     return std::nullopt;
   // Bytes are all placed aligned.
-  int64_t step = isa<AffineConstantExpr>(unit) ? kAlignment : 1;
+  int64_t step = unit.isConstant() ? kAlignment : 1;
   return llvm::alignTo(std::max<int64_t>(*units, 1), step);
 }
 
@@ -232,20 +232,19 @@ SmallVector<std::pair<unsigned, unsigned>> Region::getSuccessions() const {
 }
 
 /// About how large the symbols will be.
-static SmallVector<AffineExpr> estimateSymbols(const SymbolicDims &dims, MLIRContext *context) {
-  SmallVector<AffineExpr> values;
+static SmallVector<FormulaAttr> estimateSymbols(const SymbolicDims &dims, MLIRContext *context) {
+  SmallVector<FormulaAttr> values;
   for (const SymbolDefinition &symbol : dims.getSymbols()) {
     int64_t value = std::max(kUsualSize, symbol.range.min);
     if (symbol.range.max >= 0)
       value = std::min(value, symbol.range.max);
-    values.push_back(getAffineConstantExpr(value, context));
+    values.push_back(FormulaAttr::getConstant(context, value));
   }
   while (values.size() < dims.getSymbolCount()) {
-    AffineExpr value = dims.getDefinition(values.size()).replaceSymbols(values);
+    FormulaAttr value = dims.getDefinition(values.size()).replaceSymbols(values);
     // What overflows is large.
     constexpr int64_t large = int64_t(1) << 48;
-    values.push_back(isa<AffineConstantExpr>(value) ? value
-                                                    : getAffineConstantExpr(large, context));
+    values.push_back(value.isConstant() ? value : FormulaAttr::getConstant(context, large));
   }
   return values;
 }
@@ -253,14 +252,13 @@ static SmallVector<AffineExpr> estimateSymbols(const SymbolicDims &dims, MLIRCon
 /// The buffers in the order in which they are placed: static ones, then others, largest first.
 static SmallVector<unsigned> orderBuffers(ArrayRef<LiveBuffer> buffers, const SymbolicDims &dims,
                                           MLIRContext *context) {
-  SmallVector<AffineExpr> symbolValues = estimateSymbols(dims, context);
-  auto estimate = [&](AffineExpr size) {
-    auto constant = dyn_cast<AffineConstantExpr>(size.replaceSymbols(symbolValues));
-    return constant ? constant.getValue() : 0;
+  SmallVector<FormulaAttr> symbolValues = estimateSymbols(dims, context);
+  auto estimate = [&](FormulaAttr size) {
+    return size.replaceSymbols(symbolValues).asConstant().value_or(0);
   };
   SmallVector<std::tuple<bool, int64_t, unsigned>> keys;
   for (auto [index, buffer] : llvm::enumerate(buffers))
-    keys.emplace_back(!isa<AffineConstantExpr>(buffer.size), -estimate(buffer.size), index);
+    keys.emplace_back(!buffer.size.isConstant(), -estimate(buffer.size), index);
   llvm::sort(keys);
   return llvm::map_to_vector(keys, [](const auto &key) { return std::get<unsigned>(key); });
 }
@@ -269,9 +267,9 @@ static SmallVector<unsigned> orderBuffers(ArrayRef<LiveBuffer> buffers, const Sy
 static std::vector<Region> placeAll(ArrayRef<LiveBuffer> buffers, const SymbolicDims &dims,
                                     MLIRContext *context) {
   std::vector<Region> regions;
-  regions.emplace_back(getAffineConstantExpr(1, context), dims, buffers);
+  regions.emplace_back(FormulaAttr::getConstant(context, 1), dims, buffers);
   for (unsigned index : orderBuffers(buffers, dims, context)) {
-    AffineExpr size = buffers[index].size;
+    FormulaAttr size = buffers[index].size;
     Measure measure(size);
     auto fits = [&](Region &region) {
       std::optional<int64_t> count = region.count(measure, size);
@@ -297,7 +295,7 @@ ArenaPlacement layOutArena(ArrayRef<LiveBuffer> buffers, bool reuse, const Symbo
   ArenaPlacement placement;
   placement.offsets.resize(buffers.size());
   placement.predecessors.resize(buffers.size());
-  placement.size = getAffineConstantExpr(0, context);
+  placement.size = FormulaAttr::getConstant(context, 0);
   for (Region &region : placeAll(buffers, dims, context)) {
     region.rank();
     for (const Place &place : region.getPlaces())
@@ -305,8 +303,8 @@ ArenaPlacement layOutArena(ArrayRef<LiveBuffer> buffers, bool reuse, const Symbo
     for (auto [before, after] : region.getSuccessions())
       placement.predecessors[after].push_back(before);
     placement.size = placement.size + region.getSize();
-    if (auto bytes = dyn_cast<AffineConstantExpr>(placement.size))
-      placement.staticSize = bytes.getValue();
+    if (std::optional<int64_t> bytes = placement.size.asConstant())
+      placement.staticSize = *bytes;
   }
   return placement;
 }

@@ -10,26 +10,25 @@
 
 #include "compiler/Dialect/Plan/Transforms/SymbolicDims.h"
 
-#include "mlir/IR/AffineExpr.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace xc::plan {
 
 /// A buffer of `size` bytes, live from command `first` to command `last`, both included.
 struct LiveBuffer {
-  mlir::AffineExpr size;
+  FormulaAttr size;
   unsigned first;
   unsigned last;
 };
 
 struct ArenaPlacement {
   /// Byte offset of each buffer, a multiple of 256.
-  llvm::SmallVector<mlir::AffineExpr> offsets;
+  llvm::SmallVector<FormulaAttr> offsets;
   /// For each buffer, those that had some of its bytes right before it. What had them before those
   /// is found among their own.
   llvm::SmallVector<llvm::SmallVector<unsigned>> predecessors;
   /// Bytes of the whole arena, and of its part that depends on no symbol.
-  mlir::AffineExpr size;
+  FormulaAttr size;
   int64_t staticSize = 0;
 };
 

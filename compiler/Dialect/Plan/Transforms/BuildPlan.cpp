@@ -19,6 +19,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Plan/IR/PlanInitOps.h"
+#include "compiler/Dialect/Plan/Transforms/EmitPlan.h"
 #include "compiler/Dialect/Plan/Transforms/Passes.h"
 #include "compiler/Dialect/Plan/Transforms/PlanBuilder.h"
 #include "compiler/Dialect/Plan/Transforms/Views.h"
@@ -55,95 +56,68 @@ static bool isUnwritten(Operation &op) {
          });
 }
 
-/// What takes a position of its own among the uses of values.
-static bool isStep(Operation &op) { return isa<DispatchOp, BranchOp, LoopOp>(op); }
-
-FailureOr<AffineExpr> PlanBuilder::getExpr(OpFoldResult index) {
-  FailureOr<AffineExpr> expr = dims.getExpr(index);
-  if (failed(expr) || !toRoot)
-    return expr;
-  return (*toRoot)(*expr);
+/// The one value of all of the tensor's elements, if it is a constant of whole bytes.
+static DenseElementsAttr getSplat(Value tensor) {
+  DenseElementsAttr elements;
+  if (!matchPattern(getRoot(tensor), m_Constant(&elements)) || !elements.isSplat() ||
+      !elements.getElementType().isIntOrFloat() ||
+      elements.getElementType().getIntOrFloatBitWidth() % 8 != 0)
+    return {};
+  return elements;
 }
 
-FailureOr<SmallVector<AffineExpr>> PlanBuilder::getShape(Value tensor) {
-  FailureOr<SmallVector<AffineExpr>> shape = dims.getShape(tensor);
+/// True if copies are all that the tensor, or views of it, are used for.
+static bool isOnlyCopied(Value tensor) {
+  return llvm::all_of(tensor.getUses(), [](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (auto loop = dyn_cast<LoopOp>(user))
+      return use.getOperandNumber() < loop.getInits().size();
+    if (auto dispatch = dyn_cast<DispatchOp>(user))
+      return use.getOperandNumber() >= user->getNumOperands() - dispatch.getInits().size();
+    if (isView(user))
+      return isOnlyCopied(user->getResult(0));
+    return isa<func::ReturnOp, array::VariableAssignOp, tensor::DimOp>(user);
+  });
+}
+
+FailureOr<FormulaAttr> PlanBuilder::getFormula(OpFoldResult index) {
+  FailureOr<FormulaAttr> formula = dims.getFormula(index);
+  if (failed(formula) || !toRoot)
+    return formula;
+  return (*toRoot)(*formula);
+}
+
+FailureOr<SmallVector<FormulaAttr>> PlanBuilder::getShape(Value tensor) {
+  FailureOr<SmallVector<FormulaAttr>> shape = dims.getShape(tensor);
   if (succeeded(shape) && toRoot)
-    for (AffineExpr &dim : *shape)
+    for (FormulaAttr &dim : *shape)
       dim = (*toRoot)(dim);
   return shape;
 }
 
-FailureOr<AffineExpr> PlanBuilder::getByteSize(Value tensor) {
+FailureOr<FormulaAttr> PlanBuilder::getByteSize(Value tensor) {
   auto type = cast<RankedTensorType>(tensor.getType());
-  FailureOr<SmallVector<AffineExpr>> shape = getShape(tensor);
+  FailureOr<SmallVector<FormulaAttr>> shape = getShape(tensor);
   if (failed(shape))
     return emitError(tensor.getLoc(), "expected sizes that are formulas over the dynamic dims of "
                                       "the function's inputs, got ")
            << type;
   if (!type.getElementType().isIntOrFloat())
     return emitError(tensor.getLoc(), "expected elements of integers or floats, got ") << type;
-  AffineExpr size = constant(llvm::divideCeil(type.getElementTypeBitWidth(), 8));
-  for (AffineExpr dim : *shape)
+  FormulaAttr size = constant(llvm::divideCeil(type.getElementTypeBitWidth(), 8));
+  for (FormulaAttr dim : *shape)
     size = size * dim;
   return getRootPlan().dims.shorten(size);
 }
 
-Value PlanBuilder::getRoot(Value tensor) {
-  while (Operation *op = tensor.getDefiningOp()) {
-    if (!isView(op))
-      break;
-    tensor = op->getOperand(0);
-  }
-  return tensor;
+unsigned PlanBuilder::addBuffer(Space space, unsigned ordinal, FormulaAttr size) {
+  plan->buffers.push_back({space, ordinal, size});
+  return plan->buffers.size() - 1;
 }
 
-/// True if the tensor is all of its root's memory: reached by reshapes only.
-bool PlanBuilder::isWholeRoot(Value tensor) {
-  while (Operation *op = tensor.getDefiningOp()) {
-    if (!isView(op))
-      return true;
-    if (isa<tensor::ExtractSliceOp>(op))
-      return false;
-    tensor = op->getOperand(0);
-  }
-  return true;
-}
-
-void PlanBuilder::recordUses() {
-  unsigned position = 0;
-  for (Operation &op : func.getBody().front()) {
-    if (isStep(op)) {
-      for (Value operand : op.getOperands()) {
-        if (!isa<RankedTensorType>(operand.getType()))
-          continue;
-        unsigned &last = lastUse[getRoot(operand)];
-        last = std::max(last, position);
-      }
-      ++position;
-    } else if (auto ret = dyn_cast<func::ReturnOp>(op)) {
-      for (auto [index, operand] : llvm::enumerate(ret.getOperands())) {
-        lastUse[getRoot(operand)] = kAfterAllCommands;
-        if (isWholeRoot(operand))
-          outputsOf[getRoot(operand)].push_back(index);
-      }
-    } else if (auto assign = dyn_cast<array::VariableAssignOp>(op)) {
-      lastUse[getRoot(assign.getValue())] = kAfterAllCommands;
-      if (isWholeRoot(assign.getValue()))
-        variablesOf[getRoot(assign.getValue())].push_back(assign.getVariableAttr().getAttr());
-    } else if (auto read = dyn_cast<array::VariableReadOp>(op)) {
-      readOf[read.getVariableAttr().getAttr()] = read.getResult();
-    }
-  }
-}
-
-unsigned PlanBuilder::addBuffer(Space space, unsigned ordinal, AffineExpr size) {
-  buffers.push_back({space, ordinal, size});
-  return buffers.size() - 1;
-}
-
-unsigned PlanBuilder::getFixedBuffer(Space space, unsigned ordinal, AffineExpr size) {
+unsigned PlanBuilder::getFixedBuffer(Space space, unsigned ordinal, FormulaAttr size) {
   auto [it, isNew] =
-      fixedBuffers.try_emplace({static_cast<unsigned>(space), ordinal}, buffers.size());
+      fixedBuffers.try_emplace({static_cast<unsigned>(space), ordinal}, plan->buffers.size());
   if (isNew)
     addBuffer(space, ordinal, size);
   return it->second;
@@ -151,10 +125,10 @@ unsigned PlanBuilder::getFixedBuffer(Space space, unsigned ordinal, AffineExpr s
 
 /// The buffer of the plan around this one that has the number `number` there.
 unsigned PlanBuilder::getOuterBuffer(unsigned number) {
-  auto [it, isNew] = outerBuffers.try_emplace(number, buffers.size());
+  auto [it, isNew] = outerBuffers.try_emplace(number, plan->buffers.size());
   if (isNew) {
-    addBuffer(Space::Input, 0, parent->buffers[number].size);
-    buffers.back().outer = number;
+    addBuffer(Space::Input, 0, parent->plan->buffers[number].size);
+    plan->buffers.back().outer = number;
   }
   return it->second;
 }
@@ -170,7 +144,7 @@ std::optional<unsigned> PlanBuilder::getReplacedArgument(unsigned result) {
 
 bool PlanBuilder::isInit() { return !outer && func->hasAttr(kInitAttr); }
 
-unsigned PlanBuilder::getTarget(unsigned index, AffineExpr size) {
+unsigned PlanBuilder::getTarget(unsigned index, FormulaAttr size) {
   if (outer)
     return getOuterBuffer(outer->targets[index]);
   if (std::optional<unsigned> argument = getReplacedArgument(index))
@@ -183,7 +157,7 @@ LogicalResult PlanBuilder::placeArguments() {
     if (!isa<RankedTensorType>(argument.getType()))
       return func.emitOpError("expected inputs that are tensors, got ")
              << argument.getType() << " as input " << argument.getArgNumber();
-    FailureOr<AffineExpr> size = getByteSize(argument);
+    FailureOr<FormulaAttr> size = getByteSize(argument);
     if (failed(size))
       return failure();
     places[argument] = {getFixedBuffer(Space::Input, argument.getArgNumber(), *size), constant(0),
@@ -195,13 +169,13 @@ LogicalResult PlanBuilder::placeArguments() {
 /// Constants, parameters, variables, and tensors without elements, which lie anywhere.
 LogicalResult PlanBuilder::placeData(Operation &op) {
   Value result = op.getResult(0);
-  FailureOr<AffineExpr> size = getByteSize(result);
+  FailureOr<FormulaAttr> size = getByteSize(result);
   if (failed(size))
     return failure();
   unsigned buffer;
   if (isa<tensor::EmptyOp>(op)) {
     buffer = addBuffer(Space::Arena, 0, *size);
-    buffers[buffer].first = 0;
+    plan->buffers[buffer].first = 0;
   } else if (auto parameter = dyn_cast<array::ParameterOp>(op)) {
     buffer = getFixedBuffer(Space::Parameter, data.addParameter(parameter), *size);
   } else if (auto packed = dyn_cast<PackedOp>(op)) {
@@ -231,14 +205,14 @@ LogicalResult PlanBuilder::placeData(Operation &op) {
 LogicalResult PlanBuilder::placeView(Operation &op) {
   Value result = op.getResult(0);
   Place place = places.at(op.getOperand(0));
-  FailureOr<AffineExpr> size = getByteSize(result);
+  FailureOr<FormulaAttr> size = getByteSize(result);
   if (failed(size))
     return failure();
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
-    FailureOr<SmallVector<AffineExpr>> shape = getShape(slice.getSource());
-    AffineExpr elements = constant(0);
+    FailureOr<SmallVector<FormulaAttr>> shape = getShape(slice.getSource());
+    FormulaAttr elements = constant(0);
     for (auto [dim, offset] : llvm::enumerate(slice.getMixedOffsets())) {
-      FailureOr<AffineExpr> start = getExpr(offset);
+      FailureOr<FormulaAttr> start = getFormula(offset);
       if (failed(shape) || failed(start))
         return op.emitOpError(
             "expected an offset that is a formula over the dynamic dims of the function's inputs");
@@ -252,11 +226,11 @@ LogicalResult PlanBuilder::placeView(Operation &op) {
   return success();
 }
 
-void PlanBuilder::touch(Command &command, unsigned buffer, AffineExpr offset, AffineExpr length,
+void PlanBuilder::touch(Command &command, unsigned buffer, FormulaAttr offset, FormulaAttr length,
                         Access access) {
-  unsigned position = commands.size();
-  buffers[buffer].first = std::min(buffers[buffer].first, position);
-  buffers[buffer].last = std::max(buffers[buffer].last, position);
+  unsigned position = plan->commands.size();
+  plan->buffers[buffer].first = std::min(plan->buffers[buffer].first, position);
+  plan->buffers[buffer].last = std::max(plan->buffers[buffer].last, position);
   command.accesses.push_back({buffer, offset, length, access});
 }
 
@@ -264,7 +238,7 @@ LogicalResult PlanBuilder::addDispatch(DispatchOp dispatch, unsigned position) {
   Command command{dispatch.getLoc(), dispatch.getKernelAttr(), {}, {}};
   for (unsigned index = 0; index < dispatch.getNumResults(); ++index) {
     Value result = dispatch.getResult(index);
-    FailureOr<AffineExpr> size = getByteSize(result);
+    FailureOr<FormulaAttr> size = getByteSize(result);
     if (failed(size))
       return failure();
     FailureOr<unsigned> buffer = chooseBuffer(dispatch, index, position, *size);
@@ -286,38 +260,14 @@ LogicalResult PlanBuilder::addDispatch(DispatchOp dispatch, unsigned position) {
           dispatch.getInit(index) ? Access::ReadWrite : Access::Write);
   }
   for (Value scalar : dispatch.getScalars()) {
-    FailureOr<AffineExpr> expr = getExpr(OpFoldResult(scalar));
-    if (failed(expr))
+    FailureOr<FormulaAttr> formula = getFormula(OpFoldResult(scalar));
+    if (failed(formula))
       return dispatch.emitOpError(
           "expected scalars that are formulas over the dynamic dims of the function's inputs");
-    command.scalars.push_back(*expr);
+    command.scalars.push_back(*formula);
   }
-  commands.push_back(std::move(command));
+  plan->commands.push_back(std::move(command));
   return success();
-}
-
-/// The one value of all of the tensor's elements, if it is a constant of whole bytes.
-DenseElementsAttr PlanBuilder::getSplat(Value tensor) {
-  DenseElementsAttr elements;
-  if (!matchPattern(getRoot(tensor), m_Constant(&elements)) || !elements.isSplat() ||
-      !elements.getElementType().isIntOrFloat() ||
-      elements.getElementType().getIntOrFloatBitWidth() % 8 != 0)
-    return {};
-  return elements;
-}
-
-/// True if copies are all that the tensor, or views of it, are used for.
-bool PlanBuilder::isOnlyCopied(Value tensor) {
-  return llvm::all_of(tensor.getUses(), [](OpOperand &use) {
-    Operation *user = use.getOwner();
-    if (auto loop = dyn_cast<LoopOp>(user))
-      return use.getOperandNumber() < loop.getInits().size();
-    if (auto dispatch = dyn_cast<DispatchOp>(user))
-      return use.getOperandNumber() >= user->getNumOperands() - dispatch.getInits().size();
-    if (isView(user))
-      return isOnlyCopied(user->getResult(0));
-    return isa<func::ReturnOp, array::VariableAssignOp, tensor::DimOp>(user);
-  });
 }
 
 LogicalResult PlanBuilder::addCopy(Location loc, Value value, unsigned target) {
@@ -328,12 +278,12 @@ LogicalResult PlanBuilder::addCopy(Location loc, Value value, unsigned target) {
   command.fill = getSplat(value);
   if (command.fill) {
     touch(command, target, constant(0), place.length, Access::Write);
-    commands.push_back(std::move(command));
+    plan->commands.push_back(std::move(command));
     return success();
   }
   touch(command, place.buffer, place.offset, place.length, Access::Read);
   touch(command, target, constant(0), place.length, Access::Write);
-  commands.push_back(std::move(command));
+  plan->commands.push_back(std::move(command));
   return success();
 }
 
@@ -384,7 +334,7 @@ LogicalResult PlanBuilder::addAssigns() {
     FailureOr<unsigned> ordinal = data.getVariable(name, assign.getLoc());
     if (failed(ordinal))
       return failure();
-    const Buffer &source = buffers[places.at(value).buffer];
+    const Buffer &source = plan->buffers[places.at(value).buffer];
     if (source.space == Space::Variable && source.ordinal == *ordinal && isWholeRoot(value))
       continue; // computed in place, or assigned to itself
     if (source.space == Space::Variable) {
@@ -407,59 +357,24 @@ LogicalResult PlanBuilder::addAssigns() {
 LogicalResult PlanBuilder::layOut() {
   SmallVector<LiveBuffer> live;
   SmallVector<unsigned> bufferOf;
-  arenaIndex.assign(buffers.size(), 0);
-  for (auto [index, buffer] : llvm::enumerate(buffers)) {
+  plan->arenaIndex.assign(plan->buffers.size(), 0);
+  for (auto [index, buffer] : llvm::enumerate(plan->buffers)) {
     if (buffer.space != Space::Arena || buffer.outer)
       continue;
-    arenaIndex[index] = live.size();
+    plan->arenaIndex[index] = live.size();
     bufferOf.push_back(index);
     live.push_back({buffer.size, buffer.first, buffer.last});
   }
-  arena = layOutArena(live, reuse, getRootPlan().dims, context);
-  SmallVector<SmallVector<unsigned>> predecessors(buffers.size());
+  plan->arena = layOutArena(live, reuse, getRootPlan().dims, context);
+  SmallVector<SmallVector<unsigned>> predecessors(plan->buffers.size());
   for (auto [index, buffer] : llvm::enumerate(bufferOf))
-    for (unsigned before : arena.predecessors[index])
+    for (unsigned before : plan->arena.predecessors[index])
       predecessors[buffer].push_back(bufferOf[before]);
   SmallVector<SmallVector<MemoryAccess>> accesses;
-  for (const Command &command : commands)
+  for (const Command &command : plan->commands)
     accesses.push_back(command.accesses);
-  edges = computeEdges(accesses, predecessors);
+  plan->edges = computeEdges(accesses, predecessors);
   return success();
-}
-
-DictionaryAttr PlanBuilder::describe(StringRef fallbackName, unsigned index, Type type,
-                                     DictionaryAttr attrs, ArrayRef<AffineExpr> shape,
-                                     Builder &builder) {
-  NamedAttrList result;
-  auto get = [&](StringRef name) { return attrs ? attrs.get(name) : Attribute(); };
-  Attribute name = get("array.name");
-  result.set("name", name ? name : builder.getStringAttr(fallbackName + Twine(index)));
-  result.set("type", TypeAttr::get(type));
-  result.set("dims", AffineMapAttr::get(dims.getMap(shape)));
-  if (Attribute dtype = get("array.dtype"))
-    result.set("dtype", dtype);
-  if (get("array.donated"))
-    result.set("donated", builder.getUnitAttr());
-  if (Attribute alias = get(kAliasAttr))
-    result.set("alias", alias);
-  return result.getDictionary(context);
-}
-
-ArrayAttr PlanBuilder::describeSymbols(Builder &builder) {
-  auto ranges = func->getAttrOfType<DictionaryAttr>("array.dim_range");
-  SmallVector<Attribute> symbols;
-  for (const SymbolDefinition &symbol : dims.getSymbols()) {
-    NamedAttrList entry;
-    entry.set("name", builder.getStringAttr(symbol.name));
-    entry.set("input", builder.getI64IntegerAttr(symbol.input));
-    entry.set("dim", builder.getI64IntegerAttr(symbol.dim));
-    if (Attribute range = ranges ? ranges.get(symbol.name) : Attribute()) {
-      entry.set("range", range);
-      entry.set("loc", LocationAttr(func.getLoc()));
-    }
-    symbols.push_back(entry.getDictionary(context));
-  }
-  return builder.getArrayAttr(symbols);
 }
 
 PlanBuilder &PlanBuilder::getRootPlan() {
@@ -469,59 +384,8 @@ PlanBuilder &PlanBuilder::getRootPlan() {
   return *root;
 }
 
-PlanBuilder::Spot PlanBuilder::locate(unsigned number) {
-  const Buffer &buffer = buffers[number];
-  if (buffer.outer)
-    return parent->locate(*buffer.outer);
-  if (buffer.space != Space::Arena)
-    return {buffer.space, buffer.ordinal, constant(0)};
-  AffineExpr offset = arena.offsets[arenaIndex[number]];
-  if (parent)
-    offset = parent->locate(arenaBuffer).offset + offset;
-  return {Space::Arena, 0, offset};
-}
-
-RangeAttr PlanBuilder::getRange(const MemoryAccess &access) {
-  Spot spot = locate(access.buffer);
-  const SymbolicDims &symbols = getRootPlan().dims;
-  return RangeAttr::get(context, access.access, spot.space, spot.ordinal,
-                        AffineMapAttr::get(symbols.getMap(spot.offset + access.offset)),
-                        AffineMapAttr::get(symbols.getMap(access.length)));
-}
-
-static void emitFill(OpBuilder &builder, const Command &command, RangeAttr target,
-                     ArrayRef<int64_t> after) {
-  ArrayRef<char> bytes = command.fill.getRawData();
-  uint64_t pattern = 0;
-  for (char byte : llvm::reverse(bytes))
-    pattern = pattern << 8 | static_cast<uint8_t>(byte);
-  FillOp::create(builder, command.loc, target, pattern, bytes.size(),
-                 builder.getDenseI64ArrayAttr(after));
-}
-
-void PlanBuilder::emitCommands(OpBuilder &builder) {
-  for (auto [command, after] : llvm::zip_equal(commands, edges)) {
-    if (command.control) {
-      emitControl(builder, command, after);
-      continue;
-    }
-    SmallVector<Attribute> ranges;
-    for (const MemoryAccess &access : command.accesses)
-      ranges.push_back(getRange(access));
-    if (command.kernel)
-      LaunchOp::create(builder, command.loc, command.kernel, builder.getArrayAttr(ranges),
-                       AffineMapAttr::get(getRootPlan().dims.getMap(command.scalars)),
-                       builder.getDenseI64ArrayAttr(after));
-    else if (command.fill)
-      emitFill(builder, command, cast<RangeAttr>(ranges[0]), after);
-    else
-      CopyOp::create(builder, command.loc, cast<RangeAttr>(ranges[0]), cast<RangeAttr>(ranges[1]),
-                     builder.getDenseI64ArrayAttr(after));
-  }
-}
-
 LogicalResult PlanBuilder::addRequirement(RequireOp op) {
-  FailureOr<AffineExpr> left = getExpr(op.getLeft()), right = getExpr(op.getRight());
+  FailureOr<FormulaAttr> left = getFormula(op.getLeft()), right = getFormula(op.getRight());
   if (failed(left) || failed(right))
     return op.emitOpError(
         "expected sizes that are formulas over the dynamic dims of the function's inputs");
@@ -531,82 +395,23 @@ LogicalResult PlanBuilder::addRequirement(RequireOp op) {
 
 /// Into the plan of the whole function. Regions that data does not choose count, too; of one that
 /// sizes do not choose, both sides are 0.
-void PlanBuilder::require(Location loc, AffineExpr left, Comparison comparison, AffineExpr right,
+void PlanBuilder::require(Location loc, FormulaAttr left, Comparison comparison, FormulaAttr right,
                           const Twine &what) {
   if (left == right)
     return;
   if (comparison == Comparison::Equal)
     equalities.add(left, right);
   if (isChosen) {
-    left = isChosen * left;
-    right = isChosen * right;
+    left = FormulaAttr::getSelect(isChosen, left, constant(0));
+    right = FormulaAttr::getSelect(isChosen, right, constant(0));
   }
   PlanBuilder &root = getRootPlan();
   Builder builder(context);
   root.requirements.insert(builder.getDictionaryAttr(
       {builder.getNamedAttr("comparison", ComparisonAttr::get(context, comparison)),
-       builder.getNamedAttr("sizes", AffineMapAttr::get(root.dims.getMap({left, right}))),
+       builder.getNamedAttr("left", left), builder.getNamedAttr("right", right),
        builder.getNamedAttr("what", builder.getStringAttr(what)),
        builder.getNamedAttr("loc", cast<LocationAttr>(Attribute(loc)))}));
-}
-
-/// Of an arena in whose size regions have their parts that are never in use together: the largest
-/// for any choice; -1 where nothing is known.
-static int64_t getLargest(AffineExpr size, ArrayRef<AffineExpr> choices, const SymbolicDims &dims) {
-  // Each doubles the work.
-  constexpr size_t kMostChoices = 8;
-  if (choices.empty() || choices.size() > kMostChoices)
-    return dims.getRange(size).max;
-  int64_t largest = 0;
-  for (int64_t value : {0, 1}) {
-    AffineExpr chosen =
-        size.replace(choices.front(), getAffineConstantExpr(value, size.getContext()));
-    int64_t most = getLargest(chosen, choices.drop_front(), dims);
-    if (most < 0)
-      return -1;
-    largest = std::max(largest, most);
-  }
-  return largest;
-}
-
-LogicalResult PlanBuilder::emit() {
-  OpBuilder builder(func);
-  SmallVector<Attribute> inputs, outputs;
-  for (BlockArgument argument : func.getArguments())
-    inputs.push_back(describe("input", argument.getArgNumber(), argument.getType(),
-                              func.getArgAttrDict(argument.getArgNumber()),
-                              *dims.getShape(argument), builder));
-  auto ret = cast<func::ReturnOp>(func.getBody().front().getTerminator());
-  for (auto [index, value] : llvm::enumerate(ret.getOperands())) {
-    FailureOr<SmallVector<AffineExpr>> shape = dims.getShape(value);
-    outputs.push_back(
-        describe("output", index, value.getType(), func.getResultAttrDict(index), *shape, builder));
-  }
-  auto plan =
-      FunctionOp::create(builder, func.getLoc(), func.getSymNameAttr(), describeSymbols(builder),
-                         builder.getArrayAttr(inputs), builder.getArrayAttr(outputs),
-                         AffineMapAttr::get(dims.getMap(arena.size)));
-  if (Attribute doc = func->getAttr("array.doc"))
-    plan->setAttr("doc", doc);
-  if (Attribute layouts = func->getAttr(kLayoutsAttr))
-    plan->setAttr(kLayoutsAttr, layouts);
-  for (StringRef name : {kInitAttr, kHoistedAttr})
-    if (Attribute value = func->getAttr(name))
-      plan->setAttr(name, value);
-  if (!requirements.empty())
-    plan->setAttr("requirements", builder.getArrayAttr(requirements.getArrayRef()));
-  SmallVector<AffineExpr> definitions;
-  for (unsigned symbol = dims.getSymbols().size(); symbol < dims.getSymbolCount(); ++symbol)
-    definitions.push_back(dims.getDefinition(symbol));
-  if (!definitions.empty())
-    plan->setAttr("definitions", AffineMapAttr::get(dims.getMap(definitions)));
-  plan->setAttr("arena_static", builder.getI64IntegerAttr(arena.staticSize));
-  if (int64_t largest = getLargest(arena.size, choices.getArrayRef(), dims);
-      largest > 0 && !isa<AffineConstantExpr>(arena.size))
-    plan->setAttr("arena_max", builder.getI64IntegerAttr(largest));
-  builder.createBlock(&plan.getBody());
-  emitCommands(builder);
-  return success();
 }
 
 LogicalResult PlanBuilder::placeOps() {
@@ -640,10 +445,10 @@ LogicalResult PlanBuilder::placeOps() {
 }
 
 LogicalResult PlanBuilder::run() {
-  recordUses();
   if (failed(placeArguments()) || failed(placeOps()) || failed(addReturns()) ||
-      failed(addAssigns()) || failed(layOut()) || failed(emit()))
+      failed(addAssigns()) || failed(layOut()))
     return failure();
+  emitPlan(func, dims, {*plan, requirements.getArrayRef(), choices.getArrayRef()});
   func.erase();
   return success();
 }

@@ -32,8 +32,8 @@ static bool isWrite(Access access) { return access != Access::Read; }
 /// False only if the ranges surely share no byte: both must be known numbers, or differ by one.
 static bool mayOverlap(const MemoryAccess &a, const MemoryAccess &b) {
   auto endsBefore = [](const MemoryAccess &x, const MemoryAccess &y) {
-    auto gap = dyn_cast<AffineConstantExpr>(collectTerms(y.offset - (x.offset + x.length)));
-    return gap && gap.getValue() >= 0;
+    std::optional<int64_t> gap = collectTerms(y.offset - (x.offset + x.length)).asConstant();
+    return gap && *gap >= 0;
   };
   return !endsBefore(a, b) && !endsBefore(b, a);
 }

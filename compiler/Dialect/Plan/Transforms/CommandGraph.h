@@ -10,7 +10,6 @@
 
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 
-#include "mlir/IR/AffineExpr.h"
 #include "llvm/ADT/SmallVector.h"
 
 namespace xc::plan {
@@ -19,8 +18,8 @@ namespace xc::plan {
 /// share no memory, except those of the arena that the layout names as predecessors.
 struct MemoryAccess {
   unsigned buffer;
-  mlir::AffineExpr offset;
-  mlir::AffineExpr length;
+  FormulaAttr offset;
+  FormulaAttr length;
   Access access;
 };
 

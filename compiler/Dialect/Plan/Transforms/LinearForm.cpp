@@ -7,8 +7,6 @@
 
 #include "compiler/Dialect/Plan/Transforms/LinearForm.h"
 
-#include "compiler/Dialect/Plan/Transforms/Clamps.h"
-
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/CheckedArithmetic.h"
 #include "llvm/Support/MathExtras.h"
@@ -26,109 +24,103 @@ int64_t LinearForm::getContent() const {
   return content;
 }
 
-AffineExpr LinearForm::getExpr(MLIRContext *context, int64_t divisor) const {
-  AffineExpr sum = getAffineConstantExpr(0, context);
+FormulaAttr LinearForm::getFormula(MLIRContext *context, int64_t divisor) const {
+  FormulaAttr sum = FormulaAttr::getConstant(context, 0);
   for (auto [term, factor] : terms)
     sum = sum + term * (factor / divisor);
   return sum + constant / divisor;
 }
 
-/// Collects the factors of a product, of which a clamp is one; constants are multiplied into
-/// `scale`, which is none once that overflows.
-static void collectFactors(AffineExpr expr, std::optional<int64_t> &scale,
-                           SmallVectorImpl<AffineExpr> &factors) {
-  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-  bool isProduct = binary && expr.getKind() == AffineExprKind::Mul;
-  if (isProduct && (isa<AffineConstantExpr>(binary.getRHS()) || !getClamped(expr))) {
-    collectFactors(binary.getLHS(), scale, factors);
-    collectFactors(binary.getRHS(), scale, factors);
-  } else if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
-    scale = scale ? llvm::checkedMul(*scale, constant.getValue()) : std::nullopt;
+/// Collects the factors of a product; constants are multiplied into `scale`, which is none once
+/// that overflows.
+static void collectFactors(FormulaAttr formula, std::optional<int64_t> &scale,
+                           SmallVectorImpl<FormulaAttr> &factors) {
+  if (formula.getKind() == FormulaKind::Mul) {
+    collectFactors(formula.getLHS(), scale, factors);
+    collectFactors(formula.getRHS(), scale, factors);
+  } else if (std::optional<int64_t> constant = formula.asConstant()) {
+    scale = scale ? llvm::checkedMul(*scale, *constant) : std::nullopt;
   } else {
-    factors.push_back(expr);
+    factors.push_back(formula);
   }
 }
 
 /// The product of `factors`. Where all are symbols it is the same one in whichever order they are.
-static AffineExpr multiply(SmallVector<AffineExpr> factors) {
-  auto isSymbol = [](AffineExpr factor) { return isa<AffineSymbolExpr>(factor); };
-  if (llvm::all_of(factors, isSymbol))
-    llvm::sort(factors, [](AffineExpr a, AffineExpr b) {
-      return cast<AffineSymbolExpr>(a).getPosition() < cast<AffineSymbolExpr>(b).getPosition();
-    });
-  AffineExpr product = factors.front();
-  for (AffineExpr factor : ArrayRef(factors).drop_front())
+static FormulaAttr multiply(SmallVector<FormulaAttr> factors) {
+  if (llvm::all_of(factors, [](FormulaAttr factor) { return factor.isSymbol(); }))
+    llvm::sort(factors, [](FormulaAttr a, FormulaAttr b) { return a.asSymbol() < b.asSymbol(); });
+  FormulaAttr product = factors.front();
+  for (FormulaAttr factor : ArrayRef(factors).drop_front())
     product = product * factor;
   return product;
 }
 
-/// Adds `scale` times `expr` to `form`; false where a number overflows.
-static bool addTo(LinearForm &form, AffineExpr expr, int64_t scale) {
+/// Adds `scale` times `formula` to `form`; false where a number overflows.
+static bool addTo(LinearForm &form, FormulaAttr formula, int64_t scale) {
   auto accumulate = [&](int64_t &sum, int64_t factor) {
     std::optional<int64_t> next = llvm::checkedMulAdd(factor, scale, sum);
     sum = next.value_or(0);
     return next.has_value();
   };
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-    return accumulate(form.constant, constant.getValue());
-  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-  if (binary && expr.getKind() == AffineExprKind::Add)
-    return addTo(form, binary.getLHS(), scale) && addTo(form, binary.getRHS(), scale);
-  if (binary && expr.getKind() == AffineExprKind::Mul) {
+  if (std::optional<int64_t> constant = formula.asConstant())
+    return accumulate(form.constant, *constant);
+  if (formula.getKind() == FormulaKind::Add)
+    return addTo(form, formula.getLHS(), scale) && addTo(form, formula.getRHS(), scale);
+  if (formula.getKind() == FormulaKind::Mul) {
     std::optional<int64_t> product = scale;
-    SmallVector<AffineExpr> factors;
-    collectFactors(expr, product, factors);
+    SmallVector<FormulaAttr> factors;
+    collectFactors(formula, product, factors);
     if (!product)
       return false;
     scale = *product;
-    if (factors.size() == 1 && factors.front() != expr)
+    if (factors.size() == 1)
       return addTo(form, factors.front(), scale);
-    expr = multiply(std::move(factors));
+    formula = multiply(std::move(factors));
   }
-  return accumulate(form.terms[expr], 1);
+  return accumulate(form.terms[formula], 1);
 }
 
-std::optional<LinearForm> getLinearForm(AffineExpr expr) {
+std::optional<LinearForm> getLinearForm(FormulaAttr formula) {
   LinearForm form;
-  if (!addTo(form, expr, 1))
+  if (!addTo(form, formula, 1))
     return std::nullopt;
   form.terms.remove_if([](const auto &term) { return term.second == 0; });
   return form;
 }
 
-/// How many terms a sum is written with; `expr` may be one of them.
-static unsigned countTerms(AffineExpr expr) {
-  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-  if (!binary || expr.getKind() != AffineExprKind::Add)
+/// How many terms a sum is written with; `formula` may be one of them.
+static unsigned countTerms(FormulaAttr formula) {
+  if (formula.getKind() != FormulaKind::Add)
     return 1;
-  return countTerms(binary.getLHS()) + countTerms(binary.getRHS());
+  return countTerms(formula.getLHS()) + countTerms(formula.getRHS());
 }
 
-AffineExpr collectTerms(AffineExpr expr) {
-  std::optional<LinearForm> form = getLinearForm(expr);
-  if (!form || form->terms.size() + (form->constant != 0) >= countTerms(expr))
-    return expr;
-  return form->getExpr(expr.getContext());
+FormulaAttr collectTerms(FormulaAttr formula) {
+  std::optional<LinearForm> form = getLinearForm(formula);
+  if (!form || form->terms.size() + (form->constant != 0) >= countTerms(formula))
+    return formula;
+  return form->getFormula(formula.getContext());
 }
 
-using SymbolPredicate = llvm::function_ref<bool(AffineSymbolExpr)>;
+using SymbolPredicate = llvm::function_ref<bool(unsigned)>;
 
-/// Whether no symbols make `expr` negative.
-static bool isNeverNegative(AffineExpr expr, SymbolPredicate isSymbolNeverNegative) {
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-    return constant.getValue() >= 0;
-  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
-    return isSymbolNeverNegative(symbol);
-  if (getClamped(expr))
-    return true;
-  auto binary = cast<AffineBinaryOpExpr>(expr);
-  return isNeverNegative(binary.getLHS(), isSymbolNeverNegative) &&
-         isNeverNegative(binary.getRHS(), isSymbolNeverNegative);
+/// Whether no symbols make `formula` negative.
+static bool isNeverNegative(FormulaAttr formula, SymbolPredicate isSymbolNeverNegative) {
+  if (std::optional<int64_t> constant = formula.asConstant())
+    return *constant >= 0;
+  if (std::optional<unsigned> symbol = formula.asSymbol())
+    return isSymbolNeverNegative(*symbol);
+  auto isOperandNeverNegative = [&](FormulaAttr operand) {
+    return isNeverNegative(operand, isSymbolNeverNegative);
+  };
+  if (formula.getKind() == FormulaKind::Max)
+    return llvm::any_of(formula.getOperands(), isOperandNeverNegative);
+  return llvm::all_of(formula.getOperands(), isOperandNeverNegative);
 }
 
 std::optional<int64_t> countUnits(const LinearForm &size, const LinearForm &unit,
                                   SymbolPredicate isSymbolNeverNegative) {
-  auto isNeverNegative = [&](AffineExpr term) {
+  auto isNeverNegative = [&](FormulaAttr term) {
     return plan::isNeverNegative(term, isSymbolNeverNegative);
   };
   // No part of `units * unit - size` may be negative.

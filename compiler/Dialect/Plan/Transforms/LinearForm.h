@@ -8,7 +8,8 @@
 #ifndef XC_DIALECT_PLAN_TRANSFORMS_LINEARFORM_H
 #define XC_DIALECT_PLAN_TRANSFORMS_LINEARFORM_H
 
-#include "mlir/IR/AffineExpr.h"
+#include "compiler/Dialect/Plan/IR/PlanOps.h"
+
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
@@ -20,24 +21,24 @@ namespace xc::plan {
 /// or a division: whatever is no sum and no multiple.
 struct LinearForm {
   int64_t constant = 0;
-  llvm::MapVector<mlir::AffineExpr, int64_t> terms;
+  llvm::MapVector<FormulaAttr, int64_t> terms;
 
   /// The greatest number that divides all of it; 0 for that of 0.
   int64_t getContent() const;
-  /// The expression that this is, divided by `divisor`, which divides the content.
-  mlir::AffineExpr getExpr(mlir::MLIRContext *context, int64_t divisor = 1) const;
+  /// The formula that this is, divided by `divisor`, which divides the content.
+  FormulaAttr getFormula(mlir::MLIRContext *context, int64_t divisor = 1) const;
 };
 
-/// `expr` as a linear form; none where a number overflows.
-std::optional<LinearForm> getLinearForm(mlir::AffineExpr expr);
+/// `formula` as a linear form; none where a number overflows.
+std::optional<LinearForm> getLinearForm(FormulaAttr formula);
 
-/// `expr` with like terms added up, or itself where there are none.
-mlir::AffineExpr collectTerms(mlir::AffineExpr expr);
+/// `formula` with like terms added up, or itself where there are none.
+FormulaAttr collectTerms(FormulaAttr formula);
 
 /// The smallest number of which the multiple of `unit` is at least `size` whatever the symbols are;
 /// none where no term of one is found in the other, or one may be negative.
 std::optional<int64_t> countUnits(const LinearForm &size, const LinearForm &unit,
-                                  llvm::function_ref<bool(mlir::AffineSymbolExpr)> isNeverNegative);
+                                  llvm::function_ref<bool(unsigned)> isSymbolNeverNegative);
 
 } // namespace xc::plan
 

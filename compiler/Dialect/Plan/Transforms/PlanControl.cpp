@@ -22,16 +22,17 @@
 
 #include "compiler/Dialect/Array/IR/Demands.h"
 
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
 using namespace mlir;
 
 namespace xc::plan {
 
 /// Everything but writing it: the plan around this one does that, when places are known.
 LogicalResult PlanBuilder::buildRegion() {
-  recordUses();
-  SmallVector<AffineExpr> sizes;
+  SmallVector<FormulaAttr> sizes;
   for (const SymbolDefinition &symbol : dims.getSymbols()) {
-    FailureOr<SmallVector<AffineExpr>> shape = parent->getShape(outer->arguments[symbol.input]);
+    FailureOr<SmallVector<FormulaAttr>> shape = parent->getShape(outer->arguments[symbol.input]);
     if (failed(shape))
       return failure();
     sizes.push_back((*shape)[symbol.dim]);
@@ -39,8 +40,8 @@ LogicalResult PlanBuilder::buildRegion() {
   toRoot.emplace(dims, getRootPlan().dims, std::move(sizes));
   for (auto [argument, value, place] :
        llvm::zip_equal(func.getArguments(), outer->arguments, outer->places)) {
-    FailureOr<SmallVector<AffineExpr>> inside = getShape(argument),
-                                       around = parent->getShape(value);
+    FailureOr<SmallVector<FormulaAttr>> inside = getShape(argument),
+                                        around = parent->getShape(value);
     if (failed(inside) || failed(around))
       return failure();
     for (auto [dim, needed, given] : llvm::enumerate(*inside, *around)) {
@@ -64,21 +65,21 @@ static std::string describeValue(Operation *op, size_t index) {
   return ("value " + Twine(index) + " of " + (isa<LoopOp>(op) ? "array.while" : "array.if")).str();
 }
 
-static std::string print(AffineExpr expr) {
+static std::string print(FormulaAttr formula) {
   std::string text;
-  llvm::raw_string_ostream(text) << expr;
+  llvm::raw_string_ostream stream(text);
+  formula.printText(stream);
   return text;
 }
 
 /// ", s0 being x.0, s1 being n" of those that the formulas are made of.
-std::string PlanBuilder::listSymbols(ArrayRef<AffineExpr> sizes) {
+std::string PlanBuilder::listSymbols(ArrayRef<FormulaAttr> sizes) {
   const SymbolicDims &known = getRootPlan().dims;
-  SmallVector<AffineExpr> formulas(sizes);
+  SmallVector<FormulaAttr> formulas(sizes);
   std::string text;
   // What defines a symbol is made of those before it.
   for (unsigned index = known.getSymbolCount(); index-- > 0;) {
-    if (llvm::none_of(formulas,
-                      [&](AffineExpr formula) { return formula.isFunctionOfSymbol(index); }))
+    if (llvm::none_of(formulas, [&](FormulaAttr formula) { return formula.usesSymbol(index); }))
       continue;
     bool isInput = index < known.getSymbols().size();
     if (!isInput)
@@ -90,35 +91,35 @@ std::string PlanBuilder::listSymbols(ArrayRef<AffineExpr> sizes) {
   return text;
 }
 
-FailureOr<std::unique_ptr<PlanBuilder>>
+FailureOr<std::unique_ptr<PlannedRegion>>
 PlanBuilder::buildNested(Operation *op, FlatSymbolRefAttr callee, const OuterPlan &around) {
   func::FuncOp function = data.getRegion(callee.getAttr());
   if (!function)
     return op->emitOpError("expected the name of a function, got ") << callee;
-  auto nested = std::make_unique<PlanBuilder>(function, data, reuse, &around);
-  nested->parent = this;
-  nested->isChosen = isChosen;
+  PlanBuilder nested(function, data, reuse, &around);
+  nested.parent = this;
+  nested.plan->parent = plan.get();
+  nested.isChosen = isChosen;
   if (around.isChosen)
-    nested->isChosen = isChosen ? isChosen * around.isChosen : around.isChosen;
-  nested->equalities = equalities;
-  if (failed(nested->buildRegion()))
+    nested.isChosen = isChosen ? isChosen * around.isChosen : around.isChosen;
+  nested.equalities = equalities;
+  if (failed(nested.buildRegion()))
     return failure();
   auto ret = cast<func::ReturnOp>(function.getBody().front().getTerminator());
   for (auto [index, pair] : llvm::enumerate(llvm::zip(ret.getOperands(), around.results))) {
     auto [value, result] = pair;
-    FailureOr<SmallVector<AffineExpr>> inside = nested->getShape(value), outside = getShape(result);
+    FailureOr<SmallVector<FormulaAttr>> inside = nested.getShape(value), outside = getShape(result);
     if (failed(inside) || failed(outside))
       return emitError(ret.getLoc()) << describeValue(op, index) << " has type " << value.getType()
                                      << " and a size that is no formula over the dynamic dims of "
                                         "the function's inputs";
     for (auto [dim, got, expected] : llvm::enumerate(*inside, *outside)) {
       // A value of a loop keeps its size, whatever that is.
-      if (around.replacesArguments && !nested->equalities.areEqual(got, expected))
+      if (around.replacesArguments && !nested.equalities.areEqual(got, expected))
         return emitError(ret.getLoc()) << describeValue(op, index) << " changes its size: dim "
                                        << dim << " is " << print(expected) << " before a round and "
                                        << print(got) << " after it" << listSymbols({expected, got});
-      auto difference = dyn_cast<AffineConstantExpr>(got - expected);
-      if (difference && difference.getValue() != 0)
+      if ((got - expected).asConstant().value_or(0) != 0)
         return emitError(ret.getLoc())
                << describeValue(op, index) << " has two sizes: dim " << dim << " is "
                << print(expected) << " in one region and " << print(got) << " in the other"
@@ -126,27 +127,26 @@ PlanBuilder::buildNested(Operation *op, FlatSymbolRefAttr callee, const OuterPla
       std::string what;
       llvm::raw_string_ostream(what) << "expected dim " << dim << " of " << value.getType()
                                      << " to have the size that it has around a region";
-      nested->require(ret.getLoc(), got, Comparison::Equal, expected, what);
+      nested.require(ret.getLoc(), got, Comparison::Equal, expected, what);
     }
   }
   // What a region that sizes choose demands holds nowhere else.
-  if (nested->isChosen == isChosen)
-    equalities = nested->equalities;
-  nested->outer = nullptr;
-  return nested;
+  if (nested.isChosen == isChosen)
+    equalities = nested.equalities;
+  return std::move(nested.plan);
 }
 
 /// Adds the command: it does to the buffers of this plan what the commands of the regions do.
 void PlanBuilder::addControl(Command command, std::shared_ptr<ControlRegions> regions) {
   std::optional<unsigned> shared;
-  if (AffineExpr choice = regions->choice)
+  if (FormulaAttr choice = regions->choice)
     shared = addBuffer(Space::Arena, 0,
-                       choice * regions->plans[0]->arena.size +
-                           (1 - choice) * regions->plans[1]->arena.size);
-  for (const std::unique_ptr<PlanBuilder> &nested : regions->plans) {
+                       FormulaAttr::getSelect(choice, regions->plans[0]->arena.size,
+                                              regions->plans[1]->arena.size));
+  for (const std::unique_ptr<PlannedRegion> &nested : regions->plans) {
     unsigned arenaOf = shared ? *shared : addBuffer(Space::Arena, 0, nested->arena.size);
     nested->arenaBuffer = arenaOf;
-    touch(command, arenaOf, constant(0), buffers[arenaOf].size, Access::ReadWrite);
+    touch(command, arenaOf, constant(0), plan->buffers[arenaOf].size, Access::ReadWrite);
     for (const Command &inner : nested->commands)
       for (const MemoryAccess &access : inner.accesses) {
         const Buffer &buffer = nested->buffers[access.buffer];
@@ -166,7 +166,7 @@ void PlanBuilder::addControl(Command command, std::shared_ptr<ControlRegions> re
       }
   }
   command.control = std::move(regions);
-  commands.push_back(std::move(command));
+  plan->commands.push_back(std::move(command));
 }
 
 LogicalResult PlanBuilder::addBranch(BranchOp branch, unsigned position) {
@@ -175,7 +175,7 @@ LogicalResult PlanBuilder::addBranch(BranchOp branch, unsigned position) {
   for (Value capture : branch.getCaptures())
     around.places.push_back(places.at(capture));
   for (Value result : branch.getOutputs()) {
-    FailureOr<AffineExpr> size = getByteSize(result);
+    FailureOr<FormulaAttr> size = getByteSize(result);
     if (failed(size))
       return failure();
     FailureOr<unsigned> buffer = chooseResult(result, /*init=*/{}, branch, position, *size);
@@ -188,7 +188,7 @@ LogicalResult PlanBuilder::addBranch(BranchOp branch, unsigned position) {
   regions->isLoop = false;
   Command command{branch.getLoc(), {}, {}, {}};
   if (branch.getCondition().getType().isIndex()) {
-    FailureOr<AffineExpr> choice = getExpr(OpFoldResult(branch.getCondition()));
+    FailureOr<FormulaAttr> choice = getFormula(OpFoldResult(branch.getCondition()));
     if (failed(choice))
       return branch.emitOpError("expected data, or a formula over the dynamic dims of the "
                                 "function's inputs, as the condition");
@@ -202,7 +202,7 @@ LogicalResult PlanBuilder::addBranch(BranchOp branch, unsigned position) {
            ArrayRef<FlatSymbolRefAttr>{branch.getThenAttr(), branch.getOtherwiseAttr()})) {
     if (regions->choice)
       around.isChosen = number == 0 ? regions->choice : 1 - regions->choice;
-    FailureOr<std::unique_ptr<PlanBuilder>> built = buildNested(branch, callee, around);
+    FailureOr<std::unique_ptr<PlannedRegion>> built = buildNested(branch, callee, around);
     if (failed(built))
       return failure();
     regions->plans[number] = std::move(*built);
@@ -217,7 +217,7 @@ LogicalResult PlanBuilder::addLoop(LoopOp loop, unsigned position) {
   SmallVector<unsigned> values;
   for (unsigned index = 0; index < loop.getNumResults(); ++index) {
     Value init = loop.getInits()[index], result = loop.getResult(index);
-    FailureOr<AffineExpr> size = getByteSize(init);
+    FailureOr<FormulaAttr> size = getByteSize(init);
     if (failed(size))
       return failure();
     // Nothing is in a value that the loop itself is the first to write.
@@ -240,13 +240,14 @@ LogicalResult PlanBuilder::addLoop(LoopOp loop, unsigned position) {
   regions->isLoop = true;
   unsigned condition = addBuffer(Space::Arena, 0, constant(1));
   around.targets = {condition};
-  FailureOr<std::unique_ptr<PlanBuilder>> test = buildNested(loop, loop.getConditionAttr(), around);
+  FailureOr<std::unique_ptr<PlannedRegion>> test =
+      buildNested(loop, loop.getConditionAttr(), around);
   if (failed(test))
     return failure();
   around.targets = values;
   around.results = loop.getOutputs();
   around.replacesArguments = true;
-  FailureOr<std::unique_ptr<PlanBuilder>> body = buildNested(loop, loop.getBodyAttr(), around);
+  FailureOr<std::unique_ptr<PlannedRegion>> body = buildNested(loop, loop.getBodyAttr(), around);
   if (failed(body))
     return failure();
   regions->plans[0] = std::move(*test);
@@ -255,23 +256,6 @@ LogicalResult PlanBuilder::addLoop(LoopOp loop, unsigned position) {
   touch(command, condition, constant(0), constant(1), Access::Read);
   addControl(std::move(command), std::move(regions));
   return success();
-}
-
-void PlanBuilder::emitControl(OpBuilder &builder, const Command &command, ArrayRef<int64_t> after) {
-  DenseI64ArrayAttr edges = builder.getDenseI64ArrayAttr(after);
-  Operation *control;
-  if (AffineExpr choice = command.control->choice)
-    control = ChooseOp::create(builder, command.loc,
-                               AffineMapAttr::get(getRootPlan().dims.getMap(choice)), edges);
-  else
-    control =
-        ControlOp::create(builder, command.loc, getRange(command.accesses.front()),
-                          command.control->isLoop ? builder.getUnitAttr() : UnitAttr(), edges);
-  OpBuilder::InsertionGuard guard(builder);
-  for (auto [region, nested] : llvm::zip_equal(control->getRegions(), command.control->plans)) {
-    builder.createBlock(&region);
-    nested->emitCommands(builder);
-  }
 }
 
 } // namespace xc::plan

@@ -13,12 +13,12 @@ using namespace mlir;
 
 namespace xc::plan {
 
-AffineExpr SizeEqualities::replace(AffineExpr expr) const {
-  llvm::DenseMap<AffineExpr, AffineExpr> symbols(known.begin(), known.end());
-  return expr.replace(symbols);
+FormulaAttr SizeEqualities::replace(FormulaAttr formula) const {
+  llvm::DenseMap<FormulaAttr, FormulaAttr> symbols(known.begin(), known.end());
+  return formula.replaceParts(symbols);
 }
 
-bool SizeEqualities::areEqual(AffineExpr left, AffineExpr right) const {
+bool SizeEqualities::areEqual(FormulaAttr left, FormulaAttr right) const {
   if (left == right)
     return true;
   std::optional<LinearForm> difference = getLinearForm(replace(left) - replace(right));
@@ -26,27 +26,27 @@ bool SizeEqualities::areEqual(AffineExpr left, AffineExpr right) const {
 }
 
 /// Whether `symbol` is in one of the terms of `form` beside itself.
-static bool isInOtherTerm(const LinearForm &form, AffineSymbolExpr symbol) {
+static bool isInOtherTerm(const LinearForm &form, FormulaAttr symbol) {
   return llvm::any_of(form.terms, [&](const auto &term) {
-    return term.first != symbol && term.first.isFunctionOfSymbol(symbol.getPosition());
+    return term.first != symbol && term.first.usesSymbol(*symbol.asSymbol());
   });
 }
 
-void SizeEqualities::add(AffineExpr left, AffineExpr right) {
+void SizeEqualities::add(FormulaAttr left, FormulaAttr right) {
   std::optional<LinearForm> difference = getLinearForm(replace(left) - replace(right));
   if (!difference)
     return;
   for (auto [term, multiple] : difference->terms) {
-    auto symbol = dyn_cast<AffineSymbolExpr>(term);
-    if (!symbol || std::abs(multiple) != 1 || isInOtherTerm(*difference, symbol))
+    if (!term.isSymbol() || std::abs(multiple) != 1 || isInOtherTerm(*difference, term))
       continue;
     LinearForm others = *difference;
     others.terms.erase(term);
-    AffineExpr rest = others.getExpr(term.getContext()), value = multiple == 1 ? rest * -1 : rest;
-    llvm::DenseMap<AffineExpr, AffineExpr> solved{{symbol, value}};
+    FormulaAttr rest = others.getFormula(term.getContext()),
+                value = multiple == 1 ? rest * -1 : rest;
+    llvm::DenseMap<FormulaAttr, FormulaAttr> solved{{term, value}};
     for (auto &[other, formula] : known)
-      formula = formula.replace(solved);
-    known.insert({symbol, value});
+      formula = formula.replaceParts(solved);
+    known.insert({term, value});
     return;
   }
 }

@@ -8,7 +8,8 @@
 #ifndef XC_DIALECT_PLAN_TRANSFORMS_SIZEEQUALITIES_H
 #define XC_DIALECT_PLAN_TRANSFORMS_SIZEEQUALITIES_H
 
-#include "mlir/IR/AffineExpr.h"
+#include "compiler/Dialect/Plan/IR/PlanOps.h"
+
 #include "llvm/ADT/MapVector.h"
 
 namespace xc::plan {
@@ -17,14 +18,14 @@ namespace xc::plan {
 /// is; what does not is forgotten.
 class SizeEqualities {
 public:
-  void add(mlir::AffineExpr left, mlir::AffineExpr right);
-  bool areEqual(mlir::AffineExpr left, mlir::AffineExpr right) const;
+  void add(FormulaAttr left, FormulaAttr right);
+  bool areEqual(FormulaAttr left, FormulaAttr right) const;
 
 private:
-  mlir::AffineExpr replace(mlir::AffineExpr expr) const;
+  FormulaAttr replace(FormulaAttr formula) const;
 
   /// Symbols, and what they are; no such symbol is in any of these formulas.
-  llvm::MapVector<mlir::AffineExpr, mlir::AffineExpr> known;
+  llvm::MapVector<FormulaAttr, FormulaAttr> known;
 };
 
 } // namespace xc::plan

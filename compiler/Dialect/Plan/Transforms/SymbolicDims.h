@@ -19,9 +19,9 @@
 #ifndef XC_DIALECT_PLAN_TRANSFORMS_SYMBOLICDIMS_H
 #define XC_DIALECT_PLAN_TRANSFORMS_SYMBOLICDIMS_H
 
+#include "compiler/Dialect/Plan/Transforms/FormulaBounds.h"
+
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/AffineExpr.h"
-#include "mlir/IR/AffineMap.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -50,13 +50,6 @@ struct SymbolDefinition {
   SizeRange range;
 };
 
-/// Bounds of a formula, whose parts may be negative. A divisor of 0 is that of 0, which everything
-/// divides.
-struct FormulaBounds {
-  std::optional<int64_t> low, high;
-  int64_t divisor = 1;
-};
-
 /// Whether dims of arguments whose sizes an op demands to be equal are one symbol.
 enum class UnifySizes { No, Yes };
 
@@ -72,30 +65,31 @@ public:
   /// may add some.
   unsigned getSymbolCount() const { return symbols.size() + definitions.size(); }
   /// The formula of a symbol behind those of inputs, over the symbols before it.
-  mlir::AffineExpr getDefinition(unsigned symbol) const {
+  FormulaAttr getDefinition(unsigned symbol) const {
     return definitions[symbol - symbols.size()].formula;
   }
 
-  /// `expr`, where it is long by symbols for its parts or for all of it.
-  mlir::AffineExpr shorten(mlir::AffineExpr expr);
+  /// `formula`, where it is long by symbols for its parts or for all of it.
+  FormulaAttr shorten(FormulaAttr formula);
 
-  /// The larger one.
-  mlir::AffineExpr makeMax(mlir::AffineExpr lhs, mlir::AffineExpr rhs);
+  /// The larger or smaller one, which is one of the two where ranges tell.
+  FormulaAttr makeMax(FormulaAttr lhs, FormulaAttr rhs);
+  FormulaAttr makeMin(FormulaAttr lhs, FormulaAttr rhs);
 
   /// The formula of an index value or of a constant; failure (without a diagnostic) if it is none.
-  mlir::FailureOr<mlir::AffineExpr> getExpr(mlir::Value index);
-  mlir::FailureOr<mlir::AffineExpr> getExpr(mlir::OpFoldResult index);
+  mlir::FailureOr<FormulaAttr> getFormula(mlir::Value index);
+  mlir::FailureOr<FormulaAttr> getFormula(mlir::OpFoldResult index);
 
   /// The formula of dimension `dim` of a ranked tensor.
-  mlir::FailureOr<mlir::AffineExpr> getDim(mlir::Value tensor, int64_t dim);
+  mlir::FailureOr<FormulaAttr> getDim(mlir::Value tensor, int64_t dim);
 
   /// All dims of a ranked tensor.
-  mlir::FailureOr<llvm::SmallVector<mlir::AffineExpr>> getShape(mlir::Value tensor);
+  mlir::FailureOr<llvm::SmallVector<FormulaAttr>> getShape(mlir::Value tensor);
 
   /// What follows for a formula from the ranges that the user gave.
-  SizeRange getRange(mlir::AffineExpr expr) const;
+  SizeRange getRange(FormulaAttr formula) const;
   /// Whether it is not below 0, as sizes of inputs are not.
-  bool isNeverNegative(mlir::AffineSymbolExpr symbol) const;
+  bool isNeverNegative(unsigned symbol) const;
   /// `array.dim_range` of the function, with the names that the symbols have; null where nothing is
   /// known.
   mlir::DictionaryAttr getRanges() const;
@@ -103,36 +97,33 @@ public:
   /// Takes ranges that leave no size for unknown: those of a function that is not called then.
   void dropEmptyRanges();
 
-  /// The map with no dims, one symbol for each symbol there is, and these results.
-  mlir::AffineMap getMap(llvm::ArrayRef<mlir::AffineExpr> results) const;
-
   /// Forgets what is known of values: some were erased, and others may lie where those were.
   void forgetValues() {
-    exprCache.clear();
+    formulaCache.clear();
     dimCache.clear();
   }
 
   /// Makes a formula's value of the sizes of the function's arguments. `symbolValues` holds those
   /// of the symbols of inputs, once the first call has made them; definitions are made once, at the
   /// start of the function.
-  mlir::Value materialize(mlir::OpBuilder &builder, mlir::Location loc, mlir::AffineExpr expr,
+  mlir::Value materialize(mlir::OpBuilder &builder, mlir::Location loc, FormulaAttr formula,
                           llvm::SmallVectorImpl<mlir::Value> &symbolValues);
 
 private:
   void nameArgumentSymbols();
   void unifyLoopSizes(mlir::Operation *op);
-  void unify(mlir::AffineExpr a, mlir::AffineExpr b);
+  void unify(FormulaAttr a, FormulaAttr b);
   void numberSymbols();
-  mlir::FailureOr<mlir::AffineExpr> computeDim(mlir::OpResult result, int64_t dim);
-  mlir::FailureOr<mlir::AffineExpr> computeBranchDim(mlir::OpResult result, int64_t dim);
-  mlir::FailureOr<mlir::AffineExpr> computeExpr(mlir::Value index);
-  FormulaBounds computeBounds(mlir::AffineExpr expr) const;
-  mlir::AffineExpr shortenTo(mlir::AffineExpr expr, unsigned mostParts);
-  mlir::AffineExpr define(mlir::AffineExpr expr);
+  mlir::FailureOr<FormulaAttr> computeDim(mlir::OpResult result, int64_t dim);
+  mlir::FailureOr<FormulaAttr> computeBranchDim(mlir::OpResult result, int64_t dim);
+  mlir::FailureOr<FormulaAttr> computeFormula(mlir::Value index);
+  FormulaBounds getBounds(FormulaAttr formula) const;
+  FormulaBounds getSymbolBounds(unsigned symbol) const;
+  FormulaAttr define(FormulaAttr formula);
   mlir::Value materializeDefinition(unsigned index, mlir::Location loc);
 
   struct Definition {
-    mlir::AffineExpr formula;
+    FormulaAttr formula;
     FormulaBounds bounds;
     mlir::Value value = {};
   };
@@ -144,16 +135,16 @@ private:
   llvm::StringSet<> givenNames;
   /// Before numbering: union-find over the candidate symbols. After it: candidate -> final symbol.
   llvm::SmallVector<unsigned> parent;
-  llvm::SmallVector<mlir::AffineExpr> finalExpr;
+  llvm::SmallVector<FormulaAttr> finalFormula;
   llvm::DenseMap<std::pair<unsigned, unsigned>, unsigned> argumentSymbol;
   llvm::SmallVector<Definition> definitions;
-  llvm::DenseMap<mlir::AffineExpr, mlir::AffineExpr> definedSymbols;
+  llvm::DenseMap<FormulaAttr, FormulaAttr> definedSymbols;
   /// At the start of the function: the sizes of its arguments, and the last op that makes a
   /// definition.
   llvm::SmallVector<mlir::Value> firstSymbolValues;
   mlir::Operation *lastDefinition = nullptr;
-  llvm::DenseMap<mlir::Value, mlir::AffineExpr> exprCache;
-  llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::AffineExpr> dimCache;
+  llvm::DenseMap<mlir::Value, FormulaAttr> formulaCache;
+  llvm::DenseMap<std::pair<mlir::Value, int64_t>, FormulaAttr> dimCache;
 };
 
 /// Formulas of one function as those of another, in which its symbols are these formulas.
@@ -161,19 +152,19 @@ class FormulaTranslation {
 public:
   /// `symbols`: for each symbol of an input of `from`; null for what is no formula in `to`.
   FormulaTranslation(const SymbolicDims &from, SymbolicDims &to,
-                     llvm::SmallVector<mlir::AffineExpr> symbols)
+                     llvm::SmallVector<FormulaAttr> symbols)
       : from(from), to(to), symbols(std::move(symbols)) {}
 
   /// Null where it has a symbol that is no formula.
-  mlir::AffineExpr operator()(mlir::AffineExpr expr);
+  FormulaAttr operator()(FormulaAttr formula);
 
 private:
-  mlir::AffineExpr translate(mlir::AffineExpr expr);
+  FormulaAttr translate(FormulaAttr formula);
 
   const SymbolicDims &from;
   SymbolicDims &to;
   /// Also of the definitions that have been met.
-  llvm::SmallVector<mlir::AffineExpr> symbols;
+  llvm::SmallVector<FormulaAttr> symbols;
 };
 
 } // namespace xc::plan

@@ -43,4 +43,24 @@ bool isView(Operation *op) {
   return isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(op);
 }
 
+Value getRoot(Value tensor) {
+  while (Operation *op = tensor.getDefiningOp()) {
+    if (!isView(op))
+      break;
+    tensor = op->getOperand(0);
+  }
+  return tensor;
+}
+
+bool isWholeRoot(Value tensor) {
+  while (Operation *op = tensor.getDefiningOp()) {
+    if (!isView(op))
+      return true;
+    if (isa<tensor::ExtractSliceOp>(op))
+      return false;
+    tensor = op->getOperand(0);
+  }
+  return true;
+}
+
 } // namespace xc::plan

@@ -24,6 +24,12 @@ bool isFarSlice(mlir::Value tensor);
 /// True for an op whose result is its first operand's memory, or a contiguous part of it.
 bool isView(mlir::Operation *op);
 
+/// The tensor whose memory `tensor` looks at.
+mlir::Value getRoot(mlir::Value tensor);
+
+/// True if the tensor is all of its root's memory: reached by reshapes only.
+bool isWholeRoot(mlir::Value tensor);
+
 } // namespace xc::plan
 
 #endif // XC_DIALECT_PLAN_TRANSFORMS_VIEWS_H

@@ -21,7 +21,7 @@ def f32_to_bf16(values):
 
 
 class Formula:
-    """Evaluates the text of an affine expression."""
+    """Evaluates the text of a formula without functions."""
 
     def __init__(self, text, symbols):
         self.tokens = re.findall(r"\d+|s\d+|ceildiv|floordiv|mod|[-+*()]", text)
@@ -96,15 +96,9 @@ class Kernel:
         self.library = ctypes.CDLL(path("kernel.so"))
         self.name = re.search(r'name = "([^"]+)"', result.stdout).group(1)
         self.config = re.search(r"config = (#cpu\.\w+)", result.stdout).group(1)
-        launch = re.search(r"grid = affine_map<\((.*?)\)(?:\[.*?\])? -> \((.*?)\)>, block.*?scratch = (\d+)", result.stdout)
-        if not launch:  # the printer may have named the map
-            alias = re.search(r"grid = (#\w+)", result.stdout).group(1)
-            definition = re.search(re.escape(alias) + r" = affine_map<\(.*?\)(?:\[.*?\])? -> \((.*)\)>", result.stdout)
-            self.grid = split_top_level(definition.group(1))
-            self.scratch = int(re.search(r"scratch = (\d+)", result.stdout).group(1))
-        else:
-            self.grid = split_top_level(launch.group(2))
-            self.scratch = int(launch.group(3))
+        launch = re.search(r"grid = \[(.*?)\], block.*?scratch = (\d+)", result.stdout)
+        self.grid = split_top_level(launch.group(1))
+        self.scratch = int(launch.group(2))
         self.function = getattr(self.library, self.name)
 
     def get_grid(self, scalars):

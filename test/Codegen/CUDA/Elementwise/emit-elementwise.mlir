@@ -2,7 +2,7 @@
 
 // Sizes that blocks divide: no bounds check at all.
 // CHECK-LABEL: func.func @whole_blocks
-// CHECK-SAME:    plan.launch = #plan.launch_config<grid = #{{.*}}, block = [64, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>
+// CHECK-SAME:    plan.launch = #plan.launch_config<grid = [{{.*}}], block = [64, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>
 // CHECK-DAG:     %[[X:.*]] = plan.binding 0 read align 64 : memref<4096xf32>
 // CHECK-DAG:     %[[Y:.*]] = plan.binding 1 write align 64 : memref<4096xf32>
 // CHECK-NOT:     scf.if
@@ -55,9 +55,8 @@ builtin.module @ragged_end attributes {plan.kernel, plan.target = #plan.target<"
 // -----
 
 // Each output shape has blocks of its own.
-// CHECK: #[[GRID:.*]] = affine_map<() -> (3, 1, 1)>
 // CHECK-LABEL: func.func @two_shapes
-// CHECK-SAME:    grid = #[[GRID]]
+// CHECK-SAME:    grid = [3, 1, 1]
 // CHECK:         %[[BLOCK:.*]] = plan.workgroup_id x
 // CHECK:         arith.cmpi slt, %[[BLOCK]], %{{.*}}
 // CHECK:         scf.if
@@ -111,9 +110,8 @@ builtin.module @other_strategy attributes {plan.kernel, plan.target = #plan.targ
 // -----
 
 // Of an update only the box is computed, here by one block, and stored by whole vectors where it begins.
-// CHECK:         #[[ONE:.*]] = affine_map<() -> (1, 1, 1)>
 // CHECK-LABEL: func.func @box()
-// CHECK-SAME:    plan.launch = #plan.launch_config<grid = #[[ONE]], block = [32, 1, 1]
+// CHECK-SAME:    plan.launch = #plan.launch_config<grid = [1, 1, 1], block = [32, 1, 1]
 // CHECK:         %[[U:.*]] = plan.binding 0 read align 64 : memref<128xf32>
 // CHECK:         %[[AT:.*]] = plan.binding 1 read align 64 : memref<1xi32>
 // CHECK:         %[[Y:.*]] = plan.binding 2 read_write align 64 : memref<64000xf32>

@@ -20,7 +20,7 @@ def find_images(text):
 
 
 class Formula:
-    """An affine expression over symbols: `s0 ceildiv 4`, `s0 * s1 + 3`."""
+    """A formula without functions: `s0 ceildiv 4`, `s0 * s1 + 3`."""
 
     def __init__(self, text):
         self.tokens = re.findall(r"\d+|s\d+|floordiv|ceildiv|mod|[-+*()]", text)
@@ -88,7 +88,7 @@ def find_exports(text):
     for begin, end in zip(starts, starts[1:] + [len(text)]):
         entry = text[begin:end]
         name = re.search(r'\bname = "([^"]*)"', entry)
-        launch = re.search(r"launch_config<grid = affine_map<\(\)(?:\[[^\]]*\])? -> \((.*?)\)>, block = \[([^\]]*)\], "
+        launch = re.search(r"launch_config<grid = \[([^\]]*)\], block = \[([^\]]*)\], "
                            r"cluster = \[([^\]]*)\], shared = (\d+)", entry)
         if not name or not launch:
             continue
@@ -101,7 +101,7 @@ def find_exports(text):
             "shared": int(launch[4]),
             "parameters": [(kind, int(n)) for kind, n in re.findall(r'\["(\w+)", (\d+)\]', parameters[1])],
             "guards": [(Formula(value), int(low), int(high), int(divisor)) for value, low, high, divisor in re.findall(
-                r"value_guard<affine_map<\(\)(?:\[[^\]]*\])? -> \((.*?)\)>, min = (\d+), max = (\d+), divisor = (\d+)>",
+                r"value_guard<([^,]*), min = (\d+), max = (\d+), divisor = (\d+)>",
                 entry)],
             "config": re.search(r"#cuda\.[a-z_]+<[^>]*>|#cuda<[^>]*>+", entry)[0],
         })

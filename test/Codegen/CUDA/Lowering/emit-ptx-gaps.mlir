@@ -7,7 +7,7 @@
 builtin.module {
   builtin.module @k attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
     llvm.func @k(%x: !llvm.ptr<1> {llvm.align = 16 : i64, llvm.noalias, llvm.readonly}, %y: !llvm.ptr<1> {llvm.align = 16 : i64, llvm.noalias})
-        attributes {nvvm.kernel, nvvm.maxntid = array<i32: 1, 1, 1>, plan.launch = #plan.launch_config<grid = affine_map<() -> (1, 1, 1)>, block = [1, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>, cuda.scalars = array<i64>, cuda.tensor_maps = []} {
+        attributes {nvvm.kernel, nvvm.maxntid = array<i32: 1, 1, 1>, plan.launch = #plan.launch_config<grid = [1, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>, cuda.scalars = array<i64>, cuda.tensor_maps = []} {
       %x2 = llvm.getelementptr inbounds %x[2] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i32
       %x4 = llvm.getelementptr inbounds %x[4] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i32
       %x6 = llvm.getelementptr inbounds %x[6] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i32

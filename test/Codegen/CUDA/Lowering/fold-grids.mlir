@@ -2,12 +2,12 @@
 // RUN: xc-opt %s -split-input-file -pass-pipeline="builtin.module(func.func(xc-cuda-fold-grids{limit=100},canonicalize))" | FileCheck %s --check-prefix=LOW
 
 // As many blocks as hardware launches are left alone.
-// CHECK: affine_map<() -> (2147483647, 1, 1)>
 // CHECK-LABEL: func.func @enough
+// CHECK-SAME:    grid = [2147483647, 1, 1]
 // CHECK-NOT:     scf.for
-// LOW: affine_map<() -> (100, 1, 1)>
 // LOW-LABEL: func.func @enough
-func.func @enough() attributes {cuda.index_bits = 64 : i32, plan.launch = #plan.launch_config<grid = affine_map<() -> (2147483647, 1, 1)>, block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
+// LOW-SAME:    grid = [100, 1, 1]
+func.func @enough() attributes {cuda.index_bits = 64 : i32, plan.launch = #plan.launch_config<grid = [2147483647, 1, 1], block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
   %x = plan.binding 0 write align 64 : memref<2147483647xf32>
   %zero = arith.constant 0.0 : f32
   %b = plan.workgroup_id x : index
@@ -18,8 +18,8 @@ func.func @enough() attributes {cuda.index_bits = 64 : i32, plan.launch = #plan.
 // -----
 
 // One more, and each block does the work of two at most.
-// CHECK: affine_map<() -> (1073741824, 1, 1)>
 // CHECK-LABEL: func.func @one_more
+// CHECK-SAME:    grid = [1073741824, 1, 1]
 // CHECK-DAG:     %[[X:.*]] = plan.binding 0
 // CHECK-DAG:     %[[COUNT:.*]] = arith.constant 2147483648 : index
 // CHECK-DAG:     %[[STEP:.*]] = arith.constant 1073741824 : index
@@ -27,7 +27,7 @@ func.func @enough() attributes {cuda.index_bits = 64 : i32, plan.launch = #plan.
 // CHECK:         scf.for %[[B:.*]] = %[[FIRST]] to %[[COUNT]] step %[[STEP]] {
 // CHECK-NEXT:      memref.store %{{.*}}, %[[X]][%[[B]]]
 // CHECK-NEXT:    }
-func.func @one_more() attributes {cuda.index_bits = 64 : i32, plan.launch = #plan.launch_config<grid = affine_map<() -> (2147483648, 1, 1)>, block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
+func.func @one_more() attributes {cuda.index_bits = 64 : i32, plan.launch = #plan.launch_config<grid = [2147483648, 1, 1], block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
   %x = plan.binding 0 write align 64 : memref<2147483648xf32>
   %zero = arith.constant 0.0 : f32
   %b = plan.workgroup_id x : index
@@ -38,8 +38,8 @@ func.func @one_more() attributes {cuda.index_bits = 64 : i32, plan.launch = #pla
 // -----
 
 // A symbolic number may be too large, and shared memory is used again in the next round.
-// CHECK: affine_map<()[s0] -> ((s0 ceildiv 4) ceildiv ((s0 ceildiv 4) floordiv 2147483647 + 1), 1, 1)>
 // CHECK-LABEL: func.func @symbolic
+// CHECK-SAME:    grid = [(s0 ceildiv 4) ceildiv ((s0 ceildiv 4) floordiv 2147483647 + 1), 1, 1]
 // CHECK:         %[[SHARED:.*]] = memref.alloc()
 // CHECK:         %[[FIRST:.*]] = plan.workgroup_id x
 // CHECK:         scf.for %{{.*}} = %[[FIRST]] to %{{.*}} step %{{.*}} {
@@ -51,9 +51,9 @@ func.func @one_more() attributes {cuda.index_bits = 64 : i32, plan.launch = #pla
 // CHECK-NEXT:      }
 // CHECK-NEXT:      gpu.barrier
 // CHECK-NEXT:    }
-// LOW: affine_map<()[s0] -> ((s0 ceildiv 4) ceildiv ((s0 ceildiv 4) floordiv 100 + 1), 1, 1)>
 // LOW-LABEL: func.func @symbolic
-func.func @symbolic() attributes {cuda.index_bits = 64 : i32, plan.launch = #plan.launch_config<grid = affine_map<()[s0] -> (s0 ceildiv 4, 1, 1)>, block = [4, 1, 1], cluster = [1, 1, 1], shared = 16, scratch = 0>} {
+// LOW-SAME:    grid = [(s0 ceildiv 4) ceildiv ((s0 ceildiv 4) floordiv 100 + 1), 1, 1]
+func.func @symbolic() attributes {cuda.index_bits = 64 : i32, plan.launch = #plan.launch_config<grid = [s0 ceildiv 4, 1, 1], block = [4, 1, 1], cluster = [1, 1, 1], shared = 16, scratch = 0>} {
   %n = plan.scalar 0 : index
   %x = plan.binding 0 write align 64 sizes(%n) : memref<?xf32>
   %four = arith.constant 4 : index
@@ -78,12 +78,12 @@ func.func @symbolic() attributes {cuda.index_bits = 64 : i32, plan.launch = #pla
 // -----
 
 // Narrow indices say that there are fewer elements than that.
-// CHECK: affine_map<()[s0] -> (s0, 1, 1)>
 // CHECK-LABEL: func.func @narrow
+// CHECK-SAME:    grid = [s0, 1, 1]
 // CHECK-NOT:     scf.for
 // LOW-LABEL: func.func @narrow
 // LOW:         scf.for
-func.func @narrow() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = affine_map<()[s0] -> (s0, 1, 1)>, block = [1, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
+func.func @narrow() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = [s0, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
   %n = plan.scalar 0 : index
   %x = plan.binding 0 write align 64 sizes(%n) : memref<?xf32>
   %zero = arith.constant 0.0 : f32

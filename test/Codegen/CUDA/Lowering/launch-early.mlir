@@ -1,8 +1,5 @@
 // RUN: xc-opt %s -split-input-file -xc-cuda-launch-early | FileCheck %s
 
-#small = affine_map<() -> (4, 1, 1)>
-#wide = affine_map<() -> (528, 1, 1)>
-#open = affine_map<()[s0] -> (s0, 1, 1)>
 
 // What is before may still write x when the kernel begins: loads of it are plain ones, behind the wait.
 // CHECK-LABEL: llvm.func @small(%{{.*}}: !llvm.ptr<1> {llvm.align = 64 : i64}, %{{.*}}: !llvm.ptr<1>)
@@ -55,35 +52,35 @@
 // CHECK-LABEL: llvm.func @sums(
 // CHECK-NEXT:    nvvm.griddepcontrol launch_dependents
 builtin.module @k attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
-  llvm.func @small(%x: !llvm.ptr<1> {llvm.align = 64 : i64, llvm.noalias, llvm.readonly}, %y: !llvm.ptr<1> {llvm.noalias}) attributes {nvvm.kernel, plan.launch = #plan.launch_config<grid = #small, block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
+  llvm.func @small(%x: !llvm.ptr<1> {llvm.align = 64 : i64, llvm.noalias, llvm.readonly}, %y: !llvm.ptr<1> {llvm.noalias}) attributes {nvvm.kernel, plan.launch = #plan.launch_config<grid = [4, 1, 1], block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
     %v = llvm.load %x invariant : !llvm.ptr<1> -> f32
     llvm.store %v, %y : f32, !llvm.ptr<1>
     llvm.return
   }
-  llvm.func @shares(%x: !llvm.ptr<1>, %y: !llvm.ptr<1> {llvm.noalias}) attributes {nvvm.kernel, plan.launch = #plan.launch_config<grid = #small, block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
+  llvm.func @shares(%x: !llvm.ptr<1>, %y: !llvm.ptr<1> {llvm.noalias}) attributes {nvvm.kernel, plan.launch = #plan.launch_config<grid = [4, 1, 1], block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
     %p = llvm.getelementptr %x[4] : (!llvm.ptr<1>) -> !llvm.ptr<1>, f32
     %v = llvm.load %p : !llvm.ptr<1> -> f32
     llvm.store %v, %y : f32, !llvm.ptr<1>
     llvm.return
   }
-  llvm.func @wide(%x: !llvm.ptr<1> {llvm.noalias, llvm.readonly}, %y: !llvm.ptr<1> {llvm.noalias}) attributes {nvvm.kernel, plan.launch = #plan.launch_config<grid = #wide, block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
+  llvm.func @wide(%x: !llvm.ptr<1> {llvm.noalias, llvm.readonly}, %y: !llvm.ptr<1> {llvm.noalias}) attributes {nvvm.kernel, plan.launch = #plan.launch_config<grid = [528, 1, 1], block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
     %v = llvm.load %x invariant : !llvm.ptr<1> -> f32
     llvm.store %v, %y : f32, !llvm.ptr<1>
     llvm.return
   }
-  llvm.func @open() attributes {nvvm.kernel, plan.launch = #plan.launch_config<grid = #open, block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
+  llvm.func @open() attributes {nvvm.kernel, plan.launch = #plan.launch_config<grid = [s0, 1, 1], block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
     llvm.return
   }
-  llvm.func @quarter() attributes {nvvm.kernel, plan.launch = #plan.launch_config<grid = affine_map<() -> (264, 1, 1)>, block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
+  llvm.func @quarter() attributes {nvvm.kernel, plan.launch = #plan.launch_config<grid = [264, 1, 1], block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
     llvm.return
   }
-  llvm.func @most() attributes {nvvm.kernel, plan.launch = #plan.launch_config<grid = affine_map<() -> (529, 1, 1)>, block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
+  llvm.func @most() attributes {nvvm.kernel, plan.launch = #plan.launch_config<grid = [529, 1, 1], block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
     llvm.return
   }
-  llvm.func @shared() attributes {nvvm.kernel, plan.launch = #plan.launch_config<grid = affine_map<() -> (132, 1, 1)>, block = [256, 1, 1], cluster = [1, 1, 1], shared = 102400, scratch = 0>} {
+  llvm.func @shared() attributes {nvvm.kernel, plan.launch = #plan.launch_config<grid = [132, 1, 1], block = [256, 1, 1], cluster = [1, 1, 1], shared = 102400, scratch = 0>} {
     llvm.return
   }
-  llvm.func @streams(%x: !llvm.ptr<1> {llvm.noalias, llvm.readonly}, %y: !llvm.ptr<1> {llvm.noalias}, %n: i32) attributes {nvvm.kernel, plan.launch = #plan.launch_config<grid = affine_map<() -> (2000, 1, 1)>, block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
+  llvm.func @streams(%x: !llvm.ptr<1> {llvm.noalias, llvm.readonly}, %y: !llvm.ptr<1> {llvm.noalias}, %n: i32) attributes {nvvm.kernel, plan.launch = #plan.launch_config<grid = [2000, 1, 1], block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
     %one = llvm.mlir.constant(1 : i32) : i32
     %zero = llvm.mlir.constant(0 : i32) : i32
     %none = llvm.mlir.constant(0.0 : f32) : f32
@@ -102,7 +99,7 @@ builtin.module @k attributes {plan.kernel, plan.target = #plan.target<"cuda", "s
     llvm.store %s, %y : f32, !llvm.ptr<1>
     llvm.return
   }
-  llvm.func @meets(%x: !llvm.ptr<1> {llvm.noalias, llvm.readonly}, %y: !llvm.ptr<1> {llvm.noalias}, %n: i32) attributes {nvvm.kernel, plan.launch = #plan.launch_config<grid = affine_map<() -> (2000, 1, 1)>, block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
+  llvm.func @meets(%x: !llvm.ptr<1> {llvm.noalias, llvm.readonly}, %y: !llvm.ptr<1> {llvm.noalias}, %n: i32) attributes {nvvm.kernel, plan.launch = #plan.launch_config<grid = [2000, 1, 1], block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
     %one = llvm.mlir.constant(1 : i32) : i32
     %zero = llvm.mlir.constant(0 : i32) : i32
     %none = llvm.mlir.constant(0.0 : f32) : f32
@@ -121,7 +118,7 @@ builtin.module @k attributes {plan.kernel, plan.target = #plan.target<"cuda", "s
     llvm.store %s, %y : f32, !llvm.ptr<1>
     llvm.return
   }
-  llvm.func @sums(%x: !llvm.ptr<1> {llvm.noalias, llvm.readonly}, %y: !llvm.ptr<1> {llvm.noalias}, %n: i32) attributes {nvvm.kernel, plan.launch = #plan.launch_config<grid = affine_map<() -> (2000, 1, 1)>, block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
+  llvm.func @sums(%x: !llvm.ptr<1> {llvm.noalias, llvm.readonly}, %y: !llvm.ptr<1> {llvm.noalias}, %n: i32) attributes {nvvm.kernel, plan.launch = #plan.launch_config<grid = [2000, 1, 1], block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
     %one = llvm.mlir.constant(1 : i32) : i32
     %zero = llvm.mlir.constant(0 : i32) : i32
     %none = llvm.mlir.constant(0.0 : f32) : f32
@@ -148,7 +145,7 @@ builtin.module @k attributes {plan.kernel, plan.target = #plan.target<"cuda", "s
 // CHECK-NOT:     griddepcontrol
 // CHECK:         llvm.return
 builtin.module @k attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_89">} {
-  llvm.func @older() attributes {nvvm.kernel, plan.launch = #plan.launch_config<grid = affine_map<() -> (1, 1, 1)>, block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
+  llvm.func @older() attributes {nvvm.kernel, plan.launch = #plan.launch_config<grid = [1, 1, 1], block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
     llvm.return
   }
 }
@@ -167,7 +164,7 @@ builtin.module @k attributes {plan.kernel, plan.target = #plan.target<"cuda", "s
 // CHECK-NEXT:    llvm.load
 // CHECK-NEXT:    llvm.load %[[W]]
 builtin.module @k attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
-  llvm.func @fixed(%w: !llvm.ptr<1> {llvm.noalias, llvm.readonly}, %x: !llvm.ptr<1> {llvm.noalias, llvm.readonly}, %y: !llvm.ptr<1> {llvm.noalias}) attributes {nvvm.kernel, plan.fixed_bindings = array<i64: 0>, plan.launch = #plan.launch_config<grid = affine_map<() -> (4, 1, 1)>, block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
+  llvm.func @fixed(%w: !llvm.ptr<1> {llvm.noalias, llvm.readonly}, %x: !llvm.ptr<1> {llvm.noalias, llvm.readonly}, %y: !llvm.ptr<1> {llvm.noalias}) attributes {nvvm.kernel, plan.fixed_bindings = array<i64: 0>, plan.launch = #plan.launch_config<grid = [4, 1, 1], block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
     %i = nvvm.read.ptx.sreg.tid.x : i32
     %q = llvm.getelementptr %x[%i] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, f32
     %a = llvm.load %q : !llvm.ptr<1> -> vector<16xf32>

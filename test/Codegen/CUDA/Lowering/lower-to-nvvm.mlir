@@ -1,6 +1,5 @@
 // RUN: xc-opt %s -xc-cuda-lower-to-nvvm -canonicalize | FileCheck %s
 
-#one = affine_map<() -> (1, 1, 1)>
 
 // Loads of what the kernel only reads are invariant; of what may alias they are not.
 // CHECK:       llvm.mlir.global external @xc_shared() {addr_space = 3 : i32, alignment = 128 : i64} : !llvm.array<0 x i8>
@@ -14,7 +13,7 @@
 // CHECK:         %[[PLACE:.*]] = llvm.getelementptr inbounds %[[BUFFER]][%{{.*}}] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, f32
 // CHECK:         llvm.store %[[OLD]], %[[PLACE]]
 // CHECK:         nvvm.barrier0
-func.func @pointers() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = #one, block = [64, 1, 1], cluster = [1, 1, 1], shared = 512, scratch = 0>} {
+func.func @pointers() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = [1, 1, 1], block = [64, 1, 1], cluster = [1, 1, 1], shared = 512, scratch = 0>} {
   %n = plan.scalar 2 : index
   %x = plan.binding 0 read align 64 : memref<64xf32>
   %y = plan.binding 1 read_write align 16 may_alias : memref<64xf32>
@@ -33,7 +32,7 @@ func.func @pointers() attributes {cuda.index_bits = 32 : i32, plan.launch = #pla
 // CHECK-NOT:     mul.wide
 // CHECK:         llvm.mul
 // CHECK-NOT:     mul.wide
-func.func @products() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = #one, block = [64, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
+func.func @products() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = [1, 1, 1], block = [64, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
   %i = plan.scalar 2 : index
   %x = plan.binding 0 read_write align 16 : memref<64xi64>
   %y = plan.binding 1 read align 16 : memref<64xi32>
@@ -57,7 +56,7 @@ func.func @products() attributes {cuda.index_bits = 32 : i32, plan.launch = #pla
 // CHECK:         llvm.call_intrinsic "llvm.nvvm.rsqrt.approx.ftz.f"(%{{.*}}) : (f32) -> f32
 // CHECK:         llvm.call_intrinsic "llvm.nvvm.rcp.approx.ftz.f"(%{{.*}}) : (f32) -> f32
 // CHECK:         llvm.fdiv
-func.func @approximate() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = #one, block = [64, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
+func.func @approximate() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = [1, 1, 1], block = [64, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
   %i = plan.scalar 1 : index
   %x = plan.binding 0 read_write align 64 : memref<64xf32>
   %a = memref.load %x[%i] : memref<64xf32>

@@ -37,7 +37,7 @@
 builtin.module {
   builtin.module @unlikely attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
     llvm.func @k(%x: !llvm.ptr<1> {llvm.align = 16 : i64, llvm.noalias, llvm.readonly}, %y: !llvm.ptr<1> {llvm.align = 16 : i64, llvm.noalias})
-        attributes {nvvm.kernel, nvvm.maxntid = array<i32: 256, 1, 1>, plan.launch = #plan.launch_config<grid = affine_map<() -> (1, 1, 1)>, block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>, cuda.scalars = array<i64>, cuda.tensor_maps = []} {
+        attributes {nvvm.kernel, nvvm.maxntid = array<i32: 256, 1, 1>, plan.launch = #plan.launch_config<grid = [1, 1, 1], block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>, cuda.scalars = array<i64>, cuda.tensor_maps = []} {
       %one = llvm.mlir.constant(1.0 : f32) : f32
       %no = llvm.mlir.constant(false) : i1
       %v = llvm.load volatile %x : !llvm.ptr<1> -> f32
@@ -56,7 +56,7 @@ builtin.module {
   }
   builtin.module @computes attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
     llvm.func @k(%x: !llvm.ptr<1> {llvm.align = 16 : i64, llvm.noalias, llvm.readonly}, %y: !llvm.ptr<1> {llvm.align = 16 : i64, llvm.noalias})
-        attributes {nvvm.kernel, nvvm.maxntid = array<i32: 256, 1, 1>, plan.launch = #plan.launch_config<grid = affine_map<() -> (1, 1, 1)>, block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>, cuda.scalars = array<i64>, cuda.tensor_maps = []} {
+        attributes {nvvm.kernel, nvvm.maxntid = array<i32: 256, 1, 1>, plan.launch = #plan.launch_config<grid = [1, 1, 1], block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>, cuda.scalars = array<i64>, cuda.tensor_maps = []} {
       %one = llvm.mlir.constant(1.0 : f32) : f32
       %no = llvm.mlir.constant(false) : i1
       %v = llvm.load volatile %x : !llvm.ptr<1> -> f32
@@ -74,7 +74,7 @@ builtin.module {
   }
   builtin.module @either attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
     llvm.func @k(%x: !llvm.ptr<1> {llvm.align = 16 : i64, llvm.noalias, llvm.readonly}, %y: !llvm.ptr<1> {llvm.align = 16 : i64, llvm.noalias})
-        attributes {nvvm.kernel, nvvm.maxntid = array<i32: 256, 1, 1>, plan.launch = #plan.launch_config<grid = affine_map<() -> (1, 1, 1)>, block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>, cuda.scalars = array<i64>, cuda.tensor_maps = []} {
+        attributes {nvvm.kernel, nvvm.maxntid = array<i32: 256, 1, 1>, plan.launch = #plan.launch_config<grid = [1, 1, 1], block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>, cuda.scalars = array<i64>, cuda.tensor_maps = []} {
       %one = llvm.mlir.constant(1.0 : f32) : f32
       %v = llvm.load volatile %x : !llvm.ptr<1> -> f32
       %p = llvm.fcmp "ogt" %v, %one : f32
@@ -91,7 +91,7 @@ builtin.module {
   }
   builtin.module @elsewhere attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
     llvm.func @k(%x: !llvm.ptr<1> {llvm.align = 16 : i64, llvm.noalias, llvm.readonly}, %y: !llvm.ptr<1> {llvm.align = 16 : i64, llvm.noalias})
-        attributes {nvvm.kernel, nvvm.maxntid = array<i32: 256, 1, 1>, plan.launch = #plan.launch_config<grid = affine_map<() -> (1, 1, 1)>, block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>, cuda.scalars = array<i64>, cuda.tensor_maps = []} {
+        attributes {nvvm.kernel, nvvm.maxntid = array<i32: 256, 1, 1>, plan.launch = #plan.launch_config<grid = [1, 1, 1], block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>, cuda.scalars = array<i64>, cuda.tensor_maps = []} {
       %one = llvm.mlir.constant(1.0 : f32) : f32
       %two = llvm.mlir.constant(2.0 : f32) : f32
       %no = llvm.mlir.constant(false) : i1

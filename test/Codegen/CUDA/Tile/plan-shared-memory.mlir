@@ -6,7 +6,7 @@
 // CHECK:         tile.alloc {offset = 65536 : i64} : {{.*}}<64x64xbf16>
 // CHECK:         tile.ring arrivals 1 consumers 1 {barriers = 73728 : i64, offset = 0 : i64}
 builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
-  func.func @places() attributes {plan.launch = #plan.launch_config<grid = affine_map<() -> (1, 1, 1)>, block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
+  func.func @places() attributes {plan.launch = #plan.launch_config<grid = [1, 1, 1], block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
     %tile = tile.alloc : !tile.shared<64x64xbf16>
     %ring = tile.ring arrivals 1 consumers 1 : !tile.ring<4, !tile.shared<64x64xbf16>, !tile.shared<64x64xbf16>>
     return
@@ -20,7 +20,7 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
 // CHECK-SAME:    shared = 9216
 // CHECK:         tile.alloc {offset = 1024 : i64}
 builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
-  func.func @after_buffers() attributes {plan.launch = #plan.launch_config<grid = affine_map<() -> (1, 1, 1)>, block = [256, 1, 1], cluster = [1, 1, 1], shared = 48, scratch = 0>} {
+  func.func @after_buffers() attributes {plan.launch = #plan.launch_config<grid = [1, 1, 1], block = [256, 1, 1], cluster = [1, 1, 1], shared = 48, scratch = 0>} {
     %tile = tile.alloc : !tile.shared<64x64xbf16>
     return
   }
@@ -30,7 +30,7 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
 
 builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
   // expected-error@+1 {{expected at most 232448 bytes of shared memory on sm_90a, got 262144}}
-  func.func @too_much() attributes {plan.launch = #plan.launch_config<grid = affine_map<() -> (1, 1, 1)>, block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
+  func.func @too_much() attributes {plan.launch = #plan.launch_config<grid = [1, 1, 1], block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
     %tile = tile.alloc : !tile.shared<512x256xbf16>
     return
   }

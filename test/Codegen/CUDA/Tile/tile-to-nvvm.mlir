@@ -11,7 +11,7 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
   // CHECK:         llvm.inline_asm {{.*}}cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [$0], [$1, {$3, $4}], [$2];{{.*}} %[[MAP]]
   // CHECK:         llvm.inline_asm {{.*}}cp.async.bulk.tensor.2d.shared::cluster.global
   // CHECK:         llvm.inline_asm {{.*}}mbarrier.arrive.shared::cta.b64 _, [$0];
-  func.func @copies() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = affine_map<() -> (1, 1, 1)>, block = [256, 1, 1], cluster = [1, 1, 1], shared = 32800, scratch = 0>} {
+  func.func @copies() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = [1, 1, 1], block = [256, 1, 1], cluster = [1, 1, 1], shared = 32800, scratch = 0>} {
     %a = plan.binding 0 read align 64 : memref<65536xbf16>
     %i = arith.constant 1 : index
     %map = tile.tensor_map %a {sizes = affine_map<() -> (512, 128)>, strides = affine_map<() -> (128, 1)>} : memref<65536xbf16> -> !tile.tensor_map<64x64xbf16>
@@ -31,7 +31,7 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
   // CHECK:         llvm.inline_asm {{.*}}barrier.cluster.wait.acquire;
   // CHECK:         llvm.inline_asm {{.*}}cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [$0], [$1, {$3, $4}], [$2], $5;", "r,l,r,r,r,h
   // CHECK:         llvm.inline_asm {{.*}}mapa.shared::cluster.u32 there, $0, $1; mbarrier.arrive.shared::cluster.b64 _, [there];
-  func.func @cluster() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = affine_map<() -> (2, 1, 1)>, block = [256, 1, 1], cluster = [2, 1, 1], shared = 32800, scratch = 0>} {
+  func.func @cluster() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = [2, 1, 1], block = [256, 1, 1], cluster = [2, 1, 1], shared = 32800, scratch = 0>} {
     %a = plan.binding 0 read align 64 : memref<65536xbf16>
     %i = arith.constant 1 : index
     %map = tile.tensor_map %a {sizes = affine_map<() -> (512, 128)>, strides = affine_map<() -> (128, 1)>} : memref<65536xbf16> -> !tile.tensor_map<32x64xbf16>
@@ -48,7 +48,7 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
   // CHECK-SAME:    cuda.tensor_maps = [{binding = 0 : i64, box = array<i64: 64, 64>, lower = array<i64: -1, -1>, {{.*}}steps = array<i64: 2, 1>, {{.*}}upper = array<i64: -1, 0>}]
   // CHECK:         llvm.inline_asm {{.*}}cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [$0], [$1, {$3, $4, $5, $6}], [$2], {$7, $8};", "r,l,r,r,r,r,r,h,h
   // CHECK:         llvm.inline_asm {{.*}}im2col.mbarrier::complete_tx::bytes.multicast::cluster [$0], [$1, {$3, $4, $5, $6}], [$2], {$7, $8}, $9;", "r,l,r,r,r,r,r,h,h,h
-  func.func @pixels() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = affine_map<() -> (2, 1, 1)>, block = [256, 1, 1], cluster = [2, 1, 1], shared = 32800, scratch = 0>} {
+  func.func @pixels() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = [2, 1, 1], block = [256, 1, 1], cluster = [2, 1, 1], shared = 32800, scratch = 0>} {
     %a = plan.binding 0 read align 64 : memref<65536xbf16>
     %i = arith.constant 1 : index
     %map = tile.tensor_map %a {sizes = affine_map<() -> (4, 16, 16, 64)>, strides = affine_map<() -> (16384, 1024, 64, 1)>, lower = array<i64: -1, -1>, upper = array<i64: -1, 0>, steps = array<i64: 2, 1>} : memref<65536xbf16> -> !tile.tensor_map<64x64xbf16, im2col = 4>
@@ -86,7 +86,7 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
   // CHECK-COUNT-3: llvm.inline_asm {{.*}}wgmma.mma_async
   // CHECK:         nvvm.wgmma.commit.group.sync.aligned
   // CHECK:         llvm.inline_asm {{.*}}"wgmma.wait_group.sync.aligned 0;", "=f,=f,=f,=f,=f,=f,=f,=f,0,1,2,3,4,5,6,7
-  func.func @product() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = affine_map<() -> (1, 1, 1)>, block = [128, 1, 1], cluster = [1, 1, 1], shared = 12288, scratch = 0>} {
+  func.func @product() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = [1, 1, 1], block = [128, 1, 1], cluster = [1, 1, 1], shared = 12288, scratch = 0>} {
     %c = plan.binding 0 write align 64 : memref<1024xf32>
     %i = arith.constant 0 : index
     %f = arith.constant true
@@ -107,7 +107,7 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
   // CHECK:         llvm.or %{{.*}}, %[[FEW]]
   // CHECK:         llvm.or %{{.*}}, %[[MORE]]
   // CHECK-COUNT-4: llvm.inline_asm {{.*}}wgmma.mma_async
-  func.func @few_rows() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = affine_map<() -> (1, 1, 1)>, block = [128, 1, 1], cluster = [1, 1, 1], shared = 12288, scratch = 0>} {
+  func.func @few_rows() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = [1, 1, 1], block = [128, 1, 1], cluster = [1, 1, 1], shared = 12288, scratch = 0>} {
     %c = plan.binding 0 write align 64 : memref<1024xf32>
     %i = arith.constant 0 : index
     %f = arith.constant true
@@ -133,7 +133,7 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
   // CHECK:         llvm.inline_asm {{.*}}wgmma.mma_async
   // CHECK:         nvvm.wgmma.commit.group.sync.aligned
   // CHECK:         llvm.inline_asm {{.*}}"wgmma.wait_group.sync.aligned 0;", "r,r,r,r,r,r,r,r,~{memory}"
-  func.func @fragments() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = affine_map<() -> (1, 1, 1)>, block = [128, 1, 1], cluster = [1, 1, 1], shared = 17408, scratch = 0>} {
+  func.func @fragments() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = [1, 1, 1], block = [128, 1, 1], cluster = [1, 1, 1], shared = 17408, scratch = 0>} {
     %c = plan.binding 0 write align 64 : memref<1024xf32>
     %i = arith.constant 0 : index
     %f = arith.constant true
@@ -155,7 +155,7 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
   // CHECK-COUNT-8: llvm.call_intrinsic "llvm.nvvm.prmt"
   // CHECK-COUNT-4: llvm.inline_asm {{.*}}"ld.shared.b32 $0, [$1 + 10240];"
   // CHECK:         llvm.inline_asm {{.*}}wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {$0, $1, $2, $3}, {$8, $9, $10, $11}, $12, p;
-  func.func @bytes() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = affine_map<() -> (1, 1, 1)>, block = [128, 1, 1], cluster = [1, 1, 1], shared = 17408, scratch = 0>} {
+  func.func @bytes() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = [1, 1, 1], block = [128, 1, 1], cluster = [1, 1, 1], shared = 17408, scratch = 0>} {
     %c = plan.binding 0 write align 64 : memref<1024xi32>
     %i = arith.constant 0 : index
     %f = arith.constant true
@@ -180,7 +180,7 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
   // CHECK:         llvm.inline_asm {{.*}}cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [$0, {$2, $3}], [$1];
   // CHECK:         nvvm.cp.async.bulk.commit.group
   // CHECK:         nvvm.cp.async.bulk.wait_group 0 {read}
-  func.func @stores() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = affine_map<() -> (1, 1, 1)>, block = [128, 1, 1], cluster = [1, 1, 1], shared = 8192, scratch = 0>} {
+  func.func @stores() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = [1, 1, 1], block = [128, 1, 1], cluster = [1, 1, 1], shared = 8192, scratch = 0>} {
     %c = plan.binding 0 write align 64 : memref<65536xbf16>
     %i = arith.constant 0 : index
     %map = tile.tensor_map %c {sizes = affine_map<() -> (512, 128)>, strides = affine_map<() -> (128, 1)>} : memref<65536xbf16> -> !tile.tensor_map<64x64xbf16>
@@ -201,7 +201,7 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
   // CHECK:         llvm.inline_asm {{.*}}barrier.cluster.wait.aligned;
   // CHECK:         %[[THERE:.*]] = nvvm.mapa %{{.*}}, %{{.*}} : !llvm.ptr<3> -> !llvm.ptr<7>
   // CHECK:         llvm.store %{{.*}}, %[[THERE]] : f32, !llvm.ptr<7>
-  func.func @exchange() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = affine_map<() -> (2, 1, 1)>, block = [128, 1, 1], cluster = [2, 1, 1], shared = 256, scratch = 0>} {
+  func.func @exchange() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = [2, 1, 1], block = [128, 1, 1], cluster = [2, 1, 1], shared = 256, scratch = 0>} {
     %x = arith.constant 1.0 : f32
     %i = gpu.thread_id x
     %buffer = memref.alloc() {cuda.shared_offset = 0 : i64} : memref<64xf32, #gpu.address_space<workgroup>>

@@ -84,7 +84,7 @@ func.func @remainder(%x: f32) -> f32 {
 module {
   // A kernel without a name, in the form that it has after code generation.
   builtin.module attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
-    llvm.func @k(%x: !llvm.ptr<1>) attributes {nvvm.kernel, plan.launch = #plan.launch_config<grid = affine_map<() -> (4, 1, 1)>, block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
+    llvm.func @k(%x: !llvm.ptr<1>) attributes {nvvm.kernel, plan.launch = #plan.launch_config<grid = [4, 1, 1], block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
       llvm.return
     }
   }
@@ -93,7 +93,7 @@ module {
 // -----
 
 module attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
-  llvm.func @k(%x: !llvm.ptr<1>) attributes {nvvm.kernel, plan.launch = #plan.launch_config<grid = affine_map<() -> (4, 1, 1)>, block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
+  llvm.func @k(%x: !llvm.ptr<1>) attributes {nvvm.kernel, plan.launch = #plan.launch_config<grid = [4, 1, 1], block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
     llvm.return
   }
 }

@@ -1,134 +1,35 @@
-//===- ExtentResolver.cpp - Bounded dynamic dims as arrays and extents ----===//
+//===- BoundedValues.cpp - What stands for bounded dynamic values ---------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
-//
-// Which op has which rule, and what the rules are made of.
-//
-//===----------------------------------------------------------------------===//
 
-#include "compiler/Dialect/Array/Transforms/ExtentResolver.h"
+#include "compiler/Dialect/Array/Transforms/BoundedValues.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "llvm/ADT/TypeSwitch.h"
+#include "compiler/Dialect/Array/IR/ArrayOps.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 
 namespace xc::array {
 
 //===----------------------------------------------------------------------===//
-// Ops in program order
-//===----------------------------------------------------------------------===//
-
-bool ExtentResolver::hasExtents(Operation *op) const {
-  return llvm::any_of(op->getOperands(),
-                      [&](Value value) { return bounded.count(value) || sizes.count(value); });
-}
-
-LogicalResult ExtentResolver::resolve(Block &block) {
-  for (Operation &op : llvm::make_early_inc_range(block))
-    if (failed(resolve(&op)))
-      return failure();
-  return success();
-}
-
-LogicalResult ExtentResolver::resolve(Operation *op) {
-  if (auto loop = dyn_cast<WhileOp>(op))
-    return resolveWhile(loop);
-  if (auto branch = dyn_cast<IfOp>(op))
-    return resolveIf(branch);
-  // What a region yields is seen to by the rule of the op that has it.
-  if (isa<YieldOp>(op))
-    return success();
-  bool startsHere = isa<SetExtentOp, ExtentOp, PadToBoundOp, AppendOp>(op);
-  if (startsHere || hasExtents(op)) {
-    builder.setInsertionPoint(op);
-    return applyRule(op);
-  }
-  // Regions of other ops, the bodies of linalg ops, may use what is outside of them.
-  WalkResult result = op->walk([&](Operation *nested) {
-    bool isFine = nested == op || !hasExtents(nested);
-    return isFine || failed(refuse(nested)) ? WalkResult::advance() : WalkResult::interrupt();
-  });
-  return failure(result.wasInterrupted());
-}
-
-LogicalResult ExtentResolver::applyRule(Operation *op) {
-  if (isa<ArrayElementwiseOpInterface>(op))
-    return resolveElementwise(op);
-  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-      .Case([&](ReduceOp reduce) { return resolveReduce(reduce); })
-      .Case([&](ReduceWithOp reduce) { return resolveReduceWith(reduce); })
-      .Case([&](ArgMaxOp arg) { return resolveArg(arg, arg.getAxis(), arg.getKeepdims(), true); })
-      .Case([&](ArgMinOp arg) { return resolveArg(arg, arg.getAxis(), arg.getKeepdims(), false); })
-      .Case<CumSumOp, CumProdOp, CumMaxOp, CumMinOp, LogCumSumExpOp>([&](auto scan) {
-        Type element = scan.getType().getElementType();
-        TypedAttr neutral = builder.getZeroAttr(element);
-        if (isa<CumProdOp>(scan))
-          neutral = builder.getOneAttr(element);
-        if (isa<CumMaxOp, LogCumSumExpOp>(scan))
-          neutral = getLowest(element);
-        if (isa<CumMinOp>(scan))
-          neutral = getHighest(element);
-        return resolveScan(scan, scan.getAxis(), scan.getReverse(), neutral);
-      })
-      .Case<SortOp, ArgSortOp>(
-          [&](auto sort) { return resolveSort(sort, sort.getAxis(), sort.getDescending()); })
-      .Case([&](TopKOp topk) { return resolveTopK(topk); })
-      .Case([&](SearchSortedOp search) { return resolveSearchSorted(search); })
-      .Case([&](MatMulOp product) { return resolveMatMul(product); })
-      .Case([&](DotGeneralOp product) { return resolveDotGeneral(product); })
-      .Case([&](ConvOp conv) { return resolveConv(conv); })
-      .Case([&](ReduceWindowOp pool) { return resolveReduceWindow(pool); })
-      .Case([&](SelectAndScatterOp scatter) { return resolveSelectAndScatter(scatter); })
-      .Default([&](Operation *other) { return applyShapeRule(other); });
-}
-
-/// What is said to use instead, where an op has no rule.
-static StringRef getAdvice(Operation *op) {
-  if (isa<func::ReturnOp>(op))
-    return "; return array.pad_to_bound of it and array.extent";
-  return "; array.pad_to_bound makes it an array of its bound";
-}
-
-LogicalResult ExtentResolver::refuse(Operation *op) {
-  for (OpOperand &operand : op->getOpOperands()) {
-    Extents extents = extentsOf(operand.get());
-    for (auto [dim, extent] : llvm::enumerate(extents))
-      if (extent)
-        return refuseDim(op, operand.getOperandNumber(), dim,
-                         "which it cannot take" + getAdvice(op));
-  }
-  return op->emitOpError("needs on the host a size that depends on an extent in device memory; "
-                         "array.extent and array.from_index give it as data");
-}
-
-LogicalResult ExtentResolver::refuseDim(Operation *op, unsigned operand, int64_t dim,
-                                        const Twine &why) {
-  InFlightDiagnostic diagnostic = op->emitOpError("dim ")
-                                  << dim << " of operand #" << operand
-                                  << " has an extent in device memory, " << why;
-  if (Value extent = extentOf(op->getOperand(operand), dim))
-    diagnostic.attachNote(extent.getLoc()) << "the extent comes from here";
-  return diagnostic;
-}
-
-//===----------------------------------------------------------------------===//
 // Values
 //===----------------------------------------------------------------------===//
 
-Value ExtentResolver::arrayOf(Value value) const {
+Value BoundedValues::arrayOf(Value value) const {
   auto known = bounded.find(value);
   return known == bounded.end() ? value : known->second.array;
 }
 
-SmallVector<Value> ExtentResolver::arraysOf(ValueRange values) const {
+SmallVector<Value> BoundedValues::arraysOf(ValueRange values) const {
   return llvm::map_to_vector(values, [&](Value value) { return arrayOf(value); });
 }
 
-Extents ExtentResolver::extentsOf(Value value) const {
+Extents BoundedValues::extentsOf(Value value) const {
   auto known = bounded.find(value);
   if (known != bounded.end())
     return known->second.extents;
@@ -136,12 +37,17 @@ Extents ExtentResolver::extentsOf(Value value) const {
   return Extents(type ? type.getRank() : 0);
 }
 
-Value ExtentResolver::extentOf(Value value, int64_t dim) const {
+Value BoundedValues::extentOf(Value value, int64_t dim) const {
   auto known = bounded.find(value);
   return known == bounded.end() ? Value() : known->second.extents[dim];
 }
 
-void ExtentResolver::define(Value value, Value array, Extents extents) {
+bool BoundedValues::hasExtents(Operation *op) const {
+  return llvm::any_of(op->getOperands(),
+                      [&](Value value) { return bounded.count(value) || sizes.count(value); });
+}
+
+void BoundedValues::define(Value value, Value array, Extents extents) {
   if (llvm::any_of(extents, [](Value extent) { return static_cast<bool>(extent); })) {
     bounded[value] = {array, extents};
     computed.push_back({array, extents});
@@ -152,13 +58,22 @@ void ExtentResolver::define(Value value, Value array, Extents extents) {
   value.replaceAllUsesWith(array);
 }
 
-void ExtentResolver::defineAll(Operation *old, Operation *rebuilt, const Extents &extents) {
+void BoundedValues::defineAll(Operation *old, Operation *rebuilt, const Extents &extents) {
   for (auto [value, array] : llvm::zip_equal(old->getResults(), rebuilt->getResults()))
     define(value, array, extents);
   replaced.push_back(old);
 }
 
-Operation *ExtentResolver::rebuild(Operation *op, ValueRange operands) {
+void BoundedValues::eraseReplaced() {
+  // Users before what they use.
+  for (Operation *op : llvm::reverse(replaced)) {
+    assert(op->use_empty() && "all users of an op with extents have been replaced");
+    op->erase();
+  }
+  replaced.clear();
+}
+
+Operation *BoundedValues::rebuild(Operation *op, ValueRange operands) {
   Operation *clone = builder.clone(*op);
   clone->setOperands(operands);
   auto inferable = dyn_cast<InferTypeOpInterface>(clone);
@@ -174,7 +89,7 @@ Operation *ExtentResolver::rebuild(Operation *op, ValueRange operands) {
   return clone;
 }
 
-ExpressionBuilder ExtentResolver::expressions(Operation *op) {
+ExpressionBuilder BoundedValues::expressions(Operation *op) {
   return ExpressionBuilder(builder, op->getLoc());
 }
 
@@ -197,7 +112,7 @@ static std::pair<Value, int64_t> traceSize(OpBuilder &builder, Value array, int6
   return {array, dim};
 }
 
-Value ExtentResolver::sizeAsData(Value array, int64_t dim) {
+Value BoundedValues::sizeAsData(Value array, int64_t dim) {
   // Two results may have one size, which is to be one value: keys and values of as many tokens.
   if (cast<RankedTensorType>(array.getType()).isDynamicDim(dim))
     std::tie(array, dim) = traceSize(builder, array, dim);
@@ -208,7 +123,7 @@ Value ExtentResolver::sizeAsData(Value array, int64_t dim) {
 // Extents
 //===----------------------------------------------------------------------===//
 
-Value ExtentResolver::clampExtent(Location loc, Value count, Value array, int64_t dim) {
+Value BoundedValues::clampExtent(Location loc, Value count, Value array, int64_t dim) {
   int64_t bound = cast<RankedTensorType>(array.getType()).getDimSize(dim);
   if (!ShapedType::isDynamic(bound))
     if (Value known = equality.getExtentWithin(count, bound))
@@ -227,13 +142,13 @@ Value ExtentResolver::clampExtent(Location loc, Value count, Value array, int64_
   return extent;
 }
 
-void ExtentResolver::setLimit(Value extent, Value array, int64_t dim) {
+void BoundedValues::setLimit(Value extent, Value array, int64_t dim) {
   int64_t bound = cast<RankedTensorType>(array.getType()).getDimSize(dim);
   if (!ShapedType::isDynamic(bound))
     equality.setLimit(extent, bound);
 }
 
-Value ExtentResolver::isBefore(Value array, int64_t dim, Value extent) {
+Value BoundedValues::isBefore(Value array, int64_t dim, Value extent) {
   ExpressionBuilder e(builder, array.getLoc());
   auto type = cast<RankedTensorType>(array.getType());
   int64_t bound = type.getDimSize(dim);
@@ -244,12 +159,12 @@ Value ExtentResolver::isBefore(Value array, int64_t dim, Value extent) {
   return e.compare(CompareDirection::Lt, index, e.convert(extent, element));
 }
 
-Value ExtentResolver::fillBehind(Value array, int64_t dim, Value extent, Value neutral) {
+Value BoundedValues::fillBehind(Value array, int64_t dim, Value extent, Value neutral) {
   ExpressionBuilder e(builder, array.getLoc());
   return e.select(isBefore(array, dim, extent), array, neutral);
 }
 
-Value ExtentResolver::fillBehind(Value array, int64_t dim, Value extent, TypedAttr neutral) {
+Value BoundedValues::fillBehind(Value array, int64_t dim, Value extent, TypedAttr neutral) {
   auto type = RankedTensorType::get({}, neutral.getType());
   ExpressionBuilder e(builder, array.getLoc());
   Value scalar = e.make<ConstantOp>(
@@ -257,7 +172,14 @@ Value ExtentResolver::fillBehind(Value array, int64_t dim, Value extent, TypedAt
   return fillBehind(array, dim, extent, scalar);
 }
 
-FailureOr<Value> ExtentResolver::unify(Operation *op, ArrayRef<OperandDim> dims, bool broadcast) {
+Value BoundedValues::mark(Value array, ArrayRef<Value> extents) {
+  for (auto [dim, extent] : llvm::enumerate(extents))
+    if (extent)
+      array = WithinOp::create(builder, array.getLoc(), array, extent, dim);
+  return array;
+}
+
+FailureOr<Value> BoundedValues::unify(Operation *op, ArrayRef<OperandDim> dims, bool broadcast) {
   Value extent;
   OperandDim from{};
   for (OperandDim place : dims)
@@ -294,20 +216,36 @@ FailureOr<Value> ExtentResolver::unify(Operation *op, ArrayRef<OperandDim> dims,
 }
 
 //===----------------------------------------------------------------------===//
-// Numbers
+// Refusing
 //===----------------------------------------------------------------------===//
 
-static TypedAttr getExtreme(Type type, bool lowest) {
-  if (auto floating = dyn_cast<FloatType>(type))
-    return FloatAttr::get(type, APFloat::getInf(floating.getFloatSemantics(), lowest));
-  unsigned width = type.getIntOrFloatBitWidth();
-  if (type.isUnsignedInteger() || width == 1)
-    return IntegerAttr::get(type, lowest ? APInt::getMinValue(width) : APInt::getMaxValue(width));
-  return IntegerAttr::get(type, lowest ? APInt::getSignedMinValue(width)
-                                       : APInt::getSignedMaxValue(width));
+/// What is said to use instead, where an op has no rule.
+static StringRef getAdvice(Operation *op) {
+  if (isa<func::ReturnOp>(op))
+    return "; return array.pad_to_bound of it and array.extent";
+  return "; array.pad_to_bound makes it an array of its bound";
 }
 
-TypedAttr getLowest(Type type) { return getExtreme(type, /*lowest=*/true); }
-TypedAttr getHighest(Type type) { return getExtreme(type, /*lowest=*/false); }
+LogicalResult BoundedValues::refuse(Operation *op) {
+  for (OpOperand &operand : op->getOpOperands()) {
+    Extents extents = extentsOf(operand.get());
+    for (auto [dim, extent] : llvm::enumerate(extents))
+      if (extent)
+        return refuseDim(op, operand.getOperandNumber(), dim,
+                         "which it cannot take" + getAdvice(op));
+  }
+  return op->emitOpError("needs on the host a size that depends on an extent in device memory; "
+                         "array.extent and array.from_index give it as data");
+}
+
+LogicalResult BoundedValues::refuseDim(Operation *op, unsigned operand, int64_t dim,
+                                       const Twine &why) {
+  InFlightDiagnostic diagnostic = op->emitOpError("dim ")
+                                  << dim << " of operand #" << operand
+                                  << " has an extent in device memory, " << why;
+  if (Value extent = extentOf(op->getOperand(operand), dim))
+    diagnostic.attachNote(extent.getLoc()) << "the extent comes from here";
+  return diagnostic;
+}
 
 } // namespace xc::array
