@@ -125,7 +125,7 @@ class CallTest(unittest.TestCase):
         self.refused(TypeError, r"main\(\) takes 2 arrays, got 3", main, self.x, self.two, self.two)
         self.refused(TypeError, r"main\(\) got input 'x' twice", main, self.x, self.two, x=self.x)
         self.refused(TypeError, r"main\(\): no input 'y'; the function has: 'x', 'scale'", main, self.x, y=self.two)
-        with self.assertRaisesRegex(AttributeError, "no function 'mian'; the module has: 'main'"):
+        with self.assertRaisesRegex(AttributeError, "no function 'mian' among the 6 of the module; nearest are 'main'"):
             self.module.mian
         with self.assertRaisesRegex(xcompile.Error, "no function 'mian'") as caught:
             self.module["mian"]

@@ -19,7 +19,7 @@ func.func @width() attributes {cuda.index_bits = 16 : i32} { return }
 
 func.func @divisor() {
   // expected-error @below {{'plan.scalar' op expected cuda.divisor to be a positive i64, got 0 : i64}}
-  %n = plan.scalar 0 {cuda.divisor = 0 : i64}
+  %n = plan.scalar 0 {cuda.divisor = 0 : i64} : index
   return
 }
 

@@ -282,7 +282,7 @@ builtin.module @walk attributes {plan.kernel, plan.target = #plan.target<"cuda",
     %e1 = tensor.empty() : tensor<4x128xf32>
     %f1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<4x128xf32>) -> tensor<4x128xf32>
     %part = linalg.generic {indexing_maps = [#whole, #row, #column], iterator_types = ["reduction", "parallel"]}
-        ins(%x, %sum : tensor<32x128xf32>, tensor<32xf32>) outs(%f1 : tensor<4x128xf32>) {
+        ins(%x, %sum : tensor<32x128xf32>, tensor<32xf32>) outs(%f1 : tensor<4x128xf32>)attrs = {plan.partial = #plan.partial<cyclic, 4>} {
     ^bb0(%a: f32, %r: f32, %acc: f32):
       %p = arith.mulf %a, %r : f32
       %s = arith.addf %p, %acc : f32
@@ -326,7 +326,7 @@ builtin.module @walk_in_blocks attributes {plan.kernel, plan.target = #plan.targ
     %e1 = tensor.empty() : tensor<4x128xf32>
     %f1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<4x128xf32>) -> tensor<4x128xf32>
     %part = linalg.generic {indexing_maps = [#whole, #row, #column], iterator_types = ["reduction", "parallel"]}
-        ins(%x, %sum : tensor<32x128xf32>, tensor<32xf32>) outs(%f1 : tensor<4x128xf32>) {
+        ins(%x, %sum : tensor<32x128xf32>, tensor<32xf32>) outs(%f1 : tensor<4x128xf32>)attrs = {plan.partial = #plan.partial<cyclic, 4>} {
     ^bb0(%a: f32, %r: f32, %acc: f32):
       %p = arith.mulf %a, %r : f32
       %s = arith.addf %p, %acc : f32
@@ -371,7 +371,7 @@ builtin.module @walk_in_clusters attributes {plan.kernel, plan.target = #plan.ta
     %e1 = tensor.empty() : tensor<4x128xf32>
     %f1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<4x128xf32>) -> tensor<4x128xf32>
     %part = linalg.generic {indexing_maps = [#whole, #row, #column], iterator_types = ["reduction", "parallel"]}
-        ins(%x, %sum : tensor<32x128xf32>, tensor<32xf32>) outs(%f1 : tensor<4x128xf32>) {
+        ins(%x, %sum : tensor<32x128xf32>, tensor<32xf32>) outs(%f1 : tensor<4x128xf32>)attrs = {plan.partial = #plan.partial<cyclic, 4>} {
     ^bb0(%a: f32, %r: f32, %acc: f32):
       %p = arith.mulf %a, %r : f32
       %s = arith.addf %p, %acc : f32
@@ -414,7 +414,7 @@ builtin.module @walk_of_teams attributes {plan.kernel, plan.target = #plan.targe
     %e1 = tensor.empty() : tensor<4x128xf32>
     %f1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<4x128xf32>) -> tensor<4x128xf32>
     %part = linalg.generic {indexing_maps = [#whole, #row, #column], iterator_types = ["reduction", "parallel"]}
-        ins(%x, %sum : tensor<32x128xf32>, tensor<32xf32>) outs(%f1 : tensor<4x128xf32>) {
+        ins(%x, %sum : tensor<32x128xf32>, tensor<32xf32>) outs(%f1 : tensor<4x128xf32>)attrs = {plan.partial = #plan.partial<cyclic, 4>} {
     ^bb0(%a: f32, %r: f32, %acc: f32):
       %p = arith.mulf %a, %r : f32
       %s = arith.addf %p, %acc : f32
@@ -458,7 +458,7 @@ builtin.module @walk_that_lacks_rows attributes {plan.kernel, plan.target = #pla
     %e1 = tensor.empty() : tensor<4x128xf32>
     %f1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<4x128xf32>) -> tensor<4x128xf32>
     %part = linalg.generic {indexing_maps = [#whole, #row, #column], iterator_types = ["reduction", "parallel"]}
-        ins(%x, %sum : tensor<30x128xf32>, tensor<30xf32>) outs(%f1 : tensor<4x128xf32>) {
+        ins(%x, %sum : tensor<30x128xf32>, tensor<30xf32>) outs(%f1 : tensor<4x128xf32>)attrs = {plan.partial = #plan.partial<cyclic, 4>} {
     ^bb0(%a: f32, %r: f32, %acc: f32):
       %p = arith.mulf %a, %r : f32
       %s = arith.addf %p, %acc : f32
