@@ -42,6 +42,8 @@ public:
   std::optional<Choice> chooseMMA();
   /// f64 on tensor cores.
   std::optional<Choice> chooseDoubleMMA();
+  /// True if `wgmma`, which takes a convolution, is not worth it beside mma.sync.
+  bool isFasterByMMA(const Choice &wgmma);
   /// Operands and sums of one type, on plain arithmetic.
   Choice choosePlain();
   /// The configuration next to the one chosen last, with its time, if the model told one.
@@ -477,6 +479,16 @@ std::optional<Choice> ProductChooser::chooseWGMMA() {
   return Choice{config, reason};
 }
 
+bool ProductChooser::isFasterByMMA(const Choice &wgmma) {
+  // Columns of pixels take as long for few channels as for a line of them. The model of mma.sync is
+  // no closer than this.
+  constexpr double worthwhile = 0.85;
+  if (!convolution)
+    return false;
+  std::optional<Choice> other = chooseMMA();
+  return other && predict(other->config) < worthwhile * predict(wgmma.config);
+}
+
 ProductSize ProductChooser::makeMMASize() {
   std::optional<int64_t> batch = contraction.getProduct(contraction.batch),
                          m = contraction.getProduct(contraction.m),
@@ -644,6 +656,11 @@ void ProductChooser::finish(Choice &choice) {
     choice.reason += "; key: " + key;
   else
     choice.reason += "; no key of its own but lines of " + key + ", since " + noKeyReason;
+  std::optional<Choice> wgmma;
+  if (isa<MatmulMMAAttr>(choice.config) && convolution)
+    wgmma = chooseWGMMA();
+  if (wgmma)
+    choice.reason += "; by wgmma " + formatTime(predict(wgmma->config));
   if (!isa<MatmulWGMMAAttr>(choice.config) && !refusal.empty())
     choice.reason += "; not by wgmma, since " + refusal;
 }
@@ -722,11 +739,13 @@ struct MatmulWGMMAStrategy final : ProductStrategy<MatmulWGMMAAttr> {
   std::unique_ptr<Pass> createEmission() const override { return createEmitMatmulWGMMA(); }
 };
 
-/// On mma.sync, at a third of wgmma's rate or less: for what wgmma does not take.
+/// On mma.sync, at a third of wgmma's rate or less: for what wgmma does not take, and convolutions
+/// of few channels.
 struct MatmulMMAStrategy final : ProductStrategy<MatmulMMAAttr> {
   StringRef getName() const override { return "matmul-mma"; }
   std::optional<Choice> choose(KernelQuery &query, ProductChooser &chooser) const override {
-    if (chooser.chooseWGMMA())
+    std::optional<Choice> wgmma = chooser.chooseWGMMA();
+    if (wgmma && !chooser.isFasterByMMA(*wgmma))
       return std::nullopt;
     chooser.next.reset();
     std::optional<Choice> choice = chooser.chooseMMA();

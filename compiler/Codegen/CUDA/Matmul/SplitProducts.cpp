@@ -78,10 +78,6 @@ static int64_t getElementBytes(linalg::ContractOp op) {
   return getElementTypeOrSelf(op.getDpsInputs().front()).getIntOrFloatBitWidth() / 8;
 }
 
-double estimateSumOfParts(int64_t bytes, int64_t parts) {
-  return kSumTime + static_cast<double>(bytes) * parts / kSumBytesPerMicrosecond;
-}
-
 /// How long each of `parts` parts of `range` is, as a multiple of `step`.
 static int64_t getPartSize(int64_t range, int64_t parts, int64_t step) {
   return range / (parts * step) * step;
@@ -128,7 +124,8 @@ static std::optional<ProductSplit> choosePartsOnWGMMA(const linalg::ContractionD
   if (dims.k.size() != 1 || problem.k < kVeryLongSum)
     return std::nullopt;
   double limit = kWorthwhile * estimate(target, problem);
-  int64_t sumBytes = problem.batch * problem.m * problem.n * problem.outputBytes;
+  double sumBytes =
+      static_cast<double>(problem.batch * problem.m * problem.n * problem.outputBytes);
   std::optional<ProductSplit> best;
   for (int64_t parts = 2; parts <= problem.k / kShortestPart; ++parts) {
     if (problem.batch * parts > 2 * target.multiprocessors)
@@ -137,7 +134,7 @@ static std::optional<ProductSplit> choosePartsOnWGMMA(const linalg::ContractionD
     part.batch *= parts;
     part.k = getPartSize(problem.k, parts, kPartBytes / problem.elementBytes);
     rest.k -= parts * part.k;
-    double time = estimate(target, part) + estimateSumOfParts(sumBytes, parts);
+    double time = estimate(target, part) + kSumTime + sumBytes * parts / kSumBytesPerMicrosecond;
     if (rest.k > 0)
       time += estimate(target, rest);
     if (time < limit) {

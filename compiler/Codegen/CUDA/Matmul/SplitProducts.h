@@ -33,9 +33,6 @@ mlir::Value addParts(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value p
 mlir::Value makeZeroParts(mlir::OpBuilder &builder, mlir::Location loc, mlir::RankedTensorType type,
                           int64_t parts);
 
-/// The microseconds that adding up `parts` parts of `bytes` bytes takes.
-double estimateSumOfParts(int64_t bytes, int64_t parts);
-
 } // namespace xc::cuda
 
 #endif // XC_CODEGEN_CUDA_MATMUL_SPLITPRODUCTS_H

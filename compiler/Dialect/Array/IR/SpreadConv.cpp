@@ -67,17 +67,38 @@ std::optional<SmallVector<SpreadDim>> matchSpreadConv(ConvOp op) {
   return isSpread ? std::optional(result) : std::nullopt;
 }
 
+/// The filter's, in its order.
+static SmallVector<int64_t> getSpatialDims(ConvOp op) {
+  SmallVector<int64_t> positions;
+  for (int64_t spatial = 0; spatial < op.getDims().getSpatialRank(); ++spatial)
+    positions.push_back(op.getDims().filterDim(spatial));
+  llvm::sort(positions);
+  return positions;
+}
+
+/// What the filter is the reverse of along all spatial dims; null if it is not reversed so.
+static Value findReversed(ConvOp op) {
+  auto reverse = op.getFilter().getDefiningOp<ReverseOp>();
+  return reverse && llvm::equal(reverse.getAxes(), getSpatialDims(op)) ? reverse.getOperand()
+                                                                       : Value();
+}
+
 Value buildPhaseFilter(ConvOp op, OpBuilder &builder, ArrayRef<SpreadDim> spread) {
   ExpressionBuilder e(builder, op.getLoc());
   ConvDimsAttr dims = op.getDims();
+  // A gradient's filter is reversed already: reversed as a whole its phases are in order, and its
+  // taps are not.
   Value w = op.getFilter();
+  Value origin = findReversed(op);
+  if (origin)
+    w = origin;
   int64_t rank = op.getFilter().getType().getRank();
   SmallVector<int64_t> low(rank, 0), high(rank, 0);
   // Where each dim of the filter, and its phases, come after they are split.
   SmallVector<int64_t> shape, places(rank), phasePlaces(rank, -1);
   for (auto [spatial, dim] : llvm::enumerate(spread)) {
-    low[dims.filterDim(spatial)] = dim.before;
-    high[dims.filterDim(spatial)] = dim.after;
+    low[dims.filterDim(spatial)] = origin ? dim.after : dim.before;
+    high[dims.filterDim(spatial)] = origin ? dim.before : dim.after;
   }
   for (int64_t position = 0; position < rank; ++position) {
     places[position] = shape.size();
@@ -107,9 +128,11 @@ Value buildPhaseFilter(ConvOp op, OpBuilder &builder, ArrayRef<SpreadDim> spread
   if (!llvm::is_sorted(permutation))
     w = e.make<TransposeOp>(w, permutation);
   // Last, so that the filter is in memory as its convolution reads it: a transpose alone is not.
-  SmallVector<int64_t> reversed;
+  SmallVector<int64_t> parts(phasePlaces), reversed;
+  if (origin)
+    parts = llvm::map_to_vector(getSpatialDims(op), [&](int64_t dim) { return places[dim]; });
   for (auto [position, place] : llvm::enumerate(permutation))
-    if (llvm::is_contained(phasePlaces, place))
+    if (llvm::is_contained(parts, place))
       reversed.push_back(position);
   return e.make<ReverseOp>(w, reversed);
 }
