@@ -51,6 +51,9 @@ static constexpr Flag kFlags[] = {
      "Print what became of each kernel; --report=json prints it as JSON (to standard error where "
      "the result goes to standard output)"},
     {"--timing", "", "Print where the time went"},
+    {"--progress=", "SECONDS",
+     "Say how far it is no more often than that (default: a bar on a terminal after 2 s, a line "
+     "every 10 s elsewhere)"},
     {"--stub-unsupported", "",
      "ONNX, StableHLO: put zeros in the place of what is not supported, with a warning, to look at "
      "the rest"},
@@ -226,6 +229,16 @@ static bool parseWeights(llvm::StringRef value, CommandLine &result, std::string
   return true;
 }
 
+static bool parseSeconds(llvm::StringRef value, CommandLine &result, std::string &error) {
+  double seconds;
+  if (value.getAsDouble(seconds) || !(seconds >= 0)) {
+    error = "expected a number of seconds after --progress=, got '" + value.str() + "'";
+    return false;
+  }
+  result.progressSeconds = seconds;
+  return true;
+}
+
 static bool parseNumber(llvm::StringRef flag, llvm::StringRef value, unsigned max, unsigned &number,
                         std::string &error) {
   if (!value.getAsInteger(10, number) && number <= max)
@@ -329,6 +342,8 @@ bool Parser::parseOne(llvm::StringRef argument) {
     return parsePhaseFlag(value, result, error);
   if (value.consume_front("--gradient="))
     return parseGradient(value, result, error);
+  if (value.consume_front("--progress="))
+    return parseSeconds(value, result, error);
   if (value.consume_front("--fix-dim="))
     return parseFixedDim(value, result, error);
   if (value.consume_front("--fix-input="))
