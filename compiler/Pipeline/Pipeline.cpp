@@ -217,6 +217,28 @@ static void addKernelPasses(OpPassManager &kernelPM, plan::TargetAttr target,
 
 namespace {
 
+/// Counts the kernels whose pipeline is through.
+class KernelCounter final : public PassInstrumentation {
+public:
+  KernelCounter(const CompileOptions &options, std::string phase, size_t all)
+      : options(options), phase(std::move(phase)), all(all) {}
+
+  void runAfterPipeline(std::optional<OperationName> name,
+                        const PipelineParentInfo &parent) override {
+    // Instrumentations run one at a time, whatever thread a pipeline is on. Those of functions are
+    // parts of their kernel's.
+    bool isKernel =
+        parent.parentPass && name && name->getStringRef() == ModuleOp::getOperationName();
+    if (isKernel && done < all)
+      options.progress(phase, ++done, all);
+  }
+
+private:
+  const CompileOptions &options;
+  std::string phase;
+  size_t done = 0, all;
+};
+
 /// Runs phases one after another, with the dump after each.
 class Compiler {
 public:
@@ -267,6 +289,9 @@ LogicalResult Compiler::runCodegen() {
         ("Phase codegen of " + attr.getKind().getValue() + ":" + attr.getArch().getValue()).str();
     if (failed(runPasses(target, name, [&](PassManager &pm) {
           addKernelPasses(pm.nest<ModuleOp>(), attr, options);
+          size_t kernels = llvm::range_size(target.getOps<ModuleOp>());
+          if (options.progress)
+            pm.addInstrumentation(std::make_unique<KernelCounter>(options, name, kernels));
         })))
       return failure();
     if (failed(dump.writeKernelCode(target)))
@@ -277,6 +302,8 @@ LogicalResult Compiler::runCodegen() {
 
 LogicalResult Compiler::runPhase(Phase phase) {
   std::string name = ("Phase " + kPhaseNames[static_cast<unsigned>(phase)]).str();
+  if (options.progress)
+    options.progress(name, 0, 0);
   switch (phase) {
   case Phase::Input:
     return runPasses(module, name, [&](PassManager &pm) { addInputPasses(pm, options, called); });

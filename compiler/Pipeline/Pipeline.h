@@ -13,6 +13,7 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Support/Timing.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -59,6 +60,9 @@ struct CompileOptions {
   /// Where to write the IR after every phase and each kernel's IR and assembly; empty: nowhere.
   std::string dumpDirectory;
   target::Provenance provenance;
+  /// Called at the start of a phase, and as kernels are compiled, with how many of them are; from
+  /// any thread, one at a time.
+  std::function<void(llvm::StringRef phase, size_t done, size_t all)> progress;
 };
 
 /// Takes `module` through the phases up to `options.compileTo`, in place. Returns the module file's

@@ -211,6 +211,16 @@ static bool parseWeights(llvm::StringRef value, CommandLine &result, std::string
   return true;
 }
 
+static bool parseSeconds(llvm::StringRef value, CommandLine &result, std::string &error) {
+  double seconds;
+  if (value.getAsDouble(seconds) || !(seconds >= 0)) {
+    error = "expected a number of seconds after --progress=, got '" + value.str() + "'";
+    return false;
+  }
+  result.progressSeconds = seconds;
+  return true;
+}
+
 static bool parseNumber(llvm::StringRef flag, llvm::StringRef value, unsigned max, unsigned &number,
                         std::string &error) {
   if (!value.getAsInteger(10, number) && number <= max)
@@ -324,6 +334,8 @@ bool Parser::parseOne(const llvm::opt::Arg &argument) {
     return parsePhaseFlag(argument.getValue(), result, error);
   case OPT_gradient:
     return parseGradient(argument.getValue(), result, error);
+  case OPT_progress:
+    return parseSeconds(argument.getValue(), result, error);
   case OPT_fix_dim:
     return parseFixedDim(argument.getValue(), result, error);
   case OPT_fix_input:

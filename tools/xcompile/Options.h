@@ -12,6 +12,7 @@
 #include "compiler/Pipeline/Pipeline.h"
 #include "tools/xcompile/CheckWeights.h"
 
+#include <optional>
 #include <string>
 
 namespace xc {
@@ -34,6 +35,7 @@ struct CommandLine {
   CompileOptions compile;
   ReportKind report = ReportKind::None;
   bool timing = false;
+  std::optional<double> progressSeconds; // how often to say how far it is
   bool emitBytecode = false;
   unsigned threads = 0; // 0: as many as there are cores
   bool showHelp = false;

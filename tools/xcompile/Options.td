@@ -30,6 +30,8 @@ def report : F<"report", "Print what became of each kernel; --report=json prints
                          "goes to standard output)">;
 def report_form : Joined<["--"], "report=">;
 def timing : F<"timing", "Print where the time went">;
+def progress : J<"progress", "SECONDS", "Say how far it is no more often than that (default: a bar on a terminal after 2 s, a line every "
+                                        "10 s elsewhere)">;
 def stub_unsupported : F<"stub-unsupported", "ONNX, StableHLO: put zeros in the place of what is not supported, with a warning, to "
                                              "look at the rest">;
 def fix_dim : J<"fix-dim", "NAME=SIZE", "ONNX: the symbolic dim NAME of the inputs has this size">;

@@ -16,6 +16,7 @@
 #include "tools/xcompile/InputFile.h"
 #include "tools/xcompile/LoadTrial.h"
 #include "tools/xcompile/Options.h"
+#include "tools/xcompile/Progress.h"
 #include "tools/xcompile/Report.h"
 #include "tools/xcompile/WriteWeights.h"
 
@@ -267,6 +268,23 @@ private:
 
 } // namespace
 
+/// Compiles, and says how far it is where that takes long.
+static FailureOr<std::string> compileModule(ModuleOp module, xc::CommandLine &command,
+                                            TimingScope &timing) {
+  xc::Progress progress(command.progressSeconds);
+  // What is said meanwhile is not to stand behind the bar.
+  ScopedDiagnosticHandler clearing(module.getContext(), [&](Diagnostic &) {
+    progress.clear();
+    return failure(); // the next handler prints it
+  });
+  command.compile.progress = [&](llvm::StringRef phase, size_t done, size_t all) {
+    progress.report(phase, done, all);
+  };
+  FailureOr<std::string> bytes = xc::compile(module, command.compile, timing);
+  command.compile.progress = nullptr;
+  return bytes;
+}
+
 static int compileFile(xc::CommandLine &command, MLIRContext &context, TimingScope &timing) {
   // Of files only: a terminal may well be both.
   bool isSame = false;
@@ -323,7 +341,7 @@ static int compileFile(xc::CommandLine &command, MLIRContext &context, TimingSco
   if (!module)
     return 1; // the parser has said why
 
-  FailureOr<std::string> bytes = xc::compile(*module, command.compile, timing);
+  FailureOr<std::string> bytes = compileModule(*module, command, timing);
   if (failed(bytes))
     return 1; // a diagnostic has said why
   bool isModuleFile = command.compile.compileTo == xc::Phase::Vmfb;
