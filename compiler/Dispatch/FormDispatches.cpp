@@ -130,9 +130,12 @@ static bool isClonedIntoKernels(Operation *op, const DispatchGrouping &grouping)
     return grouping.isInitialValue(op);
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
     return !isContiguousSlice(slice);
-  DenseElementsAttr elements;
-  if (matchPattern(op, m_Constant(&elements)))
-    return elements.isSplat();
+  // Elements that lie in a resource, as large weights do, are many.
+  Attribute value;
+  if (matchPattern(op, m_Constant(&value)) && isa<ElementsAttr>(value)) {
+    auto elements = dyn_cast<DenseElementsAttr>(value);
+    return elements && elements.isSplat();
+  }
   return op->hasTrait<OpTrait::ConstantLike>();
 }
 
