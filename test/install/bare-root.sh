@@ -15,16 +15,16 @@ if ! command -v debootstrap > /dev/null || [ "$(id -u)" -ne 0 ]; then
   exit 0
 fi
 [ -x "$root/usr/bin/python3" ] || debootstrap --variant=minbase --include=python3,python3-venv "$release" "$root" "$mirror"
-rm -rf "$root/root/trial"
-mkdir -p "$root/root/trial"
-cp "$folder"/xcompile*.whl "$root/root/trial"
-cat > "$root/root/trial/model.mlir" << 'END'
+rm -rf "$root/srv/trial"
+mkdir -p "$root/srv/trial"
+cp "$folder"/xcompile*.whl "$root/srv/trial"
+cat > "$root/srv/trial/model.mlir" << 'END'
 func.func @main(%x: tensor<3xf32> {array.name = "x"}) -> tensor<3xf32> {
   %y = array.add %x, %x : tensor<3xf32>
   return %y : tensor<3xf32>
 }
 END
-cat > "$root/root/trial/run.py" << 'END'
+cat > "$root/srv/trial/run.py" << 'END'
 import array, sys, xcompile
 module = xcompile.load(xcompile.compile("model.mlir") if len(sys.argv) == 1 else sys.argv[1], "cpu")
 assert memoryview(module.main(array.array("f", [1, 2, 3]))).tolist() == [2, 4, 6]
@@ -33,7 +33,7 @@ END
 trap 'umount "$root/proc"' EXIT
 mount -t proc proc "$root/proc"
 chroot "$root" /bin/bash -euc '
-  cd /root/trial
+  cd /srv/trial
   python3 -m venv whole && whole/bin/pip install --quiet --no-index xcompile-*.whl && whole/bin/python run.py
   whole/bin/python -c "import xcompile; xcompile.compile(\"model.mlir\", output=\"model.vmfb\")"
   python3 -m venv runtime && runtime/bin/pip install --quiet --no-index xcompile_runtime-*.whl && runtime/bin/python run.py model.vmfb'
