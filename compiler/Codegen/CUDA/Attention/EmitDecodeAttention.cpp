@@ -121,9 +121,9 @@ DecodeMath::Sums DecodeMath::join(ValueRange maxima, ValueRange sums) {
 DecodeEmitter::DecodeEmitter(const KernelInfo &kernel, kernel::AttentionDecodeOp op,
                              AttentionDecodeAttr config)
     : kernel(kernel), op(op), config(config), frame(kernel, 32 * config.getWarps()),
-      points(frame.points), index(points.index), builder(points.builder),
-      loc(points.loc), math{builder, loc}, rank(op.getQueryType().getRank()),
-      group(op.getGroupSize()), queries(op.getQueryType().getDimSize(rank - 2)), rows(op.getRows()),
+      points(frame.points), index(points.index), builder(points.builder), loc(points.loc),
+      math{builder, loc}, rank(op.getQueryType().getRank()), group(op.getGroupSize()),
+      queries(op.getQueryType().getDimSize(rank - 2)), rows(op.getRows()),
       vector(op.getQueryType().getShape().back()), result(op.getValueType().getShape().back()),
       halves(rows > 8 ? 2 : 1), splits(std::max<int64_t>(op.getSplits(), config.getCluster())),
       element(op.getQueryType().getElementType()) {}
