@@ -39,8 +39,8 @@ std::optional<size_t> findOpenBracket(llvm::StringRef text);
 /// Whether `text` closes more braces, brackets or parentheses at its end than it has opened.
 bool closesUnopenedBracket(llvm::StringRef text);
 
-/// Whether `text`, a function from its first word on, has the brace that begins its body: one within
-/// no other bracket that is not the one of its attributes.
+/// Whether `text`, a function from its first word on, has the brace that begins its body: one
+/// within no other bracket that is not the one of its attributes.
 bool opensBody(llvm::StringRef text);
 
 } // namespace xc

@@ -24,6 +24,7 @@ func.func @long(%q: tensor<8x16x4096x128xbf16>) -> tensor<8x16x4096x128xbf16> {
 // Of a symbolic number of keys, a variant under guards is fused; no time is expected, and rows take the other sizes.
 // CHECK:      #cuda.attention<
 // CHECK-NEXT: reason: attention on wgmma: {{.*}} keys at a time; key: sm_90a attention bf16 2x4x64x?x64x64 full
+// CHECK:      next: #cuda.attention_rows<threads = 128>{{$}}
 // CHECK:      #cuda.attention_rows<threads = 128>
 // CHECK-NEXT: reason: one thread for each element of the result
 func.func @symbolic(%q: tensor<2x4x64x64xbf16>, %k: tensor<2x4x?x64xbf16>) -> tensor<2x4x64x64xbf16> {
