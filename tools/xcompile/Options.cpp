@@ -77,7 +77,7 @@ static std::string describeUnknown(const Options &options, llvm::StringRef argum
     std::string name = options.getOptionPrefixedName(id).str();
     if (name == argument.str() + "=")
       return "expected a value after " + argument.str() + ": " + name +
-             options.getOptionMetaVar(id).str();
+             options.getOptionMetaVar(id);
     names.push_back(llvm::StringRef(name).rtrim('=').str());
   }
   llvm::SmallVector<llvm::StringRef> known(names.begin(), names.end());

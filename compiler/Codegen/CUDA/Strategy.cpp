@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Strategy.h"
+#include "compiler/Dialect/Kernel/IR/AttentionDecodeOp.h"
 #include "compiler/Codegen/CUDA/Attention/AttentionGradient.h"
 #include "compiler/Codegen/CUDA/Attention/AttentionProblem.h"
 #include "compiler/Codegen/CUDA/Matmul/ProductStrategy.h"
@@ -116,7 +117,9 @@ KernelQuery::KernelQuery(const KernelInfo &kernel, PointEmitter &points,
   attention = matchAttention(kernel);
   attentionGradient = matchAttentionGradient(kernel);
   isPlain = !lines && !attention && !attentionGradient &&
-            llvm::none_of(kernel.tensorOps, llvm::IsaPred<kernel::ScatterOp>);
+            llvm::none_of(kernel.tensorOps,
+                          llvm::IsaPred<kernel::ScatterOp, kernel::AttentionDecodeOp,
+                                        kernel::AttentionCombineOp>);
 }
 
 const Contraction *KernelQuery::getContraction() {

@@ -36,11 +36,6 @@ LogicalResult verifyContract(Operation *op, NamedAttribute attribute,
   return success();
 }
 
-static bool isFormula(Attribute value) {
-  auto map = dyn_cast<AffineMapAttr>(value);
-  return map && map.getValue().getNumDims() == 0 && map.getValue().getNumResults() == 1;
-}
-
 static constexpr Contract kContracts[] = {
     // Of modules: one for each target, and one for each kernel within.
     {kTargetAttr, isOn<ModuleOp>, "modules", isA<TargetAttr>, "#plan.target"},
@@ -50,8 +45,8 @@ static constexpr Contract kContracts[] = {
     {kExportsAttr, isOn<ModuleOp>, "modules", isArrayOf<DictionaryAttr>, "dictionaries"},
     {kCountsAttr, isOn<ModuleOp>, "modules", isA<DictionaryAttr>, "a dictionary"},
     {kOperandsAttr, isOn<ModuleOp>, "modules", isA<ArrayAttr>, "an array"},
-    {kBytesAttr, isOn<ModuleOp>, "modules", isFormula, "a formula of symbols"},
-    {kFlopsAttr, isOn<ModuleOp>, "modules", isFormula, "a formula of symbols"},
+    {kBytesAttr, isOn<ModuleOp>, "modules", isA<FormulaAttr>, "a formula of symbols"},
+    {kFlopsAttr, isOn<ModuleOp>, "modules", isA<FormulaAttr>, "a formula of symbols"},
     {kLocationsAttr, isOn<ModuleOp>, "modules", isArrayOf<StringAttr>, "strings"},
     {kConstantsAttr, isOn<ModuleOp>, "modules", isA<ArrayAttr>, "an array"},
     {kParametersAttr, isOn<ModuleOp>, "modules", isA<ArrayAttr>, "an array"},

@@ -54,8 +54,6 @@ LogicalResult FormulaAttr::verify(function_ref<InFlightDiagnostic()> emitError, 
   if (operands.size() != countOperands(kind))
     return emitError() << "expected " << countOperands(kind) << " operands of a formula of kind "
                        << stringifyFormulaKind(kind) << ", got " << operands.size();
-  if (kind == FormulaKind::Symbol && value < 0)
-    return emitError() << "expected the position of a symbol, got " << value;
   return success();
 }
 
