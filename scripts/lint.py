@@ -274,7 +274,7 @@ def attribute_numbers(code):
 
 def raw_size_products():
     """Products of sizes, pads, strides, counts and attributes of a program are checked (IR/Sizes.h), or say why they stay `in range`."""
-    # Formulas (AffineExpr) check themselves. Tiles and other numbers of kernels are ours: of Codegen, only sizes of tensors and loops count.
+    # Formulas (AffineExpr, FormulaAttr) check themselves. Tiles and other numbers of kernels are ours: of Codegen, only sizes of tensors and loops count.
     declared = re.compile(r"^(?:const )?[\w:<>]+ \*\w+|\w\(.*\b[A-Z]\w* \*")
     for file in tracked((".cpp", ".h"), ("compiler/",)):
         sizes = TENSOR_SIZE if file.startswith("compiler/Codegen/") else f"{TENSOR_SIZE}|{SIZE_NAME}"
@@ -286,7 +286,7 @@ def raw_size_products():
             code = code.strip()
             if not file.startswith("compiler/Codegen/"):
                 numbers.update(attribute_numbers(code))
-            formulas.update(re.findall(r"\bAffineExpr>? &?(\w+)", code))
+            formulas.update(re.findall(r"\b(?:AffineExpr|FormulaAttr)>? &?(\w+)", code))
             operand = "(?:" + "|".join([sizes, *(rf"(?<![\w.])\*?{name}\b(?![(\w])" for name in sorted(numbers))]) + ")"
             product = re.search(rf"\w*(?:{operand}) \* [(*]?\w[\w.]*|\w+[)\]]? \* \(?{operand}|\w+ \*= {operand}", code)
             if (product and "in range" not in comment and not declared.search(code)

@@ -119,7 +119,7 @@ static bool matchProducts(Norm &norm) {
         getBodyCost(product) + getBodyCost(norm.scaling) > kMaxFusedCost)
       return false;
     norm.rows = rows;
-    elements += ranges[0] * ranges[1];
+    elements += ranges[0] * ranges[1]; // in range: they are of a tensor's elements
     norm.products.push_back(product);
   }
   return elements >= kFewestElements && elements <= kMostElements;

@@ -6,10 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Strategy.h"
-#include "compiler/Dialect/Kernel/IR/AttentionDecodeOp.h"
 #include "compiler/Codegen/CUDA/Attention/AttentionGradient.h"
 #include "compiler/Codegen/CUDA/Attention/AttentionProblem.h"
 #include "compiler/Codegen/CUDA/Matmul/ProductStrategy.h"
+#include "compiler/Dialect/Kernel/IR/AttentionDecodeOp.h"
 
 #include "compiler/Dialect/Array/IR/Sizes.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
@@ -116,10 +116,11 @@ KernelQuery::KernelQuery(const KernelInfo &kernel, PointEmitter &points,
     scatter = kernel.outputs.front().tensor.getDefiningOp<kernel::ScatterOp>();
   attention = matchAttention(kernel);
   attentionGradient = matchAttentionGradient(kernel);
-  isPlain = !lines && !attention && !attentionGradient &&
-            llvm::none_of(kernel.tensorOps,
-                          llvm::IsaPred<kernel::ScatterOp, kernel::AttentionDecodeOp,
-                                        kernel::AttentionCombineOp>);
+  isPlain =
+      !lines && !attention && !attentionGradient &&
+      llvm::none_of(
+          kernel.tensorOps,
+          llvm::IsaPred<kernel::ScatterOp, kernel::AttentionDecodeOp, kernel::AttentionCombineOp>);
 }
 
 const Contraction *KernelQuery::getContraction() {

@@ -49,7 +49,8 @@ DecodeSizes getDecodeSizes(ShapedType query, ShapedType key, ShapedType value, S
   int64_t dim = query.getRank() - 2;
   DecodeSizes sizes;
   int64_t groups = key.getDimSize(dim - 1);
-  sizes.rows = query.getDimSize(dim - 1) / groups * query.getDimSize(dim);
+  sizes.rows =
+      query.getDimSize(dim - 1) / groups * query.getDimSize(dim); // in range: vectors of `query`
   int64_t batch = multiplySizes(query.getShape().take_front(dim - 1));
   sizes.heads = batch < 0 ? -1 : batch * groups * llvm::divideCeil(sizes.rows, kDecodeRows);
   sizes.keys = multiplySizes(key.getDimSize(dim));

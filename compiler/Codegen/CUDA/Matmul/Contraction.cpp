@@ -118,13 +118,7 @@ SmallVector<Value> Contraction::getSizes(PointEmitter &points) const {
 
 std::optional<int64_t> Contraction::getProduct(ArrayRef<unsigned> dims) const {
   SmallVector<int64_t> ranges = getRanges();
-  int64_t product = 1;
-  for (unsigned dim : dims) {
-    if (ShapedType::isDynamic(ranges[dim]))
-      return std::nullopt;
-    product *= ranges[dim];
-  }
-  return product;
+  return array::mulSizes(llvm::map_to_vector(dims, [&](unsigned dim) { return ranges[dim]; }));
 }
 
 std::optional<int64_t> Contraction::getSumLength() const {

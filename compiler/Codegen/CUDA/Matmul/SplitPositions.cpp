@@ -70,7 +70,7 @@ private:
   int64_t count(ArrayRef<unsigned> loops) const {
     int64_t product = 1;
     for (unsigned loop : loops)
-      product *= ranges[loop];
+      product *= ranges[loop]; // in range: they are of a tensor's elements
     return product;
   }
 

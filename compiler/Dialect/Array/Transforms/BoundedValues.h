@@ -1,11 +1,11 @@
-//===- BoundedValues.h - What stands for device-bounded values --*- C++ -*-===//
+//===- BoundedValues.h - What stands for bounded dynamic values --*- C++ -*-===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// A value with device-bounded dims is replaced by an array of the bounds' sizes, and for each such
+// A value with bounded dynamic dims is replaced by an array of the bounds' sizes, and for each such
 // dim the value that holds its extent: a rank-0 tensor of i64 between 0 and the bound. Here is what
 // is known of such values while a function is gone through, and what rules of ops are made of.
 //
@@ -26,7 +26,7 @@ using Extents = llvm::SmallVector<mlir::Value>;
 
 class BoundedValues {
 public:
-  /// What stands for a value with device-bounded dims.
+  /// What stands for a value with bounded dynamic dims.
   struct Bounded {
     mlir::Value array;
     Extents extents;

@@ -1,11 +1,11 @@
-//===- ExtentRules.h - Ops on device-bounded values -------------*- C++ -*-===//
+//===- ExtentRules.h - Ops on bounded dynamic values -------------*- C++ -*-===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Each op with an operand that has device-bounded dims has a rule, which builds the op on arrays
+// Each op with an operand that has bounded dynamic dims has a rule, which builds the op on arrays
 // and says which extents its results have. Rules are in four files, and each file hands ops that
 // are none of its own on to the next; the last one refuses them:
 //   ExtentRules.cpp        elementwise ops, reductions, scans, sorts, products
@@ -34,7 +34,7 @@ mlir::LogicalResult maskContracted(BoundedValues &bounded, mlir::Operation *op,
                                    llvm::ArrayRef<int64_t> lhs, llvm::ArrayRef<int64_t> rhs,
                                    llvm::SmallVectorImpl<mlir::Value> &operands);
 
-/// The sizes of a sized op's result, of which some are device-bounded.
+/// The sizes of a sized op's result, of which some are bounded dynamic ones.
 struct ResultShape {
   mlir::RankedTensorType type;
   llvm::SmallVector<mlir::Value> sizes;
