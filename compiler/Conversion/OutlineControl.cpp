@@ -35,6 +35,7 @@
 #include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 
@@ -75,12 +76,11 @@ static void appendToYield(Block &block, ValueRange values) {
   cast<array::YieldOp>(block.getTerminator()).getValuesMutable().append(values);
 }
 
-/// `value` as `type`, which may say more or less about its sizes.
-/// Whether an op that a region uses is cloned into it rather than captured: constants, and what
-/// computes sizes, also if not for all operands (a quotient of sizes): it has been computed
-/// already.
+/// Whether an op that a region uses is cloned into it rather than captured: constants, tensors
+/// without values, for which there is no buffer, and what computes sizes, also if not for all
+/// operands (a quotient of sizes): it has been computed already.
 static bool isClonedInto(Operation *op) {
-  if (op->hasTrait<OpTrait::ConstantLike>() || isa<array::ParameterOp>(op))
+  if (op->hasTrait<OpTrait::ConstantLike>() || isa<array::ParameterOp, tensor::EmptyOp>(op))
     return true;
   return op->getNumResults() == 1 && op->getResult(0).getType().isIndex() && isMemoryEffectFree(op);
 }
@@ -121,6 +121,8 @@ namespace {
 
 struct OutlineControl final : impl::OutlineControlBase<OutlineControl> {
   void runOnOperation() override {
+    for (auto func : getOperation().getOps<func::FuncOp>())
+      names.insert(func.getName());
     for (auto func : llvm::to_vector(getOperation().getOps<func::FuncOp>())) {
       unsigned next = 0;
       SmallVector<Operation *> control;
@@ -128,9 +130,13 @@ struct OutlineControl final : impl::OutlineControlBase<OutlineControl> {
         if (isa<array::IfOp, array::WhileOp>(op))
           control.push_back(op);
       });
-      for (Operation *op : control)
+      for (Operation *op : control) {
+        // Regions that were outlined before, by an earlier run, keep their names.
+        while (isTaken(func, next))
+          ++next;
         if (failed(outline(func, op, next++)))
           return signalPassFailure();
+      }
       WalkResult calls = func.walk([](func::CallOp call) {
         call.emitOpError("expected a call that can be inlined, got one of @")
             << call.getCallee() << ", which calls itself";
@@ -142,6 +148,12 @@ struct OutlineControl final : impl::OutlineControlBase<OutlineControl> {
   }
 
 private:
+  /// Whether a function has a name that `outline` would give.
+  bool isTaken(func::FuncOp func, unsigned number) const {
+    std::string name = func.getName().str(), text = std::to_string(number);
+    return names.contains(name + "_if" + text + "_then") ||
+           names.contains(name + "_while" + text + "_body");
+  }
   LogicalResult outline(func::FuncOp func, Operation *op, unsigned number) {
     std::string name = func.getName().str();
     if (auto loop = dyn_cast<array::WhileOp>(op))
@@ -158,6 +170,8 @@ private:
   /// values of `types`.
   FlatSymbolRefAttr makeFunction(func::FuncOp func, Region &region, const Twine &name,
                                  ValueRange captures, TypeRange types);
+
+  llvm::StringSet<> names; // of functions that were there before
 };
 
 } // namespace

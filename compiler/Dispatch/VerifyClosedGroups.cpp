@@ -5,14 +5,17 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A closed group has an op, its last one, whose kernel goes over loops of its own: attention, an
-// update. Ops in front of it make its operands. The kernel computes an element of them wherever,
-// and as often as, it needs one. So each of these ops
+// A closed group has an op whose kernel goes over loops of its own: attention, an update. Ops in
+// front of it make its operands. The kernel computes an element of them wherever, and as often as,
+// it needs one. So each of these ops
 //
 // - gives one point to each element of its result, and reduces nothing, or is a reshape;
 // - is used in the kernel alone, since nobody writes its result into memory;
 // - stands behind what it needs of the others;
 // - reads nothing that the kernel writes: other threads may have written it already.
+//
+// Ops behind it say where its result is stored: each only moves the elements of what the one before
+// it makes, which is used by it alone.
 //
 // Or it is a chain of insertions, each into what the one before it makes. As VerifyDispatchGroups,
 // this knows nothing of how groups are made.
@@ -41,6 +44,7 @@ public:
 
 private:
   LogicalResult verifyInsertions();
+  LogicalResult verifyStored(Operation *before, Operation *op);
   LogicalResult verifyMember(Operation *op);
   LogicalResult verifyElements(linalg::LinalgOp op);
   LogicalResult verifyUses(Operation *op);
@@ -50,6 +54,7 @@ private:
   bool isInside(Operation *op) const { return op && llvm::is_contained(ops, op); }
 
   ArrayRef<Operation *> ops;
+  Operation *kernelOp = nullptr; // that the group is closed for
 };
 
 } // namespace
@@ -131,7 +136,7 @@ LogicalResult ClosedGroupVerifier::verifyOrder(Operation *op) {
 }
 
 LogicalResult ClosedGroupVerifier::verifyReads(Operation *op) {
-  auto kernel = dyn_cast<DestinationStyleOpInterface>(ops.back());
+  auto kernel = dyn_cast<DestinationStyleOpInterface>(kernelOp);
   if (!kernel)
     return success();
   LogicalResult result = success();
@@ -166,11 +171,39 @@ LogicalResult ClosedGroupVerifier::verifyMember(Operation *op) {
                  succeeded(verifyReads(op)));
 }
 
+/// True if elements of the result are elements of `op`'s operand, each once.
+static bool onlyMoves(Operation *op) {
+  if (isa<tensor::CollapseShapeOp>(op))
+    return true;
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  return generic && generic.getNumDpsInputs() == 1 && generic.getNumDpsInits() == 1 &&
+         llvm::all_of(generic.getIndexingMapsArray(),
+                      [](AffineMap map) { return map.isPermutation(); }) &&
+         generic.getBlock()->getTerminator()->getOperand(0) == generic.getBlock()->getArgument(0);
+}
+
+LogicalResult ClosedGroupVerifier::verifyStored(Operation *before, Operation *op) {
+  if (!onlyMoves(op) || op->getOperand(0) != before->getResult(0))
+    return op->emitOpError("fused wrongly: expected it to move what the op before it makes, and to "
+                           "compute nothing");
+  return verifyUses(before);
+}
+
 LogicalResult ClosedGroupVerifier::run() {
   if (isa<tensor::InsertSliceOp>(ops.front()))
     return verifyInsertions();
-  for (Operation *op : ops.drop_back())
+  auto canBeMember = [](Operation *op) {
+    return isa<linalg::LinalgOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op);
+  };
+  size_t front = ops.size() - 1;
+  while (front > 0 && canBeMember(ops[front]))
+    --front;
+  kernelOp = ops[front];
+  for (Operation *op : ops.take_front(front))
     if (failed(verifyMember(op)))
+      return failure();
+  for (auto [before, op] : llvm::zip(ops.drop_front(front), ops.drop_front(front + 1)))
+    if (failed(verifyStored(before, op)))
       return failure();
   return success();
 }

@@ -346,3 +346,26 @@ func.func @fused(%x: tensor<?x4xf32>, %b: tensor<?xf32>) -> tensor<4x?xf32> {
   %v = array.sub %w, %sine : (tensor<4x?xf32>, tensor<?xf32>) -> tensor<4x?xf32>
   return %v : tensor<4x?xf32>
 }
+
+// -----
+
+// Regions that were outlined before keep their names. A tensor without values is made where it is needed.
+func.func private @again_if0_then(%x: tensor<4xf32>) -> tensor<4xf32> {
+  return %x : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func private @again_if1_then(
+// CHECK-SAME:    %[[X:[^,]*]]: tensor<4xf32>)
+// CHECK:         tensor.empty() : tensor<4xf32>
+// CHECK-LABEL: func.func @again(
+// CHECK:         plan.branch %{{.*}} then @again_if1_then otherwise @again_if1_else(
+func.func @again(%p: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %empty = tensor.empty() : tensor<4xf32>
+  %y = array.if %p : tensor<i1> -> (tensor<4xf32>) {
+    %a = array.add %empty, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    array.yield %a : tensor<4xf32>
+  } else {
+    array.yield %x : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}

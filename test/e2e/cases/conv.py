@@ -74,6 +74,10 @@ def windows():
     yield case("strided", x, w, strides=[2, 3], low=[1, 0], high=[0, 2])
     yield case("dilated", x, w, filter_dilation=[2, 3], low=[2, 1], high=[0, 3])
     yield case("transposed", x, w, input_dilation=[2, 2], low=[2, 1], high=[1, 2])
+    # Sums wider than the operands, of one tap and of several.
+    half = random("bf16", (2, 5, 4, 8), 81)
+    yield case("spread_element_wide_sums", half, random("bf16", (1, 1, 8, 12), 82), out="f32", input_dilation=[2, 3], high=[1, 2])
+    yield case("spread_wide_sums", half, random("bf16", (3, 3, 8, 12), 83), out="f32", input_dilation=[2, 2], low=[2, 1], high=[1, 2])
     yield case("all_at_once", x, w, strides=[2, 1], input_dilation=[3, 2], filter_dilation=[1, 2], low=[0, 3], high=[4, 1])
     yield case("cut", x, w, low=[-2, 1], high=[1, -3])
     yield case("too_wide", random("f32", (1, 2, 9, 4), 3), random("f32", (3, 3, 4, 4), 4))

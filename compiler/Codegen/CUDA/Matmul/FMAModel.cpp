@@ -96,6 +96,9 @@ static constexpr int64_t kCopiedK = 16;
 /// Of wide types all that a step multiplies must fit into registers.
 static constexpr int64_t kMostWideSums = 16, kMostWideK = 16;
 
+/// Sums of a thread that leave registers for strides that are not known, of several operands.
+static constexpr int64_t kMostCrampedSums = 16;
+
 /// Registers of a sum or operand.
 static int64_t countWords(const FMAProblem &problem) {
   return llvm::divideCeil(problem.elementBytes, 4);
@@ -247,7 +250,10 @@ FMAPlan chooseFMAPlan(const Target &target, const FMAProblem &problem, FMAPlan *
       return;
     if (problem.isCopied && countCopies(problem, plan) > target.maxCopiesPerThread)
       return;
-    if (plan.threadM * plan.threadN > target.maxSumsPerThread)
+    int64_t mostSums = problem.isRoomy
+                           ? target.maxSumsPerThread
+                           : std::min<int64_t>(target.maxSumsPerThread, kMostCrampedSums);
+    if (plan.threadM * plan.threadN > mostSums)
       return;
     // Short sums have no more tiles than are under way and one that is multiplied.
     if (problem.isCopied)

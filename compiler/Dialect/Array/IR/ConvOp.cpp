@@ -277,13 +277,16 @@ FailureOr<Values> ConvOp::decompose(OpBuilder &builder) {
     isSpread |= dim.inputDilation != 1;
     isOneElement &= dim.size == 1 && dim.stride == 1;
   }
-  if (isSpread && isOneElement && getType().hasStaticShape() && !(*this)->hasAttr(kFirstPlacesAttr))
-    return Values{spreadAndPad(e,
-                               e.make<ConvOp>(getInput(), getFilter(), dims, DenseI64ArrayAttr(),
-                                              DenseI64ArrayAttr(), DenseI64ArrayAttr(),
-                                              DenseI64ArrayAttr(), DenseI64ArrayAttr(),
-                                              getFeatureGroups(), getBatchGroups(), getAllowTf32()),
-                               window, outputDims)};
+  if (isSpread && isOneElement && getType().hasStaticShape() &&
+      !(*this)->hasAttr(kFirstPlacesAttr)) {
+    Value conv =
+        e.make<ConvOp>(getInput(), getFilter(), dims, DenseI64ArrayAttr(), DenseI64ArrayAttr(),
+                       DenseI64ArrayAttr(), DenseI64ArrayAttr(), DenseI64ArrayAttr(),
+                       getFeatureGroups(), getBatchGroups(), getAllowTf32());
+    // Sums may be kept wider than operands.
+    conv.setType(cast<RankedTensorType>(conv.getType()).clone(getType().getElementType()));
+    return Values{spreadAndPad(e, conv, window, outputDims)};
+  }
   if (matchSpreadConv(*this))
     return failure();
   auto conv =

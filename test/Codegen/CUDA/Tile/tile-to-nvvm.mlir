@@ -65,7 +65,7 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
   // CHECK:         llvm.ptrtoint %[[PANEL]]
   // CHECK-COUNT-1: cp.async.bulk.tensor.4d
   // CHECK-NOT:     cp.async.bulk.tensor
-  func.func @panel() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = affine_map<() -> (2, 1, 1)>, block = [256, 1, 1], cluster = [1, 1, 1], shared = 32800, scratch = 0>} {
+  func.func @panel() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = [2, 1, 1], block = [256, 1, 1], cluster = [1, 1, 1], shared = 32800, scratch = 0>} {
     %a = plan.binding 0 read align 64 : memref<65536xbf16>
     %i = arith.constant 1 : index
     %map = tile.tensor_map %a {sizes = affine_map<() -> (4, 16, 16, 64)>, strides = affine_map<() -> (16384, 1024, 64, 1)>, lower = array<i64: -1, -1>, upper = array<i64: -1, 0>, steps = array<i64: 2, 1>} : memref<65536xbf16> -> !tile.tensor_map<64x64xbf16, im2col = 4>
