@@ -48,20 +48,20 @@ std::string repeat(uint64_t count, StringRef part, StringRef separator = ", ") {
 /// A module for a CPU with `kernels` and the function `main`, which has `inputs` and `commands`.
 struct Target {
   std::string name = "target_0", constants = {}, parameters = {}, variables = {}, kernels = {},
-              symbols = {}, inputs = {}, outputs = {}, arena = "() -> (0)", commands = {};
+              symbols = {}, inputs = {}, outputs = {}, arena = "0", commands = {};
 
   std::string text() const {
     return "module @" + name +
            " attributes {plan.target = #plan.target<\"cpu\", \"x86-64-v3\">, plan.constants = [" +
            constants + "], plan.parameters = [" + parameters + "], plan.variables = [" + variables +
            "]} {\n" + kernels + "plan.function @main symbols [" + symbols + "] inputs [" + inputs +
-           "] outputs [" + outputs + "] arena affine_map<" + arena + "> {\n" + commands + "}\n}\n";
+           "] outputs [" + outputs + "] arena " + arena + " {\n" + commands + "}\n}\n";
   }
 };
 
 std::string argument(uint64_t rank) {
-  return "{name = \"x\", type = tensor<" + repeat(rank, "1x", "") +
-         "f32>, dims = affine_map<() -> (" + repeat(rank, "1") + ")>}";
+  return "{name = \"x\", type = tensor<" + repeat(rank, "1x", "") + "f32>, dims = [" +
+         repeat(rank, "#plan.formula<1>") + "]}";
 }
 
 /// One kernel, and a launch of it.
@@ -72,13 +72,12 @@ std::string launch(uint64_t bindings, uint64_t scalars, uint64_t scratch) {
       "module @k attributes {plan.kernel, plan.target = #plan.target<\"cpu\", \"x86-64-v3\">, "
       "plan.counts = {bindings = " +
       std::to_string(bindings) + " : i64, scalars = " + std::to_string(scalars) +
-      " : i64}, plan.exports = [{name = \"k\", launch = #plan.launch_config<grid = affine_map<() "
-      "-> (1, 1, 1)>, block = [1, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = " +
+      " : i64}, plan.exports = [{name = \"k\", launch = #plan.launch_config<grid = [1, 1, 1], "
+      "block = [1, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = " +
       std::to_string(scratch) + ">}]} {\n}\n";
   target.commands = "plan.launch @k [" +
-                    repeat(bindings, "#plan.range<read, input 0, offset = affine_map<() -> (0)>, "
-                                     "length = affine_map<() -> (4)>>") +
-                    "] scalars affine_map<() -> (" + repeat(scalars, "0") + ")> after []\n";
+                    repeat(bindings, "#plan.range<read, input 0, offset = 0, length = 4>") +
+                    "] scalars [" + repeat(scalars, "0") + "] after []\n";
   return target.text();
 }
 
@@ -95,25 +94,28 @@ std::string formula(uint64_t depth) {
     arena += i + 1 < depth ? names.back() + " floordiv (" : names.back();
   }
   arena += std::string(depth - 1, ')');
-  std::string list = llvm::join(names, ", ");
   std::vector<std::string> inputs;
   for (uint64_t first = 0; first < depth; first += 16) {
     ArrayRef<std::string> dims =
         ArrayRef(names).slice(first, std::min<uint64_t>(16, depth - first));
-    inputs.push_back("{name = \"x" + std::to_string(first) + "\", type = tensor<" +
-                     repeat(dims.size(), "?x", "") + "f32>, dims = affine_map<()[" + list +
-                     "] -> (" + llvm::join(dims, ", ") + ")>}");
+    inputs.push_back(
+        "{name = \"x" + std::to_string(first) + "\", type = tensor<" +
+        repeat(dims.size(), "?x", "") + "f32>, dims = [" +
+        llvm::join(llvm::map_range(
+                       dims, [](const std::string &name) { return "#plan.formula<" + name + ">"; }),
+                   ", ") +
+        "]}");
   }
   target.symbols = llvm::join(symbols, ", ");
   target.inputs = llvm::join(inputs, ", ");
-  target.arena = "()[" + list + "] -> (" + arena + ")";
+  target.arena = arena;
   return target.text();
 }
 
 std::string nestedChoices(uint64_t depth) {
   Target target;
   for (uint64_t i = 0; i < depth; ++i)
-    target.commands += "plan.choose affine_map<() -> (1)> after [] {\n";
+    target.commands += "plan.choose 1 after [] {\n";
   target.commands += repeat(depth, "} {\n}\n", "");
   return target.text();
 }
