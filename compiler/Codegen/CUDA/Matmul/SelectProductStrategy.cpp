@@ -556,9 +556,8 @@ FMAProblem ProductChooser::makeFMAProblem() {
   problem.isCopied = isCopiedAhead(*kernel.target, problem.k) && contraction.hasCopiedFactors();
   problem.canShare = canShareSums();
   // Of a batch, what is fused reads tensors of as many strides; those of symbolic sizes are values.
-  problem.isRoomy =
-      outputOps == 0 || contraction.batch.empty() ||
-      llvm::none_of(contraction.getOp().getStaticLoopRanges(), ShapedType::isDynamic);
+  problem.isRoomy = outputOps == 0 || contraction.batch.empty() ||
+                    llvm::none_of(contraction.getOp().getStaticLoopRanges(), ShapedType::isDynamic);
   auto getWidth = [&](const Contraction::Side &side, ArrayRef<unsigned> own) -> int64_t {
     // What runs along k is transposed as it is copied, element by element.
     if (!side.isVectorizable || (problem.isCopied && side.isKContiguous))
