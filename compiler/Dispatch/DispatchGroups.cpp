@@ -174,11 +174,11 @@ static bool movesRows(Operation *op) {
          yielded == generic.getBlock()->getArgument(0);
 }
 
-/// True if all that the reshape does is to add dims of size 1.
-static bool expandsByOnes(tensor::ExpandShapeOp expand) {
-  return llvm::all_of(expand.getReassociationIndices(), [&](ArrayRef<int64_t> dims) {
-    return llvm::count_if(
-               dims, [&](int64_t dim) { return expand.getResultType().getDimSize(dim) != 1; }) <= 1;
+/// True if all that a reshape does is to add or to drop dims of size 1 of `wide`, whose groups make
+/// one dim each.
+static bool movesOnesOnly(ArrayRef<ReassociationIndices> groups, RankedTensorType wide) {
+  return llvm::all_of(groups, [&](ArrayRef<int64_t> dims) {
+    return llvm::count_if(dims, [&](int64_t dim) { return wide.getDimSize(dim) != 1; }) <= 1;
   });
 }
 
@@ -192,20 +192,13 @@ void DispatchGrouping::absorbOperands(DispatchGroup &group, ArrayRef<Value> oper
   for (Value operand : operands) {
     Value moved = operand;
     // A batch of one, which the op that moves rows has lost.
-    if (auto expand = moved.getDefiningOp<tensor::ExpandShapeOp>(); expand && expandsByOnes(expand))
+    if (auto expand = moved.getDefiningOp<tensor::ExpandShapeOp>();
+        expand && movesOnesOnly(expand.getReassociationIndices(), expand.getResultType()))
       moved = expand.getSrc();
     if (Operation *producer = moved.getDefiningOp(); producer && movesRows(producer))
       if (DispatchGroup *other = groupOf.lookup(producer); other && other->ops.size() == 1)
         absorbProducers(group, operand);
   }
-}
-
-/// True if all that the reshape does is to drop dims of size 1.
-static bool dropsOnes(tensor::CollapseShapeOp collapse) {
-  return llvm::all_of(collapse.getReassociationIndices(), [&](ArrayRef<int64_t> dims) {
-    return llvm::count_if(
-               dims, [&](int64_t dim) { return collapse.getSrcType().getDimSize(dim) != 1; }) <= 1;
-  });
 }
 
 bool DispatchGrouping::tryStoreMoved(Operation *op) {
@@ -216,7 +209,8 @@ bool DispatchGrouping::tryStoreMoved(Operation *op) {
     return false;
   // A batch of one, which the op that moves rows has lost.
   auto collapse = result.getDefiningOp<tensor::CollapseShapeOp>();
-  if (collapse && !(dropsOnes(collapse) && collapse.getSrc().hasOneUse()))
+  if (collapse && !(movesOnesOnly(collapse.getReassociationIndices(), collapse.getSrcType()) &&
+                    collapse.getSrc().hasOneUse()))
     return false;
   auto attention = (collapse ? collapse.getSrc() : result).getDefiningOp<kernel::AttentionOp>();
   // With a second result, what moves would no longer be the kernel's first one.

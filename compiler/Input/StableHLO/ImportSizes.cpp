@@ -126,11 +126,8 @@ static Result refuseSizes() {
 static Result convertBroadcast(shlo::DynamicBroadcastInDimOp op, ExpressionBuilder &e) {
   SmallVector<int64_t> dims = shlo::getNumbers(op.getBroadcastDimensions());
   auto type = typeOf(op.getResult()), from = typeOf(op.getOperand());
-  if (static_cast<int64_t>(dims.size()) != from.getRank() || !areDims(dims, type.getRank()))
-    return Result::refuse("its dims are no different dims of the result for each of the operand's");
-  for (auto [dim, size] : llvm::zip_equal(dims, from.getShape()))
-    if (size != 1 && size != type.getDimSize(dim))
-      return Result::refuse("its operand's dims are neither 1 nor the result's");
+  if (const char *reason = whyNotBroadcast(from, dims, type))
+    return Result::refuse(reason);
   std::optional<SmallVector<Value>> sizes = getOpenSizes(e, op.getOutputDimensions(), type);
   if (!sizes)
     return refuseSizes();

@@ -65,6 +65,15 @@ bool areDims(ArrayRef<int64_t> dims, int64_t rank) {
   return true;
 }
 
+const char *whyNotBroadcast(RankedTensorType from, ArrayRef<int64_t> dims, RankedTensorType to) {
+  if (static_cast<int64_t>(dims.size()) != from.getRank() || !areDims(dims, to.getRank()))
+    return "its dims are no different dims of the result for each of the operand's";
+  for (auto [dim, size] : llvm::zip_equal(dims, from.getShape()))
+    if (size != 1 && size != to.getDimSize(dim))
+      return "its operand's dims are neither 1 nor the result's";
+  return nullptr;
+}
+
 Value broadcastTo(ExpressionBuilder &e, Value value, ArrayRef<int64_t> dims,
                   ArrayRef<int64_t> shape, ValueRange openSizes) {
   auto type = typeOf(value).clone(shape);

@@ -79,6 +79,9 @@ bool takesOpenSizes(mlir::Operation *op);
 
 /// Whether `dims` are different dims of a value of `rank` dims.
 bool areDims(llvm::ArrayRef<int64_t> dims, int64_t rank);
+/// Why dim i of `from` cannot be dim `dims[i]` of `to`, repeated where it is 1; null if it can.
+const char *whyNotBroadcast(mlir::RankedTensorType from, llvm::ArrayRef<int64_t> dims,
+                            mlir::RankedTensorType to);
 
 /// `value` with dim `i` as dim `dims[i]` of `shape`, repeated along the others. `openSizes` are the
 /// sizes of dims that `shape` does not know.

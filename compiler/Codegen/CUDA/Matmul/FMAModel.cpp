@@ -96,7 +96,7 @@ static constexpr int64_t kCopiedK = 16;
 /// Of wide types all that a step multiplies must fit into registers.
 static constexpr int64_t kMostWideSums = 16, kMostWideK = 16;
 
-/// Sums of a thread that leave registers for strides that are not known, of several operands.
+/// The most sums of a thread where strides of fused tensors take registers (FMAProblem::isRoomy).
 static constexpr int64_t kMostCrampedSums = 16;
 
 /// Registers of a sum or operand.

@@ -22,7 +22,7 @@ struct FMAProblem {
   bool isCopied;        // operands reach shared memory by cp.async, else through registers
   int64_t widthA = 4, widthB = 4; // neighbours that are loaded or copied at once
   bool canShare = false;          // clusters of blocks may share a tile's sum
-  bool isRoomy = true;            // places of what is fused take no registers of many sums
+  bool isRoomy = true;            // strides of what is fused leave registers for many sums
 };
 
 /// The parameters of #cuda.matmul_fma, and the time that they should take.

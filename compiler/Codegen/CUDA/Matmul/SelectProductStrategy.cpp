@@ -555,7 +555,8 @@ FMAProblem ProductChooser::makeFMAProblem() {
   problem.elementBytes = getElementBytes(contraction.accumulatorType);
   problem.isCopied = isCopiedAhead(*kernel.target, problem.k) && contraction.hasCopiedFactors();
   problem.canShare = canShareSums();
-  // Of a batch, what is fused reads tensors of as many strides; those of symbolic sizes are values.
+  // What is fused to a batched product reads tensors by several strides each. Where sizes are
+  // symbolic, each of these strides takes a register.
   problem.isRoomy = outputOps == 0 || contraction.batch.empty() ||
                     llvm::none_of(contraction.getOp().getStaticLoopRanges(), ShapedType::isDynamic);
   auto getWidth = [&](const Contraction::Side &side, ArrayRef<unsigned> own) -> int64_t {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Kernel/IR/AttentionDecodeOp.h"
+#include "compiler/Dialect/Kernel/IR/AttentionSupport.h"
 #include "compiler/Dialect/Kernel/IR/KernelOpSupport.h"
 
 using namespace mlir;
@@ -14,12 +15,6 @@ using namespace mlir;
 #include "compiler/Dialect/Kernel/IR/AttentionDecodeOp.cpp.inc"
 
 namespace xc::kernel {
-
-static bool hasShape(Value value, ArrayRef<int64_t> shape, Type element) {
-  auto type = cast<ShapedType>(value.getType());
-  return type.hasRank() && type.getRank() == static_cast<int64_t>(shape.size()) &&
-         llvm::equal(type.getShape(), shape, agree) && type.getElementType() == element;
-}
 
 /// Of rows of integers, as many as sequences.
 static bool hasIntegers(Value value, int64_t rank, int64_t rows) {
@@ -86,17 +81,8 @@ static LogicalResult verifyDests(AttentionDecodeOp op) {
 LogicalResult AttentionDecodeOp::verify() {
   if (getSplits() < 1)
     return emitOpError("expected at least one part of the keys, got ") << getSplits();
-  if (failed(verifyOperands(*this)) || failed(verifyDests(*this)))
+  if (failed(verifyOperands(*this)) || failed(verifyDests(*this)) || failed(verifySeenKeys(*this)))
     return failure();
-  if (getMask()) {
-    auto mask = cast<ShapedType>(getMask().getType());
-    if (!mask.hasRank() || mask.getRank() > getQueryType().getRank() ||
-        !(isa<FloatType>(mask.getElementType()) || mask.getElementType().isInteger(8)))
-      return emitOpError("expected a mask of floats or bytes that broadcasts to the scores, got ")
-             << mask;
-  }
-  if ((getOffset() || getWindow()) && !getCausal())
-    return emitOpError("expected 'causal' beside an offset or a window");
   if (isPaged() != static_cast<bool>(getLengths()) || (isPaged() && (getCausal() || getMask())))
     return emitOpError("expected a table with lengths, and neither 'causal' nor a mask beside it");
   int64_t sequences = getQueryType().getDimSize(0);

@@ -19,12 +19,6 @@ namespace xc::kernel {
 // Verification
 //===----------------------------------------------------------------------===//
 
-static bool hasShape(Value value, ArrayRef<int64_t> shape, Type element) {
-  auto type = cast<ShapedType>(value.getType());
-  return type.hasRank() && type.getRank() == static_cast<int64_t>(shape.size()) &&
-         llvm::equal(type.getShape(), shape, agree) && type.getElementType() == element;
-}
-
 static LogicalResult verifyOperands(AttentionGradientOp op) {
   ShapedType query = op.getQueryType(), key = op.getKeyType(), value = op.getValueType();
   int64_t rank = query.hasRank() ? query.getRank() : 0;

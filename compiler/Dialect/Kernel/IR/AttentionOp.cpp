@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Kernel/IR/AttentionLoops.h"
+#include "compiler/Dialect/Kernel/IR/AttentionSupport.h"
 #include "compiler/Dialect/Kernel/IR/KernelOpSupport.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -67,17 +68,8 @@ static LogicalResult verifyDests(AttentionOp op) {
 }
 
 LogicalResult AttentionOp::verify() {
-  if (failed(verifyShapes(*this)) || failed(verifyDests(*this)))
+  if (failed(verifyShapes(*this)) || failed(verifyDests(*this)) || failed(verifySeenKeys(*this)))
     return failure();
-  if (getMask()) {
-    auto mask = cast<ShapedType>(getMask().getType());
-    if (!mask.hasRank() || mask.getRank() > getQueryType().getRank() ||
-        !(isa<FloatType>(mask.getElementType()) || mask.getElementType().isInteger(8)))
-      return emitOpError("expected a mask of floats or bytes that broadcasts to the scores, got ")
-             << mask;
-  }
-  if ((getOffset() || getWindow()) && !getCausal())
-    return emitOpError("expected 'causal' beside an offset or a window");
   return verifyTensorsOrMemrefs(*this);
 }
 

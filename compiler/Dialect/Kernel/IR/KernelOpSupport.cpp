@@ -22,6 +22,12 @@ bool agree(int64_t lhs, int64_t rhs) {
   return ShapedType::isDynamic(lhs) || ShapedType::isDynamic(rhs) || lhs == rhs;
 }
 
+bool hasShape(Value value, ArrayRef<int64_t> shape, Type element) {
+  auto type = cast<ShapedType>(value.getType());
+  return type.hasRank() && type.getRank() == static_cast<int64_t>(shape.size()) &&
+         llvm::equal(type.getShape(), shape, agree) && type.getElementType() == element;
+}
+
 LogicalResult verifyTensorsOrMemrefs(DestinationStyleOpInterface op) {
   bool onTensors = isa<RankedTensorType>(op.getDpsInits().front().getType());
   for (Type type : op->getOperandTypes())

@@ -17,6 +17,9 @@ namespace xc::kernel {
 /// True unless both sizes are static and different.
 bool agree(int64_t lhs, int64_t rhs);
 
+/// True for a tensor or memref of such elements whose sizes agree with `shape`.
+bool hasShape(mlir::Value value, llvm::ArrayRef<int64_t> shape, mlir::Type element);
+
 /// Checks that all shaped operands are tensors and there is a result of each destination's type, or
 /// that all are memrefs and there is none.
 mlir::LogicalResult verifyTensorsOrMemrefs(mlir::DestinationStyleOpInterface op);
