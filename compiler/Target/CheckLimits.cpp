@@ -13,6 +13,7 @@
 
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Diagnostics.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -38,6 +39,89 @@ static LogicalResult checkDepth(Region &region, unsigned depth) {
   return success();
 }
 
+namespace {
+
+/// Counts what the commands of a plan wait for once sizes have chosen, as
+/// runtime/module/command_order.cpp lists it: what waits for a choice waits for each command that
+/// ends its region. Of a choice's regions the one with more counts, so the sum is the largest that
+/// sizes can reach.
+class WaitCounter {
+public:
+  explicit WaitCounter(plan::FunctionOp function) { countRegion(function.getBody(), 0); }
+
+  uint64_t getMost() const {
+    return (commands + edges) * ModuleLimits::kEdgesPerPart + ModuleLimits::kLeastEdges;
+  }
+  /// Edges, or ends of commands where those are more: the loader bounds both.
+  uint64_t getListed() const { return std::max(listed.edges, listed.ends); }
+
+private:
+  struct Counts {
+    uint64_t edges = 0, ends = 0;
+  };
+
+  /// How many commands end `region`, whose first commands wait for `waits`. Counts what is listed.
+  uint64_t countRegion(Region &region, uint64_t waits);
+  uint64_t countChoice(plan::ChooseOp choice, uint64_t waits);
+
+  uint64_t commands = 0, edges = 0; // of the plan
+  Counts listed;
+};
+
+} // namespace
+
+uint64_t WaitCounter::countRegion(Region &region, uint64_t waits) {
+  SmallVector<uint64_t> ends;
+  SmallVector<bool> isAwaited;
+  for (Operation &op : region.getOps()) {
+    ArrayRef<int64_t> after = op.getAttrOfType<DenseI64ArrayAttr>("after").asArrayRef();
+    ++commands;
+    edges += after.size();
+    uint64_t own = after.empty() ? waits : 0;
+    for (int64_t before : after) {
+      own = llvm::SaturatingAdd(own, ends[before]);
+      isAwaited[before] = true;
+    }
+    listed.edges = llvm::SaturatingAdd(listed.edges, own);
+    isAwaited.push_back(false);
+    if (auto choice = dyn_cast<plan::ChooseOp>(op)) {
+      ends.push_back(countChoice(choice, own));
+      continue;
+    }
+    for (Region &nested : op.getRegions())
+      countRegion(nested, 0);
+    ends.push_back(1);
+    listed.ends = llvm::SaturatingAdd(listed.ends, uint64_t(1));
+  }
+  uint64_t last = ends.empty() ? waits : 0;
+  for (auto [count, awaited] : llvm::zip_equal(ends, isAwaited))
+    if (!awaited)
+      last = llvm::SaturatingAdd(last, count);
+  return last;
+}
+
+uint64_t WaitCounter::countChoice(plan::ChooseOp choice, uint64_t waits) {
+  Counts before = listed, most = listed;
+  uint64_t ends = 0;
+  for (Region *region : {&choice.getFirst(), &choice.getSecond()}) {
+    listed = before;
+    ends = std::max(ends, countRegion(*region, waits));
+    most.edges = std::max(most.edges, listed.edges);
+    most.ends = std::max(most.ends, listed.ends);
+  }
+  listed = most;
+  listed.ends = llvm::SaturatingAdd(listed.ends, ends);
+  return ends;
+}
+
+static LogicalResult checkWaits(plan::FunctionOp function) {
+  WaitCounter counter(function);
+  if (counter.getListed() <= counter.getMost())
+    return success();
+  return refuse(function.getLoc(), "edges between commands once sizes have chosen",
+                counter.getMost(), counter.getListed());
+}
+
 static LogicalResult checkRank(Location loc, DictionaryAttr entry, const Twine &what) {
   auto type = cast<ShapedType>(entry.getAs<TypeAttr>("type").getValue());
   if (type.getRank() <= int64_t(ModuleLimits::kRank))
@@ -54,7 +138,10 @@ static LogicalResult checkFunction(plan::FunctionOp function) {
   for (Attribute entry : function.getOutputs())
     if (failed(checkRank(function.getLoc(), cast<DictionaryAttr>(entry), "an output")))
       return failure();
-  return checkDepth(function.getBody(), 0);
+  // Counting goes as deep as regions do.
+  if (failed(checkDepth(function.getBody(), 0)))
+    return failure();
+  return checkWaits(function);
 }
 
 static LogicalResult checkKernel(ModuleOp kernel) {

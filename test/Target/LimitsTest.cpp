@@ -120,6 +120,17 @@ std::string nestedChoices(uint64_t depth) {
   return target.text();
 }
 
+/// A choice of `count` commands apart from each other behind another: each waits for each.
+std::string adjacentChoices(uint64_t count) {
+  Target target;
+  target.outputs = argument(1);
+  std::string fills = repeat(
+      count, "plan.fill <write, output 0, offset = 0, length = 4> with 0 size 4 after []\n", "");
+  target.commands = "plan.choose 1 after [] {\n" + fills + "} {\n}\nplan.choose 1 after [0] {\n" +
+                    fills + "} {\n}\n";
+  return target.text();
+}
+
 std::string targets(uint64_t count) {
   std::string text;
   for (uint64_t i = 0; i < count; ++i) {
@@ -174,6 +185,10 @@ const Limit kLimits[] = {
      withVariable},
     {"RegionDepth", ModuleLimits::kRegionDepth,
      "expected at most 32 ifs and loops within one another, got 33", nestedChoices},
+    // So many as CommandOrderTest has.
+    {"Edges", 1056,
+     "expected at most 1116320 edges between commands once sizes have chosen, got 1118306",
+     adjacentChoices},
     {"FormulaDepth", ModuleLimits::kFormulaDepth,
      "expected formulas of sizes that hold at most 32 operands at a time, got one that holds 33",
      formula},

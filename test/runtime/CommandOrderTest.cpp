@@ -44,17 +44,20 @@ protected:
     }
   }
 
-  Listed list(const std::vector<uint8_t> &chosen) {
+  Status build(CommandOrder &order, const std::vector<uint8_t> &chosen) {
     ModuleSpec spec = addModule();
     spec.functions[0].plans = {plan};
     std::vector<uint8_t> bytes = spec.finish();
     const fb::Module *module = fb::GetSizePrefixedModule(bytes.data() + sizeof(ModuleHeader));
+    return order.build(*module->functions()->Get(0)->plans()->Get(0),
+                       {chosen.data(), chosen.size()});
+  }
+
+  Listed list(const std::vector<uint8_t> &chosen) {
     HostAllocator allocator;
     CommandOrder order(allocator);
     Listed result;
-    Status status =
-        order.build(*module->functions()->Get(0)->plans()->Get(0), {chosen.data(), chosen.size()});
-    EXPECT_TRUE(status.succeeded());
+    EXPECT_TRUE(build(order, chosen).succeeded());
     for (const hal::Range &range : order.regions())
       result.regions.push_back({range.begin, range.count});
     for (uint32_t i = 0; i < order.size(); ++i) {
@@ -149,4 +152,31 @@ TEST_F(CommandOrderTest, ChoicesNest) {
   EXPECT_EQ(inner.commands, (Numbers{0, 6, 2}));
   EXPECT_EQ(inner.regions.size(), 1u);
   EXPECT_EQ(list({1, 0}).commands, (Numbers{0, 4, 2}));
+}
+
+/// A choice of \p count commands apart from each other behind another: each waits for each. The
+/// compiler refuses what is refused here: test/Target/LimitsTest.cpp.
+static PlanSpec adjacentChoices(uint32_t count) {
+  PlanSpec plan;
+  plan.commands.emplace_back(fb::CommandKind::Choice, 0, fb::Range(0, 0));
+  plan.commands.emplace_back(fb::CommandKind::Choice, 1, fb::Range(0, 1));
+  plan.edges = {0};
+  for (uint32_t i = 0; i < 2 * count; ++i)
+    plan.fill(writes(fb::Space::Output, 0, literal(4)), 0, 4);
+  plan.regions = {fb::Range(0, 2), fb::Range(2, count), fb::Range(2 + count, count),
+                  fb::Range(2 + 2 * count, 0)};
+  plan.regionOrdinals = {1, 3, 2, 3};
+  plan.choices = {fb::Choice(literal(0), fb::Range(0, 2)), fb::Choice(literal(0), fb::Range(2, 2))};
+  return plan;
+}
+
+TEST_F(CommandOrderTest, EdgesAreBoundedByThePlan) {
+  HostAllocator allocator;
+  CommandOrder order(allocator);
+  plan = adjacentChoices(1056);
+  XCR_EXPECT_OK(build(order, {0, 0}).release());
+  EXPECT_EQ(order.edges().size, 1056u * 1057);
+  plan = adjacentChoices(1057);
+  XCR_EXPECT_FAILS(build(order, {0, 0}).release(), XCR_STATUS_UNSUPPORTED,
+                   "wait for each other more than 1116320 times");
 }
