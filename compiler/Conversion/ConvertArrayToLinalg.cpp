@@ -105,6 +105,21 @@ private:
   }
 };
 
+/// A body's read of truth values, which are stored as bytes.
+struct ConvertExtract : OpConversionPattern<tensor::ExtractOp> {
+  using OpConversionPattern::OpConversionPattern;
+
+  LogicalResult matchAndRewrite(tensor::ExtractOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    if (!op.getType().isInteger(1))
+      return rewriter.notifyMatchFailure(op, "not a truth value");
+    Value stored =
+        tensor::ExtractOp::create(rewriter, op.getLoc(), adaptor.getTensor(), adaptor.getIndices());
+    rewriter.replaceOp(op, loadScalar(rewriter, op.getLoc(), stored, op.getType()));
+    return success();
+  }
+};
+
 struct ConvertFill : OpConversionPattern<linalg::FillOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -269,7 +284,7 @@ private:
     populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns, converter);
     populateReturnOpTypeConversionPattern(patterns, converter);
     populateCallOpTypeConversionPattern(patterns, converter);
-    patterns.add<ConvertTensorOp, ConvertArithConstant, ConvertGeneric, ConvertFill,
+    patterns.add<ConvertTensorOp, ConvertArithConstant, ConvertExtract, ConvertGeneric, ConvertFill,
                  ConvertControl<plan::BranchOp>, ConvertControl<plan::LoopOp>>(converter, context);
 
     ConversionTarget target(*context);

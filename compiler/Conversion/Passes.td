@@ -127,6 +127,32 @@ def StateDemands : Pass<"xc-state-demands", "::mlir::ModuleOp"> {
                            "::xc::kernel::KernelDialect", "::xc::plan::PlanDialect"];
 }
 
+def RaiseScalars : Pass<"xc-raise-scalars", "::mlir::ModuleOp"> {
+  let summary = "Make tensors of rank 0 of scalars between linalg ops";
+  let description = [{
+    Other compilers write linalg with scalars between its ops. Of those outside of bodies,
+
+    - what depends on constants alone becomes a constant;
+    - integers of 32 and 64 bits that are computed of sizes become indices;
+    - elements that are read of tensors, and what is computed of them, become tensors of rank 0; bodies read them, fills and
+      `tensor.from_elements` are made of them, and slices at such positions become gathers.
+
+    `cf.assert` goes: in bodies, where positions are moved into their tensors anyway, without a word; outside of them, a
+    comparison of sizes becomes a `plan.require`, what no input meets is an error, and what depends on data a warning. Example:
+    ```mlir
+    %s = tensor.extract %t[%c0] : tensor<1xf32>                                  // input
+    %h = arith.mulf %s, %half : f32
+    %y = linalg.generic ... { ^bb0(%in: f32, %out: f32): %p = arith.mulf %in, %h : f32 ... }
+
+    %s = linalg.generic ... -> tensor<f32>                                       // output
+    %h = linalg.generic ... { %e = tensor.extract %s[] ... } -> tensor<f32>
+    %y = linalg.generic ... { ^bb0(%in: f32, %out: f32): %e = tensor.extract %h[] : tensor<f32> %p = arith.mulf %in, %e : f32 ... }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect", "::xc::plan::PlanDialect"];
+}
+
 def ConvertArrayToLinalg : Pass<"xc-convert-array-to-linalg", "::mlir::ModuleOp"> {
   let summary = "Lower array ops to linalg on tensors";
   let description = [{

@@ -338,6 +338,26 @@ TensorInterpreter::Result TensorInterpreter::moveSlice(OffsetSizeAndStrideOpInte
   return result;
 }
 
+TensorInterpreter::Result TensorInterpreter::concat(tensor::ConcatOp op) {
+  SmallVector<Result> parts;
+  for (Value input : op.getInputs()) {
+    parts.push_back(evaluate(input));
+    if (!parts.back())
+      return {};
+  }
+  auto result = std::make_shared<Elements>(op.getResultType());
+  ArrayRef<int64_t> shape = result->shape;
+  int64_t rows = array::multiplyKnown(shape.take_front(op.getDim()));
+  auto to = result->bits.begin();
+  // A row of each part after another.
+  for (int64_t row = 0; row < rows; ++row)
+    for (const Result &part : parts) {
+      size_t length = part->bits.size() / rows;
+      to = std::copy_n(part->bits.begin() + row * length, length, to);
+    }
+  return result;
+}
+
 TensorInterpreter::Result TensorInterpreter::pad(Operation *op) {
   auto padOp = cast<tensor::PadOp>(op);
   std::optional<SmallVector<int64_t>> low = getConstantIntValues(padOp.getMixedLowPad());
@@ -389,6 +409,7 @@ TensorInterpreter::Result TensorInterpreter::evaluateMove(Operation *op) {
         Result part = evaluate(slice.getSource());
         return part ? moveSlice(slice, evaluate(slice.getDest()), part) : nullptr;
       })
+      .Case([&](tensor::ConcatOp concatOp) { return concat(concatOp); })
       .Case([&](tensor::PadOp) { return pad(op); })
       .Case<tensor::CollapseShapeOp, tensor::ExpandShapeOp, tensor::CastOp>(
           [&](Operation *view) -> Result {

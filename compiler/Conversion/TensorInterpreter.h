@@ -11,6 +11,7 @@
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 #include <memory>
 #include <vector>
@@ -65,6 +66,7 @@ private:
   Result evaluateKernel(mlir::Operation *op, unsigned number);
   /// Copies `part` into `whole` at offsets and strides, or the opposite.
   Result moveSlice(mlir::OffsetSizeAndStrideOpInterface slice, Result whole, Result part);
+  Result concat(mlir::tensor::ConcatOp op);
   Result pad(mlir::Operation *op);
 
   /// The scalar that `value` has here.

@@ -22,10 +22,12 @@ namespace xc {
 #define GEN_PASS_REGISTRATION
 #include "compiler/Input/Passes.h.inc"
 
-void addInputConversionPasses(OpPassManager &modulePM, ArrayRef<std::string> gradients,
-                              bool stubUnsupported) {
+void addImportPasses(OpPassManager &modulePM, bool stubUnsupported) {
   modulePM.addPass(createImportStableHLO({stubUnsupported}));
   modulePM.addPass(createImportTosa());
+}
+
+void addInputConversionPasses(OpPassManager &modulePM, ArrayRef<std::string> gradients) {
   modulePM.addPass(createVerifyInput({llvm::to_vector(gradients)}));
   modulePM.addPass(createNormalizeInput());
 }

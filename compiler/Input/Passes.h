@@ -15,11 +15,14 @@ namespace xc {
 #define GEN_PASS_DECL
 #include "compiler/Input/Passes.h.inc"
 
-/// The passes of phase `input`, in order, for a whole module. Functions that `gradients` names may
-/// have no body; `stubUnsupported` is that of the import of StableHLO.
+/// Turns ops of other dialects into array ops; `stubUnsupported` is that of the import of
+/// StableHLO.
+void addImportPasses(mlir::OpPassManager &modulePM, bool stubUnsupported = false);
+
+/// What a program may hold, checked and brought into few forms. Functions that `gradients` names
+/// may have no body.
 void addInputConversionPasses(mlir::OpPassManager &modulePM,
-                              llvm::ArrayRef<std::string> gradients = {},
-                              bool stubUnsupported = false);
+                              llvm::ArrayRef<std::string> gradients = {});
 
 void registerInputPasses();
 

@@ -44,8 +44,9 @@ def ImportStableHLO : Pass<"xc-import-stablehlo", "::mlir::ModuleOp"> {
   }];
   let options = [Option<"stubUnsupported", "stub-unsupported", "bool", /*default=*/"false",
                         "Make results of ops that cannot be imported zeros, and warn">];
-  let dependentDialects = ["::xc::array::ArrayDialect", "::xc::chlo::CHLODialect", "::mlir::arith::ArithDialect",
-                           "::xc::stablehlo::StableHLODialect", "::mlir::func::FuncDialect"];
+  let dependentDialects = ["::xc::array::ArrayDialect", "::xc::chlo::CHLODialect",
+                           "::mlir::arith::ArithDialect", "::xc::stablehlo::StableHLODialect",
+                           "::mlir::func::FuncDialect"];
 }
 
 def VerifyInput : Pass<"xc-verify-input", "::mlir::ModuleOp"> {
@@ -63,7 +64,8 @@ def VerifyInput : Pass<"xc-verify-input", "::mlir::ModuleOp"> {
     // error: argument 0 of 'f' has type 'memref<4xf32>'; expected a ranked tensor
     ```
   }];
-  let options = [ListOption<"gradients", "gradients", "std::string", "Functions whose gradient a later pass makes">];
+  let options = [ListOption<"gradients", "gradients", "std::string",
+                            "Functions whose gradient a later pass makes">];
 }
 
 def NormalizeInput : Pass<"xc-normalize-input", "::mlir::ModuleOp"> {

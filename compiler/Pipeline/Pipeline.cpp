@@ -59,11 +59,11 @@ static void addGradients(OpPassManager &pm, ArrayRef<Gradient> gradients) {
 static void addInputPasses(OpPassManager &pm, const CompileOptions &options,
                            ArrayRef<Gradient> called) {
   pm.addPass(custom::createReadKernels({options.modelDirectory}));
-  addInputConversionPasses(
-      pm,
-      llvm::map_to_vector(options.gradients,
-                          [](const Gradient &gradient) { return gradient.function; }),
-      options.stubUnsupported);
+  addImportPasses(pm, options.stubUnsupported);
+  pm.addPass(createRaiseScalars());
+  addInputConversionPasses(pm, llvm::map_to_vector(options.gradients, [](const Gradient &gradient) {
+                             return gradient.function;
+                           }));
   // Entry points are compiled each on its own, so calls between functions go.
   // Nothing is cleaned up before what ops demand has been stated.
   pm.addPass(createInlineCalls());

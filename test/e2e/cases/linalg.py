@@ -595,6 +595,53 @@ def unsigned():
                          %r1 = linalg.transpose ins(%0 : {x.mlir}) outs(%f : {mlir_type(dtype, (4, 6))}) permutation = [1, 0]""", "exact")
 
 
+def scalars():
+    """Elements of tensors, arithmetic on them, and i64 sizes between linalg ops, as other compilers write them."""
+    x, t = random("f32", (8, 4), 130), random("f32", (3,), 131)
+    fill = np.full((2, 3), t.values[1] * np.float32(0.5), np.float32)
+    body = "linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = [\"parallel\"]}"
+    text = f"""
+        %c1 = arith.constant 1 : index
+        %half = arith.constant 0.5 : f32
+        %element = tensor.extract %1[%c1] : tensor<3xf32>
+        %scaled = arith.mulf %element, %half : f32
+        %isPositive = arith.cmpf ogt, %scaled, %half : f32
+        %chosen = arith.select %isPositive, %scaled, %element : f32
+        %e = tensor.empty() : tensor<3xf32>
+        %r0 = {body} ins(%1 : tensor<3xf32>) outs(%e : tensor<3xf32>) {{
+        ^bb0(%a: f32, %out: f32):
+          %s = arith.addf %a, %chosen : f32
+          linalg.yield %s : f32
+        }} -> tensor<3xf32>
+        %i = tensor.empty() : tensor<2x3xf32>
+        %r1 = linalg.fill ins(%scaled : f32) outs(%i : tensor<2x3xf32>) -> tensor<2x3xf32>
+        %r2 = tensor.from_elements %element, %scaled : tensor<2xf32>
+        %place = tensor.extract %2[] : tensor<i64>
+        %row = arith.index_cast %place : i64 to index
+        %r3 = tensor.extract_slice %0[%row, 1] [2, 3] [1, 1] : tensor<8x4xf32> to tensor<2x3xf32>"""
+    chosen = fill[0, 0] if fill[0, 0] > 0.5 else t.values[1]
+    for row in (0, 5):
+        yield simple(f"scalars_of_data_{row}", [x, t, Tensor("i64", np.array(row))],
+                     [("f32", t.values + chosen), ("f32", fill), ("f32", np.array([t.values[1], fill[0, 0]])), ("f32", x.values[row:row + 2, 1:])], text)
+    rows = random("f32", (5, 4), 132)
+    yield Case("scalars_of_sizes", """  func.func @NAME(%0: tensor<?x4xf32>) -> tensor<?xf32> {
+    %c0 = arith.constant 0 : index
+    %c4 = arith.constant 4 : i64
+    %c8 = arith.constant 8 : i64
+    %n = tensor.dim %0, %c0 : tensor<?x4xf32>
+    %wide = arith.index_cast %n : index to i64
+    %all = arith.muli %wide, %c4 : i64
+    %isEnough = arith.cmpi sge, %all, %c8 : i64
+    cf.assert %isEnough, "eight at least"
+    %size = arith.index_cast %all : i64 to index
+    %flat = tensor.collapse_shape %0 [[0, 1]] : tensor<?x4xf32> into tensor<?xf32>
+    %e = tensor.empty(%size) : tensor<?xf32>
+    %r = linalg.exp ins(%flat : tensor<?xf32>) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+    return %r : tensor<?xf32>
+  }
+""", [Step([rows], [("f32", np.exp(rows.values).ravel())]), Step([random("f32", (1, 4), 133)], error="cf.assert: eight at least")], "math")
+
+
 def bytecode():
     """Some of the above once more, from MLIR bytecode."""
     for case in itertools.chain(contractions(), symbolic(), reductions()):
@@ -604,5 +651,5 @@ def bytecode():
 
 def cases():
     for part in (bytecode, elementwise, whole_tensors, contractions, windows, movement, reductions, several_results, generics, unsigned,
-                 symbolic, windows_of_one_place, computed_slices, indices):
+                 symbolic, windows_of_one_place, computed_slices, indices, scalars):
         yield from part()
