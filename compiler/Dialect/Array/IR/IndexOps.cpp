@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Dialect/Array/IR/Requirements.h"
 
 using namespace mlir;
 
@@ -51,6 +52,22 @@ LogicalResult TakeOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedT
   return reifyAs(getType(), std::move(sizes), builder, shapes);
 }
 
+/// Demands an element along each of `axes` where the result has any.
+template <typename Op>
+static void requireElements(Op op, ArrayRef<int64_t> axes, RequirementBuilder &requirements) {
+  ReifiedRankedShapedTypeDims shapes;
+  (void)op.reifyResultShapes(requirements.getBuilder(), shapes);
+  for (int64_t axis : axes)
+    requirements.requireElement(shapes.front(), op.getOperand(), axis, ", to take");
+}
+
+void reifyRequirements(TakeOp op, RequirementBuilder &requirements) {
+  int64_t axis = op.getAxis();
+  requireElements(op, axis, requirements);
+  for (int64_t dim = 0, rank = op.getIndices().getType().getRank(); dim < rank; ++dim)
+    requirements.requireAgreementWithResult(op.getIndices(), dim, axis + dim);
+}
+
 LogicalResult TakeAlongAxisOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                                 Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
   RuleContext rule{location, getOperationName()};
@@ -79,6 +96,15 @@ LogicalResult TakeAlongAxisOp::reifyResultShapes(OpBuilder &builder,
   return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getIndices()), builder, shapes);
 }
 
+void reifyRequirements(TakeAlongAxisOp op, RequirementBuilder &requirements) {
+  int64_t axis = op.getAxis();
+  for (int64_t dim = 0, rank = op.getType().getRank(); dim < rank; ++dim)
+    if (dim != axis)
+      requirements.requireEqualDims(op.getIndices(), dim, op.getOperand(), dim);
+  requireElements(op, axis, requirements);
+  requirements.requireShapeOfResult(op.getIndices());
+}
+
 //===----------------------------------------------------------------------===//
 // Gather and scatter
 //===----------------------------------------------------------------------===//
@@ -95,6 +121,15 @@ static FailureOr<Dims> gatherShape(const RuleContext &rule, RankedTensorType ope
   Dims shape(indices.getShape().drop_back());
   llvm::append_range(shape, reducedShape(operand.getShape(), axes, /*keepdims=*/false));
   return shape;
+}
+
+/// Demands index vectors of as many components as there are axes.
+static void requireComponents(Value indices, int64_t components, RequirementBuilder &requirements) {
+  SizeBuilder &sizes = requirements.getSizes();
+  int64_t last = cast<RankedTensorType>(indices.getType()).getRank() - 1;
+  requirements.require(sizes.size(indices, last), plan::Comparison::Equal,
+                       sizes.constant(components),
+                       "expected index vectors of " + Twine(components) + " components");
 }
 
 LogicalResult GatherOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
@@ -122,6 +157,11 @@ LogicalResult GatherOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShape
   return reifyAs(getType(), std::move(sizes), builder, shapes);
 }
 
+void reifyRequirements(GatherOp op, RequirementBuilder &requirements) {
+  requireComponents(op.getIndices(), op.getAxes().size(), requirements);
+  requireElements(op, op.getAxes(), requirements);
+}
+
 LogicalResult ScatterOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                           Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
   RuleContext rule{location, getOperationName()};
@@ -142,6 +182,17 @@ LogicalResult ScatterOp::inferReturnTypes(MLIRContext *, std::optional<Location>
 LogicalResult ScatterOp::reifyResultShapes(OpBuilder &builder,
                                            ReifiedRankedShapedTypeDims &shapes) {
   return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getOperand()), builder, shapes);
+}
+
+void reifyRequirements(ScatterOp op, RequirementBuilder &requirements) {
+  requireComponents(op.getIndices(), op.getAxes().size(), requirements);
+  int64_t batchRank = op.getIndices().getType().getRank() - 1;
+  for (int64_t dim = 0; dim < batchRank; ++dim)
+    requirements.requireEqualDims(op.getUpdates(), dim, op.getIndices(), dim);
+  for (int64_t dim = 0, window = batchRank, rank = op.getType().getRank(); dim < rank; ++dim)
+    if (!llvm::is_contained(op.getAxes(), dim))
+      requirements.requireEqualDims(op.getUpdates(), window++, op.getOperand(), dim);
+  requirements.requireShapeOfResult(op.getOperand());
 }
 
 LogicalResult ScatterOp::verify() {
