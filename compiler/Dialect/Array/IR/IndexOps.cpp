@@ -43,13 +43,18 @@ LogicalResult TakeOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
   return success();
 }
 
+/// The sizes of an operand with those of the indices in place of one.
+static SmallVector<OpFoldResult> takenSizes(TakeOp op, SizeBuilder &sizeBuilder) {
+  SmallVector<OpFoldResult> sizes = sizeBuilder.sizes(op.getOperand());
+  SmallVector<OpFoldResult> indexSizes = sizeBuilder.sizes(op.getIndices());
+  auto *position = sizes.erase(sizes.begin() + op.getAxis());
+  sizes.insert(position, indexSizes.begin(), indexSizes.end());
+  return sizes;
+}
+
 LogicalResult TakeOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
   SizeBuilder sizeBuilder(builder, getLoc());
-  SmallVector<OpFoldResult> sizes = sizeBuilder.sizes(getOperand());
-  SmallVector<OpFoldResult> indexSizes = sizeBuilder.sizes(getIndices());
-  auto *position = sizes.erase(sizes.begin() + getAxis());
-  sizes.insert(position, indexSizes.begin(), indexSizes.end());
-  return reifyAs(getType(), std::move(sizes), builder, shapes);
+  return reifyAs(getType(), takenSizes(*this, sizeBuilder), builder, shapes);
 }
 
 /// Demands an element along each of `axes` where the result has any.
@@ -64,8 +69,7 @@ static void requireElements(Op op, ArrayRef<int64_t> axes, RequirementBuilder &r
 void reifyRequirements(TakeOp op, RequirementBuilder &requirements) {
   int64_t axis = op.getAxis();
   requireElements(op, axis, requirements);
-  for (int64_t dim = 0, rank = op.getIndices().getType().getRank(); dim < rank; ++dim)
-    requirements.requireAgreementWithResult(op.getIndices(), dim, axis + dim);
+  requirements.requireResultSizes(takenSizes(op, requirements.getSizes()));
 }
 
 LogicalResult TakeAlongAxisOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
@@ -147,19 +151,25 @@ LogicalResult GatherOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   return success();
 }
 
+/// The sizes of the indices but their components, then those of the operand that they leave.
+static SmallVector<OpFoldResult> gatheredSizes(GatherOp op, SizeBuilder &sizeBuilder) {
+  SmallVector<OpFoldResult> sizes = sizeBuilder.sizes(op.getIndices());
+  sizes.pop_back();
+  for (int64_t dim = 0; dim < op.getOperand().getType().getRank(); ++dim)
+    if (!llvm::is_contained(op.getAxes(), dim))
+      sizes.push_back(sizeBuilder.size(op.getOperand(), dim));
+  return sizes;
+}
+
 LogicalResult GatherOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
   SizeBuilder sizeBuilder(builder, getLoc());
-  SmallVector<OpFoldResult> sizes = sizeBuilder.sizes(getIndices());
-  sizes.pop_back();
-  for (int64_t dim = 0; dim < getOperand().getType().getRank(); ++dim)
-    if (!llvm::is_contained(getAxes(), dim))
-      sizes.push_back(sizeBuilder.size(getOperand(), dim));
-  return reifyAs(getType(), std::move(sizes), builder, shapes);
+  return reifyAs(getType(), gatheredSizes(*this, sizeBuilder), builder, shapes);
 }
 
 void reifyRequirements(GatherOp op, RequirementBuilder &requirements) {
   requireComponents(op.getIndices(), op.getAxes().size(), requirements);
   requireElements(op, op.getAxes(), requirements);
+  requirements.requireResultSizes(gatheredSizes(op, requirements.getSizes()));
 }
 
 LogicalResult ScatterOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,

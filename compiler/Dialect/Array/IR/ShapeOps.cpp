@@ -123,7 +123,7 @@ LogicalResult ReverseOp::reifyResultShapes(OpBuilder &builder,
 }
 
 void reifyRequirements(ReverseOp op, RequirementBuilder &requirements) {
-  requirements.requireShapeOfResult(op.getOperand());
+  requirements.requireResultSizes(requirements.getSizes().sizes(op.getOperand()));
 }
 
 //===----------------------------------------------------------------------===//
