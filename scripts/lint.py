@@ -184,7 +184,7 @@ def pass_files():
         folder = td.rsplit("/", 1)[0] + "/"
         sources = {name: (ROOT / name).read_text() for name in tracked((".cpp",), (folder,))}
         for number, line in enumerate(lines(td), 1):
-            match = re.match(r'def (\w+) : Pass<"xc-([\w-]+)"', line)
+            match = re.match(r'def (\w+) : (?:Emit)?Pass<"xc-([\w-]+)"', line)
             if not match:
                 continue
             name, argument = match.groups()

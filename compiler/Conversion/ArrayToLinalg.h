@@ -72,41 +72,12 @@ mlir::Value dropUnitDims(mlir::OpBuilder &builder, mlir::Location loc, mlir::Val
 mlir::Value castTo(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tensor,
                    mlir::Type type);
 
-/// Demands that two sizes compare so when inputs are bound; makes nothing where they surely do.
-/// `what` says what is expected, after the op's name.
-void requireSizes(mlir::OpBuilder &builder, mlir::Operation *op, mlir::OpFoldResult left,
-                  plan::Comparison comparison, mlir::OpFoldResult right, const llvm::Twine &what);
-/// Demands that what the type of `op`'s result number `number` says of its dims is what they come
-/// to by `sizes`.
-void requireResultSizes(mlir::OpBuilder &builder, mlir::Operation *op, int64_t number,
-                        llvm::ArrayRef<mlir::OpFoldResult> sizes);
-/// Demands that `count` elements are no more than `counter`, a signless integer type, counts:
-/// their indices, and their number.
-void requireCounted(mlir::OpBuilder &builder, mlir::Operation *op, mlir::OpFoldResult count,
-                    mlir::Type counter);
-/// 1 where an array of `sizes` has elements, else 0.
-mlir::OpFoldResult isNotEmpty(array::SizeBuilder &sizeBuilder,
-                              llvm::ArrayRef<mlir::OpFoldResult> sizes);
-/// Demands that dim `dim` of `operand` is not empty where the result, of `sizes`, has elements;
-/// `purpose` says what for.
-void requireElement(mlir::OpBuilder &builder, mlir::Operation *op,
-                    llvm::ArrayRef<mlir::OpFoldResult> sizes, mlir::Value operand, int64_t dim,
-                    llvm::StringRef purpose);
 /// Demands that the indices at which `op` reads its operands are within their dims, where an
 /// indexing map computes them. Fails, with an error, where their bounds cannot be told from sizes.
 mlir::LogicalResult requireIndices(mlir::OpBuilder &builder, mlir::linalg::LinalgOp op);
 /// Demands that the slice of `whole` that `op` reads or writes is within it.
 void requireSlice(mlir::OpBuilder &builder, mlir::OffsetSizeAndStrideOpInterface op,
                   mlir::Value whole);
-/// Demands that the window of `windowSize` elements that `op` moves over dim `dim` of `operand`
-/// has as many `places` there as `known` says, if that is not dynamic: at least as many where `op`
-/// takes the first ones.
-void requirePlaces(mlir::OpBuilder &builder, mlir::Operation *op, mlir::Value operand, int64_t dim,
-                   mlir::OpFoldResult windowSize, mlir::OpFoldResult places, int64_t known);
-/// Demands that dim `leftDim` of `left` is as large as dim `rightDim` of `right`.
-void requireEqualDims(mlir::OpBuilder &builder, mlir::Operation *op, mlir::Value left,
-                      int64_t leftDim, mlir::Value right, int64_t rightDim);
-
 /// `tensor` with constant amounts of `value` around it; itself where all are 0.
 mlir::Value padTensor(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tensor,
                       llvm::ArrayRef<int64_t> low, llvm::ArrayRef<int64_t> high,

@@ -51,7 +51,6 @@ private:
                                     : utils::IteratorType::parallel);
     return builder.getAffineDimExpr(iterators.size() - 1);
   }
-  void requireGroups();
   void addLoops();
   Value splitDim(Value tensor, int64_t dim, int64_t rest);
   SmallVector<AffineExpr> mapInput();
@@ -78,33 +77,6 @@ private:
 };
 
 } // namespace
-
-/// Demands that the groups of a grouped convolution are whole, and of the filter's size.
-void ConvLowering::requireGroups() {
-  int64_t feature = dims.inputDim(ConvDimsAttr::kFeature),
-          filterInputDim = dims.filterDim(ConvDimsAttr::kFilterInput);
-  std::string what;
-  llvm::raw_string_ostream text(what);
-  text << "expected dim " << feature << " of " << op.getInput().getType() << " to be ";
-  if (op.getFeatureGroups() != 1)
-    text << op.getFeatureGroups() << " groups of ";
-  text << "dim " << filterInputDim << " of " << op.getFilter().getType();
-  requireSizes(builder, op, sizes.size(input, feature), plan::Comparison::Equal,
-               sizes.mul(sizes.size(filter, filterInputDim), sizes.constant(op.getFeatureGroups())),
-               what);
-  auto requireMultiple = [&](Value tensor, int64_t dim, int64_t of) {
-    std::string whole;
-    llvm::raw_string_ostream(whole) << "expected dim " << dim << " of " << tensor.getType()
-                                    << " to be a multiple of " << of << " groups";
-    OpFoldResult size = sizes.size(tensor, dim), count = sizes.constant(of);
-    requireSizes(builder, op, size, plan::Comparison::Equal,
-                 sizes.mul(sizes.floorDiv(size, count), count), whole);
-  };
-  if (op.getBatchGroups() != 1)
-    requireMultiple(input, dims.inputDim(ConvDimsAttr::kBatch), op.getBatchGroups());
-  if (groups != 1)
-    requireMultiple(filter, dims.filterDim(ConvDimsAttr::kFilterOutput), groups);
-}
 
 void ConvLowering::addLoops() {
   places.resize(dims.getSpatialRank());
@@ -134,8 +106,6 @@ void ConvLowering::addLoops() {
       OpFoldResult size = sizes.size(filter, dims.filterDim(label)),
                    count = array::countPlaces(sizes, sizes.size(input, dims.inputDim(label)), size,
                                               window[label]);
-      requirePlaces(builder, op, input, dims.inputDim(label), size, count,
-                    op.getType().getDimSize(dims.outputDim(label)));
       places[label] = addResultDim(count);
       extents[label] = array::spreadSize(sizes, size, window[label].dilation);
     }
@@ -293,7 +263,6 @@ Value ConvLowering::buildGeneric(ArrayRef<AffineExpr> inputExprs,
 
 Value ConvLowering::build() {
   auto type = cast<RankedTensorType>(storageType(op.getType()));
-  requireGroups();
   addLoops();
   // What the result's type knows.
   for (auto [dim, loops] : llvm::enumerate(resultDims))

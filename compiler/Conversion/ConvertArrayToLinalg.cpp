@@ -11,6 +11,9 @@
 #include "compiler/Conversion/ArrayToLinalg.h"
 #include "compiler/Conversion/Passes.h"
 #include "compiler/Conversion/SpreadConvToLinalg.h"
+#include "compiler/Conversion/StateRequirements.h"
+#include "compiler/Dialect/Array/IR/Demands.h"
+#include "compiler/Dialect/Array/Transforms/Passes.h"
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 #include "compiler/Dispatch/Requirements.h"
@@ -23,6 +26,7 @@
 #include "mlir/Dialect/MemRef/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
@@ -229,9 +233,9 @@ struct ConvertArrayToLinalgPass : impl::ConvertArrayToLinalgBase<ConvertArrayToL
 
   void runOnOperation() override {
     recordDtypes();
-    if (failed(requireIndicesOfInput()) || failed(convert()))
-      return signalPassFailure();
-    if (simplify && (failed(plan::requireStaticSizes(getOperation())) || failed(cleanUp())))
+    if (failed(decompose()) ||
+        failed(stateRequirements(getOperation(), array::RequirementScope::BeyondLoops)) ||
+        failed(convert()) || failed(plan::requireStaticSizes(getOperation())) || failed(cleanUp()))
       signalPassFailure();
   }
 
@@ -248,20 +252,16 @@ private:
     });
   }
 
-  /// Array ops make maps that are within their operands; those of the input may say anything.
-  LogicalResult requireIndicesOfInput() {
-    WalkResult walk = getOperation().walk([](linalg::LinalgOp op) {
-      OpBuilder builder(op);
-      return failed(requireIndices(builder, op)) ? WalkResult::interrupt() : WalkResult::advance();
+  /// What `-xc-array-decompose` would have, so that the pass also works alone.
+  LogicalResult decompose() {
+    WalkResult walk = getOperation().walk([](array::ArrayDecomposableOpInterface op) {
+      return op->hasAttr(array::kWholeAttr) ? WalkResult::advance() : WalkResult::interrupt();
     });
-    getOperation().walk([](OffsetSizeAndStrideOpInterface op) {
-      OpBuilder builder(op);
-      if (auto extract = dyn_cast<tensor::ExtractSliceOp>(*op))
-        requireSlice(builder, op, extract.getSource());
-      if (auto insert = dyn_cast<tensor::InsertSliceOp>(*op))
-        requireSlice(builder, op, insert.getDest());
-    });
-    return failure(walk.wasInterrupted());
+    if (!walk.wasInterrupted())
+      return success();
+    OpPassManager pipeline(ModuleOp::getOperationName());
+    pipeline.addPass(array::createDecompose());
+    return runPipeline(pipeline, getOperation());
   }
 
   LogicalResult convert() {
@@ -299,10 +299,7 @@ private:
              converter.isLegal(&func.getBody());
     });
     target.markUnknownOpDynamicallyLegal([&](Operation *op) { return converter.isLegal(op); });
-    ConversionConfig config;
-    if (!simplify)
-      config.foldingMode = DialectConversionFoldingMode::Never;
-    return applyPartialConversion(getOperation(), target, std::move(patterns), config);
+    return applyPartialConversion(getOperation(), target, std::move(patterns));
   }
 
   LogicalResult cleanUp() {

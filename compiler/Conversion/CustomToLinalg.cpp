@@ -9,8 +9,6 @@
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
 
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -27,8 +25,6 @@ struct ConvertCustomKernel final : OpConversionPattern<array::CustomKernelOp> {
     if (!op.getPtxAttr())
       return op.emitOpError("expected '-xc-read-kernels' to have read '") << *op.getFile() << "'";
     Location loc = op.getLoc();
-    requireNarrowScalars(op, rewriter);
-    requireSmallGrid(op, rewriter);
     ReifiedRankedShapedTypeDims shapes;
     (void)op.reifyResultShapes(rewriter, shapes);
     SmallVector<Value> inits;
@@ -43,29 +39,6 @@ struct ConvertCustomKernel final : OpConversionPattern<array::CustomKernelOp> {
         inits, op.getGridAttr(), op.getBlockAttr(), op.getSharedAttr(), op.getReuseAttr(),
         op.getReferenceAttr(), op.getPtxAttr());
     return success();
-  }
-
-private:
-  /// The kernel gets the low half of an i32.
-  static void requireNarrowScalars(array::CustomKernelOp op, OpBuilder &builder) {
-    for (auto [index, scalar] : llvm::enumerate(op.getScalars()))
-      if (cast<TypeAttr>(op.getScalarTypesAttr()[index]).getValue().isInteger(32))
-        requireSizes(builder, op, getAsOpFoldResult(scalar), plan::Comparison::AtMost,
-                     builder.getIndexAttr(INT32_MAX),
-                     "expected scalar " + Twine(index) + " to fit i32");
-  }
-
-  static void requireSmallGrid(array::CustomKernelOp op, OpBuilder &builder) {
-    constexpr int64_t most[] = {INT32_MAX, 65535, 65535};
-    for (int axis = 0; axis < 3; ++axis) {
-      AffineMap blocks = op.getGrid().getSubMap({static_cast<unsigned>(axis)});
-      if (isa<AffineConstantExpr>(blocks.getResult(0)))
-        continue;
-      Value count = affine::AffineApplyOp::create(builder, op.getLoc(), blocks, op.getScalars());
-      requireSizes(builder, op, count, plan::Comparison::AtMost, builder.getIndexAttr(most[axis]),
-                   "expected a grid of at most " + Twine(most[axis]) + " blocks along axis " +
-                       Twine(axis));
-    }
   }
 };
 

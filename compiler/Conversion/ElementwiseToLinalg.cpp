@@ -172,30 +172,11 @@ struct ConvertConstant : OpConversionPattern<array::ConstantOp> {
   }
 };
 
-/// Decomposes what `-xc-array-decompose` would have, so that the pass also works alone.
-struct Decompose : OpInterfaceConversionPattern<array::ArrayDecomposableOpInterface> {
-  using OpInterfaceConversionPattern::OpInterfaceConversionPattern;
-
-  // Some composites decompose into composites, all of them in a few steps.
-  void initialize() { setHasBoundedRewriteRecursion(); }
-
-  LogicalResult matchAndRewrite(array::ArrayDecomposableOpInterface op, ArrayRef<Value>,
-                                ConversionPatternRewriter &rewriter) const override {
-    if (op->hasAttr(array::kWholeAttr))
-      return rewriter.notifyMatchFailure(op, "is to stay whole");
-    FailureOr<SmallVector<Value>> results = op.decompose(rewriter);
-    if (failed(results))
-      return rewriter.notifyMatchFailure(op, "has no decomposition");
-    rewriter.replaceOp(op, *results);
-    return success();
-  }
-};
-
 } // namespace
 
 void populateElementwisePatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<ConvertElementwise, ConvertBitcast, ConvertConstant, Decompose>(
-      converter, patterns.getContext());
+  patterns.add<ConvertElementwise, ConvertBitcast, ConvertConstant>(converter,
+                                                                    patterns.getContext());
 }
 
 } // namespace xc

@@ -57,15 +57,9 @@ static Value lastIndex(OpBuilder &builder, Location loc, Value tensor, int64_t d
   return sizeBuilder.value(sizeBuilder.sub(sizeBuilder.size(tensor, dim), sizeBuilder.constant(1)));
 }
 
-/// `indices` as vectors of `components`, demanded where only the run tells how many they have.
-static Value requireComponents(OpBuilder &builder, Operation *op, Value indices,
-                               int64_t components) {
+/// `indices` as vectors of `components`, where only the run tells how many they have.
+static Value castComponents(OpBuilder &builder, Operation *op, Value indices, int64_t components) {
   auto type = cast<RankedTensorType>(indices.getType());
-  array::SizeBuilder sizeBuilder(builder, op->getLoc());
-  int64_t last = type.getRank() - 1;
-  requireSizes(builder, op, sizeBuilder.size(indices, last), plan::Comparison::Equal,
-               sizeBuilder.constant(components),
-               "expected index vectors of " + Twine(components) + " components");
   SmallVector<int64_t> shape(type.getShape());
   shape.back() = components;
   return castTo(builder, op->getLoc(), indices, type.clone(shape));
@@ -96,7 +90,6 @@ struct ConvertTake : OpConversionPattern<array::TakeOp> {
     sizes.erase(sizes.begin() + axis);
     sizes.insert(sizes.begin() + axis, indexSizes.begin(), indexSizes.end());
     sizes = refineSizes(rewriter, type, sizes);
-    requireElement(rewriter, op, sizes, operand, axis, ", to take");
     SmallVector<int64_t> indexDims;
     for (int64_t dim = 0; dim < indexRank; ++dim)
       indexDims.push_back(axis + dim);
@@ -134,10 +127,6 @@ struct ConvertTakeAlongAxis : OpConversionPattern<array::TakeAlongAxisOp> {
     Type indexType = getElementTypeOrSelf(op.getIndices().getType());
     SmallVector<OpFoldResult> sizes =
         refineSizes(rewriter, type, tensor::getMixedSizes(rewriter, loc, indices));
-    for (int64_t dim = 0; dim < type.getRank(); ++dim)
-      if (dim != axis)
-        requireEqualDims(rewriter, op, indices, dim, operand, dim);
-    requireElement(rewriter, op, sizes, operand, axis, ", to take");
     Value result =
         buildElementwise(rewriter, loc, type.getElementType(), sizes, indices,
                          rewriter.getMultiDimIdentityMap(type.getRank()),
@@ -163,7 +152,7 @@ struct ConvertGather : OpConversionPattern<array::GatherOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     Value operand = adaptor.getOperand();
-    Value indices = requireComponents(rewriter, op, adaptor.getIndices(), op.getAxes().size());
+    Value indices = castComponents(rewriter, op, adaptor.getIndices(), op.getAxes().size());
     auto type = cast<RankedTensorType>(storageType(op.getType()));
     array::SizeBuilder sizeBuilder(rewriter, loc);
     SmallVector<OpFoldResult> sizes = sizeBuilder.sizes(indices),
@@ -179,8 +168,6 @@ struct ConvertGather : OpConversionPattern<array::GatherOp> {
     }
     Type indexType = getElementTypeOrSelf(op.getIndices().getType());
     sizes = refineSizes(rewriter, type, sizes);
-    for (int64_t axis : op.getAxes())
-      requireElement(rewriter, op, sizes, operand, axis, ", to take");
     Value result = buildElementwise(
         rewriter, loc, type.getElementType(), sizes, {}, {},
         [&](OpBuilder &b, Location bodyLoc, ValueRange) -> Value {
@@ -216,13 +203,8 @@ struct ConvertScatter : OpConversionPattern<array::ScatterOp> {
     auto type = cast<RankedTensorType>(storageType(op.getType()));
     Value operand = castTo(rewriter, loc, adaptor.getOperand(), type),
           updates = adaptor.getUpdates();
-    Value indices = requireComponents(rewriter, op, adaptor.getIndices(), op.getAxes().size());
+    Value indices = castComponents(rewriter, op, adaptor.getIndices(), op.getAxes().size());
     int64_t batchRank = cast<RankedTensorType>(indices.getType()).getRank() - 1;
-    for (int64_t dim = 0; dim < batchRank; ++dim)
-      requireEqualDims(rewriter, op, updates, dim, indices, dim);
-    for (int64_t dim = 0, window = batchRank; dim < type.getRank(); ++dim)
-      if (!llvm::is_contained(op.getAxes(), dim))
-        requireEqualDims(rewriter, op, updates, window++, operand, dim);
     // Sums and products of 16-bit floats accumulate in f32, as those of reductions do.
     bool accumulates =
         op.getKind() == array::ScatterKind::Add || op.getKind() == array::ScatterKind::Mul;

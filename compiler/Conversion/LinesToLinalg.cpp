@@ -8,7 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ArrayToLinalg.h"
-#include "compiler/Dialect/Array/IR/Demands.h"
+#include "compiler/Dialect/Array/IR/Requirements.h"
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
 #include "compiler/Dialect/Kernel/IR/Order.h"
 
@@ -83,16 +83,6 @@ struct SortRequest {
 
 } // namespace
 
-/// Demands that dim `axis` of `operand` has `least` elements.
-static void requireLength(OpBuilder &builder, Operation *op, Value operand, int64_t axis,
-                          int64_t least) {
-  array::SizeBuilder sizeBuilder(builder, op->getLoc());
-  requireSizes(builder, op, sizeBuilder.constant(least), plan::Comparison::AtMost,
-               sizeBuilder.size(operand, axis),
-               "expected at least " + Twine(least) + " elements in dim " + Twine(axis) +
-                   " of the operand");
-}
-
 /// The sorted values and their indices, along the operand's axis.
 static std::pair<Value, Value> sortLines(OpBuilder &builder, Location loc,
                                          const SortRequest &request) {
@@ -135,8 +125,6 @@ struct ConvertSort : OpConversionPattern<array::SortOp> {
     int64_t size = op.getOperand().getType().getDimSize(axis);
     if (ShapedType::isDynamic(size) || size > INT32_MAX)
       request.indexType = rewriter.getI64Type();
-    if (auto least = op->getAttrOfType<IntegerAttr>(array::kLeastSizeAttr))
-      requireLength(rewriter, op, adaptor.getOperand(), axis, least.getInt());
     Value values = sortLines(rewriter, op.getLoc(), request).first;
     rewriter.replaceOp(op, castTo(rewriter, op.getLoc(), values, storageType(op.getType())));
     return success();
@@ -154,9 +142,6 @@ struct ConvertArgSort : OpConversionPattern<array::ArgSortOp> {
                         op.getDescending(),
                         /*keep=*/0,
                         op.getType().getElementType()};
-    requireCounted(rewriter, op,
-                   tensor::getMixedSize(rewriter, op.getLoc(), request.operand, request.axis),
-                   request.indexType);
     Value indices = sortLines(rewriter, op.getLoc(), request).second;
     rewriter.replaceOp(op, castTo(rewriter, op.getLoc(), indices, op.getType()));
     return success();
@@ -177,11 +162,8 @@ struct ConvertTopK : OpConversionPattern<array::TopKOp> {
     if (operandType.isDynamicDim(axis) && k > kMaxDynamicK)
       return op.emitOpError("expected a k of at most ")
              << kMaxDynamicK << " along a dim of dynamic size, got " << k;
-    requireLength(rewriter, op, adaptor.getOperand(), axis, k);
     auto valuesType = cast<RankedTensorType>(storageType(op.getValues().getType()));
     RankedTensorType indicesType = op.getIndices().getType();
-    requireCounted(rewriter, op, tensor::getMixedSize(rewriter, loc, adaptor.getOperand(), axis),
-                   indicesType.getElementType());
     Value values, indices;
     if (k == 0) {
       SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, loc, adaptor.getOperand());
@@ -226,7 +208,6 @@ struct ConvertSearchSorted : OpConversionPattern<array::SearchSortedOp> {
     int64_t known = op.getSorted().getType().getDimSize(0);
     unsigned rounds = ShapedType::isDynamic(known) ? kDynamicRounds : llvm::Log2_64_Ceil(known + 1);
     OpFoldResult count = tensor::getMixedSize(rewriter, loc, sorted, 0);
-    requireCounted(rewriter, op, count, type.getElementType());
     Value size = getValueOrCreateConstantIndexOp(rewriter, loc, count);
     bool isUnsigned = op.getSorted().getType().getElementType().isUnsignedInteger();
     auto search = [&](Value keys) {
@@ -264,7 +245,7 @@ private:
     SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, values), searched = sizes;
     SmallVector<OpFoldResult> offsets(sizes.size(), builder.getIndexAttr(0)),
         strides(sizes.size(), builder.getIndexAttr(1));
-    OpFoldResult isSearched = isNotEmpty(sizeBuilder, sizeBuilder.size(sorted, 0));
+    OpFoldResult isSearched = array::isNotEmpty(sizeBuilder, sizeBuilder.size(sorted, 0));
     searched[0] = sizeBuilder.mul(sizes[0], isSearched);
     Value keys = tensor::ExtractSliceOp::create(builder, loc, values, offsets, searched, strides);
     Value zeros =

@@ -106,9 +106,9 @@ def StateDemands : Pass<"xc-state-demands", "::mlir::ModuleOp"> {
   let description = [{
     Adds a `plan.require` for each comparison of sizes that an op of the function demands, if a result of the function
     or of a region depends on the op, as a formula over the dynamic dims of the function's inputs. So what folds take
-    away, and what a gradient does not need, still refuses sizes that the program as it is written refuses. What sizes
-    must be like is taken from a copy of the function that is lowered to linalg without folds; a function that cannot be
-    lowered so is left as it is. Demands of a region of an `array.if` that sizes choose are multiplied by a formula that
+    away, and what a gradient does not need, still refuses sizes that the program as it is written refuses. Ops say what
+    they demand (`RequirementOpInterface`), those of composites in a decomposed copy of the function. A function whose
+    extents cannot be resolved as it is written is left as it is. Demands of a region of an `array.if` that sizes choose are multiplied by a formula that
     is 1 where it is chosen, else 0. Example:
     ```mlir
     func.func @f(%x: tensor<?x4xf32>) -> tensor<2x4xf32> {                                          // input
@@ -158,7 +158,7 @@ def ConvertArrayToLinalg : Pass<"xc-convert-array-to-linalg", "::mlir::ModuleOp"
   let description = [{
     Replaces every array op but `array.parameter` and those on variables. Truth values are stored as i8 (0 or 1)
     and unsigned integers as signless ones; `array.dtype` on arguments, results, parameters and variables keeps
-    what the caller sees. docs/architecture.md has the contract in full. Composite ops that are still there are
+    what the caller sees. docs/rooms/linalg.md has the contract in full. Composite ops that are still there are
     decomposed. Fails with an error at the first op that it cannot lower. Example:
     ```mlir
     %z = array.add %x, %y : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>    // input
@@ -174,8 +174,6 @@ def ConvertArrayToLinalg : Pass<"xc-convert-array-to-linalg", "::mlir::ModuleOp"
     } -> tensor<4x8xf32>
     ```
   }];
-  let options = [Option<"simplify", "simplify", "bool", "true",
-                        "Fold ops, and simplify sizes and casts afterwards">];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
                            "::mlir::tensor::TensorDialect", "::xc::kernel::KernelDialect",

@@ -87,7 +87,6 @@ static SmallVector<OpFoldResult> sizesOfPlaces(OpBuilder &builder, Operation *op
       continue;
     OpFoldResult windowSize = sizeBuilder.constant(windowDim.size);
     sizes.back() = array::countPlaces(sizeBuilder, sizes.back(), windowSize, windowDim);
-    requirePlaces(builder, op, operand, dim, windowSize, sizes.back(), type.getDimSize(dim));
   }
   return refineSizes(builder, type, sizes);
 }
@@ -201,17 +200,6 @@ private:
                                [&](OpFoldResult size) { return sizeBuilder.value(size); });
   }
 
-  /// Demands an element of the source for each place of the windows.
-  static void requireSizesOfSource(OpBuilder &builder, array::SelectAndScatterOp op, Value source,
-                                   ArrayRef<OpFoldResult> places) {
-    array::SizeBuilder sizeBuilder(builder, op.getLoc());
-    for (auto [dim, count] : llvm::enumerate(places))
-      requireSizes(
-          builder, op, sizeBuilder.size(source, dim), plan::Comparison::Equal, count,
-          "expected dim " + Twine(dim) +
-              " of the source to be the positions of the window along that of the operand");
-  }
-
   static Value buildSelection(OpBuilder &builder, array::SelectAndScatterOp op, OpAdaptor adaptor,
                               const WindowLoops &loops) {
     Location loc = op.getLoc();
@@ -221,7 +209,6 @@ private:
     auto places = cast<RankedTensorType>(op.getSource().getType());
     SmallVector<OpFoldResult> sizes =
         sizesOfPlaces(builder, op, operand, op.getWindowDims(), places);
-    requireSizesOfSource(builder, op, adaptor.getSource(), sizes);
     SmallVector<Value> operandSizes = sizeValues(builder, loc, operand);
     auto worst = [&](Type as) { return extremeValue(builder, as, false, /*highest=*/!isMax); };
     Value padded = padForWindow(builder, loc, operand, op.getWindowDims(), places, worst(element));

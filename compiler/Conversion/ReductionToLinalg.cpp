@@ -185,10 +185,6 @@ struct ConvertReduce : OpConversionPattern<array::ReduceOp> {
     Type element = getElementTypeOrSelf(op.getOperand().getType());
     auto type = cast<RankedTensorType>(storageType(op.getType()));
     Value reduced = operand;
-    if (op->hasAttr(array::kCountedAttr))
-      requireCounted(rewriter, op,
-                     tensor::getMixedSize(rewriter, loc, operand, op.getAxes().front()),
-                     type.getElementType());
     if (!op.getAxes().empty()) {
       Reduction reduction = analyze(rewriter, loc, operand, op.getAxes());
       Value neutral = arith::ConstantOp::create(
@@ -302,9 +298,6 @@ private:
       inits.push_back(filledTensor(rewriter, loc, reduction.keptSizes, scalar));
       types.push_back(inits.back().getType());
     }
-    for (Value operand : operands.drop_front())
-      for (unsigned dim = 0; dim < reduction.inputMap.getNumResults(); ++dim)
-        requireEqualDims(rewriter, op, operands.front(), dim, operand, dim);
     SmallVector<AffineMap> maps(operands.size(), reduction.inputMap);
     maps.append(operands.size(), reduction.resultMap);
     bool isBuilt = true;
@@ -375,9 +368,6 @@ template <typename Op> struct ConvertArg : OpConversionPattern<Op> {
     auto type = cast<RankedTensorType>(op.getType());
     int64_t axis = op.getAxis();
     Reduction reduction = analyze(rewriter, loc, operand, axis);
-    requireElement(rewriter, op, reduction.keptSizes, operand, axis, ", to find the index of");
-    requireCounted(rewriter, op, tensor::getMixedSize(rewriter, loc, operand, axis),
-                   type.getElementType());
     TypedAttr worst =
         extremeValue(rewriter, compute, element.isUnsignedInteger(), /*highest=*/!isMax);
     TypedAttr noIndex =

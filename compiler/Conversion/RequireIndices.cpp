@@ -12,6 +12,7 @@
 
 #include "compiler/Conversion/ArrayToLinalg.h"
 #include "compiler/Conversion/IndexBounds.h"
+#include "compiler/Dialect/Array/IR/Requirements.h"
 
 using namespace mlir;
 
@@ -86,16 +87,17 @@ static std::string describe(AffineExpr index) {
 /// Demands that `bounds` of an index lie in dim `dim` of `operand`.
 static void requireWithin(OpBuilder &builder, linalg::LinalgOp op, OpOperand &operand, int64_t dim,
                           AffineExpr index, IndexBounds bounds, ArrayRef<OpFoldResult> symbols) {
-  array::SizeBuilder sizeBuilder(builder, op.getLoc());
+  array::RequirementBuilder requirements(builder, op);
+  array::SizeBuilder &sizeBuilder = requirements.getSizes();
   // Without a round there is no index.
-  OpFoldResult isRun = isNotEmpty(sizeBuilder, symbols);
+  OpFoldResult isRun = array::isNotEmpty(sizeBuilder, symbols);
   auto require = [&](AffineExpr left, OpFoldResult right, StringRef before, StringRef after) {
     std::string what;
     llvm::raw_string_ostream(what) << "expected " << before << describe(index) << after << dim
                                    << " of " << operand.get().getType();
     left = simplifyAffineExpr(left, /*numDims=*/0, symbols.size());
-    requireSizes(builder, op, sizeBuilder.mul(isRun, build(sizeBuilder, left, symbols)),
-                 plan::Comparison::AtMost, right, what);
+    requirements.require(sizeBuilder.mul(isRun, build(sizeBuilder, left, symbols)),
+                         plan::Comparison::AtMost, right, what);
   };
   require(bounds.high + 1, sizeBuilder.size(operand.get(), dim), "all places ", " to be in dim ");
   auto low = dyn_cast<AffineConstantExpr>(bounds.low);
@@ -110,13 +112,16 @@ static void requireWithin(OpBuilder &builder, linalg::LinalgOp op, OpOperand &op
 }
 
 void requireSlice(OpBuilder &builder, OffsetSizeAndStrideOpInterface op, Value whole) {
-  array::SizeBuilder sizeBuilder(builder, op.getLoc());
-  OpFoldResult one = sizeBuilder.constant(1), isRead = isNotEmpty(sizeBuilder, op.getMixedSizes());
+  array::RequirementBuilder requirements(builder, op);
+  array::SizeBuilder &sizeBuilder = requirements.getSizes();
+  OpFoldResult one = sizeBuilder.constant(1),
+               isRead = array::isNotEmpty(sizeBuilder, op.getMixedSizes());
   for (auto [dim, offset, size, stride] :
        llvm::enumerate(op.getMixedOffsets(), op.getMixedSizes(), op.getMixedStrides())) {
     auto requireAtLeast = [&, dim = dim](StringRef what, OpFoldResult number, int64_t least) {
-      requireSizes(builder, op, number, plan::Comparison::AtLeast, sizeBuilder.constant(least),
-                   "expected " + what + " of at least " + Twine(least) + " in dim " + Twine(dim));
+      requirements.require(number, plan::Comparison::AtLeast, sizeBuilder.constant(least),
+                           "expected " + what + " of at least " + Twine(least) + " in dim " +
+                               Twine(dim));
     };
     requireAtLeast("an offset", offset, 0);
     requireAtLeast("a size", size, 0);
@@ -126,8 +131,8 @@ void requireSlice(OpBuilder &builder, OffsetSizeAndStrideOpInterface op, Value w
     std::string what;
     llvm::raw_string_ostream(what)
         << "expected a slice within dim " << dim << " of " << whole.getType();
-    requireSizes(builder, op, sizeBuilder.mul(isRead, sizeBuilder.add(last, one)),
-                 plan::Comparison::AtMost, sizeBuilder.size(whole, dim), what);
+    requirements.require(sizeBuilder.mul(isRead, sizeBuilder.add(last, one)),
+                         plan::Comparison::AtMost, sizeBuilder.size(whole, dim), what);
   }
 }
 

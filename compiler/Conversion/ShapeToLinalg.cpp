@@ -70,8 +70,6 @@ struct ConvertIota : OpConversionPattern<array::IotaOp> {
     Type element = op.getType().getElementType();
     RankedTensorType type = storedType(op.getResult());
     SmallVector<OpFoldResult> sizes = sizesOfSizedOp(rewriter, type, adaptor.getSizes());
-    if (op->hasAttr(array::kCountedAttr))
-      requireCounted(rewriter, op, sizes[op.getAxis()], element);
     Value result = buildElementwise(rewriter, op.getLoc(), type.getElementType(), sizes, {}, {},
                                     [&](OpBuilder &b, Location loc, ValueRange) {
                                       Value index = linalg::IndexOp::create(b, loc, op.getAxis());
@@ -125,15 +123,8 @@ struct ConvertBroadcast : OpConversionPattern<array::BroadcastInDimOp> {
     SmallVector<OpFoldResult> sizes = sizesOfSizedOp(rewriter, type, adaptor.getSizes());
     SmallVector<array::Repeat> repeats;
     Value operand = adaptor.getOperand();
-    array::SizeBuilder sizeBuilder(rewriter, loc);
-    for (int64_t dim = 0; dim < storedType(op.getOperand()).getRank(); ++dim) {
+    for (int64_t dim = 0; dim < storedType(op.getOperand()).getRank(); ++dim)
       repeats.push_back(array::getRepeat(op, dim));
-      if (repeats.back() == array::Repeat::AtRunTime)
-        requireSizes(rewriter, op, sizeBuilder.size(operand, dim), plan::Comparison::OneOrEqual,
-                     sizes[op.getAxes()[dim]],
-                     "expected dim " + Twine(dim) + " of the operand to be 1 or the result's dim " +
-                         Twine(op.getAxes()[dim]));
-    }
     Value result = llvm::is_contained(repeats, array::Repeat::AtRunTime)
                        ? repeatAtRunTime(rewriter, op, operand, sizes, repeats)
                        : repeatByMap(rewriter, op, operand, sizes, repeats);
@@ -202,7 +193,6 @@ struct ConvertReshape : OpConversionPattern<array::ReshapeOp> {
     auto from = cast<RankedTensorType>(operand.getType());
     RankedTensorType to = storedType(op.getResult());
     SmallVector<OpFoldResult> sizes = resultSizes(rewriter, op, adaptor, to);
-    requireEqualCounts(rewriter, op, operand, sizes);
     // Of no elements, the number does not say how large a `?` of the result is: no view finds it.
     if (!to.hasStaticShape() && llvm::is_contained(from.getShape(), 0)) {
       Value empty = emptyTensor(rewriter, loc, sizes, to.getElementType());
@@ -246,31 +236,6 @@ struct ConvertReshape : OpConversionPattern<array::ReshapeOp> {
   }
 
 private:
-  /// Demands equally many elements where types do not say so.
-  static void requireEqualCounts(OpBuilder &builder, array::ReshapeOp op, Value operand,
-                                 ArrayRef<OpFoldResult> sizes) {
-    // A size that was found by a division without remainder.
-    RankedTensorType from = op.getOperand().getType(), to = op.getType();
-    int64_t divisor = array::multiplyKnown(to.getShape());
-    if (op.getSizes().empty() && !to.hasStaticShape() && divisor != 0 &&
-        array::multiplyKnown(from.getShape()) % divisor == 0)
-      return;
-    array::SizeBuilder sizeBuilder(builder, op.getLoc());
-    auto count = [&](ArrayRef<OpFoldResult> shape) {
-      OpFoldResult product = sizeBuilder.constant(1);
-      for (OpFoldResult size : shape)
-        product = sizeBuilder.mul(product, size);
-      return product;
-    };
-    std::string what;
-    if (auto demand = op->getAttrOfType<StringAttr>(array::kDemandAttr))
-      what = demand.str();
-    else
-      llvm::raw_string_ostream(what) << "expected as many elements in " << from << " as in " << to;
-    requireSizes(builder, op, count(sizeBuilder.sizes(operand)), plan::Comparison::Equal,
-                 count(sizes), what);
-  }
-
   /// The sizes of the result, of which a single `?` may have to be found by division.
   static SmallVector<OpFoldResult> resultSizes(OpBuilder &builder, array::ReshapeOp op,
                                                OpAdaptor adaptor, RankedTensorType to) {
@@ -391,15 +356,11 @@ struct ConvertSlice : OpConversionPattern<array::SliceOp> {
       OpFoldResult limit = ShapedType::isDynamic(op.getLimits()[dim])
                                ? sizeBuilder.size(adaptor.getOperand(), dim)
                                : sizeBuilder.constant(op.getLimits()[dim]);
-      requireSizes(rewriter, op, ShapedType::isDynamic(op.getLimits()[dim]) ? start : limit,
-                   plan::Comparison::AtMost, sizeBuilder.size(adaptor.getOperand(), dim),
-                   "expected a slice within dim " + Twine(dim) + " of the operand");
       offsets.push_back(start);
       strides.push_back(stride);
       OpFoldResult extent = sizeBuilder.sub(limit, start);
       sizes.push_back(op.getStrides()[dim] == 1 ? extent : sizeBuilder.ceilDiv(extent, stride));
     }
-    requireResultSizes(rewriter, op, 0, sizes);
     sizes = refineSizes(rewriter, type, sizes);
     Value result;
     // An empty slice may start behind the last element, where no slice op may.
@@ -424,18 +385,9 @@ static SmallVector<Value> clampedStarts(OpBuilder &b, Location loc, ValueRange s
   return results;
 }
 
-static void requireBoxFits(OpBuilder &builder, Operation *op, Value operand,
-                           ArrayRef<OpFoldResult> boxSizes) {
-  array::SizeBuilder sizeBuilder(builder, op->getLoc());
-  for (auto [dim, box] : llvm::enumerate(boxSizes))
-    requireSizes(builder, op, box, plan::Comparison::AtMost, sizeBuilder.size(operand, dim),
-                 "expected a box that fits into dim " + Twine(dim) + " of the operand");
-}
-
-/// The largest start for each dim: size - box. The box must fit.
+/// The largest start for each dim: size - box, which fits.
 static SmallVector<Value> lastStarts(OpBuilder &builder, Operation *op, Value operand,
                                      ArrayRef<OpFoldResult> boxSizes) {
-  requireBoxFits(builder, op, operand, boxSizes);
   array::SizeBuilder sizeBuilder(builder, op->getLoc());
   SmallVector<Value> results;
   for (auto [dim, box] : llvm::enumerate(boxSizes))
@@ -483,7 +435,6 @@ struct ConvertDynamicUpdateSlice : OpConversionPattern<array::DynamicUpdateSlice
       rewriter.replaceOp(op, castTo(rewriter, loc, operand, type));
       return success();
     }
-    requireBoxFits(rewriter, op, operand, box);
     SmallVector<int64_t> unsignedStarts;
     for (auto [dim, start] : llvm::enumerate(op.getStarts()))
       if (getElementTypeOrSelf(start.getType()).isUnsignedInteger())
@@ -509,14 +460,10 @@ struct ConvertConcatenate : OpConversionPattern<array::ConcatenateOp> {
     SmallVector<OpFoldResult> starts, sizes = sizeBuilder.sizes(adaptor.getOperands().front());
     OpFoldResult end = sizeBuilder.constant(0);
     for (Value part : adaptor.getOperands()) {
-      for (int64_t dim = 0; dim < type.getRank(); ++dim)
-        if (dim != axis)
-          requireEqualDims(rewriter, op, part, dim, adaptor.getOperands().front(), dim);
       starts.push_back(end);
       end = sizeBuilder.add(end, sizeBuilder.size(part, axis));
     }
     sizes[axis] = end;
-    requireResultSizes(rewriter, op, 0, sizes);
     Value result =
         emptyTensor(rewriter, loc, refineSizes(rewriter, type, sizes), type.getElementType());
     for (auto [part, start] : llvm::zip_equal(adaptor.getOperands(), starts)) {
@@ -547,7 +494,6 @@ struct ConvertPad : OpConversionPattern<array::PadOp> {
       sizes.push_back(
           sizeBuilder.add(spread, sizeBuilder.constant(op.getLow()[dim] + op.getHigh()[dim])));
     }
-    requireResultSizes(rewriter, op, 0, sizes);
     sizes = refineSizes(rewriter, type, sizes);
     Value background = buildBackground(rewriter, op, adaptor.getValue(), sizes);
     Value result = tensor::InsertSliceOp::create(rewriter, loc, adaptor.getOperand(), background,

@@ -5,21 +5,23 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What sizes must be like is known where array ops become linalg. Until then folds, and gradients
-// that need no more than the sizes of what they are gradients of, take ops away with what they
-// demand. So each function with dynamic dims is lowered once as it is written, beside the module:
-// 1. A copy without what no result depends on is decomposed, and becomes linalg without any fold.
-// 2. What its ops demand, those of regions as well, are comparisons of formulas over the sizes of
-//    the function's inputs. Of a region that sizes choose, both sides are 0 where it is not chosen.
+// Folds, and gradients that need no more than the sizes of what they are gradients of, take ops
+// away with what they demand. So what a function with dynamic dims demands is stated first:
+// 1. A copy without what no result depends on is decomposed, beside the module, and its regions are
+//    outlined.
+// 2. Its ops say what they demand (`RequirementOpInterface`): comparisons of formulas over the
+//    sizes of the function's inputs. Of a region that sizes choose, both sides are 0 where it is
+//    not chosen.
 // 3. They become `plan.require`s at the start of the function, which nothing takes away.
 //
-// A function that cannot be lowered as it is written is left alone: later passes say why, or
-// simplify it to one that can be. Of one with bounded dynamic dims the copy is simplified as well,
-// since the rules of extents rely on that; folds in it take away what they do elsewhere.
+// A function whose extents cannot be resolved as it is written is left alone: later passes say why,
+// or simplify it to one that can be. Of one with bounded dynamic dims the copy is simplified as
+// well, since the rules of extents rely on that; folds in it take away what they do elsewhere.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/Passes.h"
+#include "compiler/Conversion/StateRequirements.h"
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
 #include "compiler/Dialect/Array/Transforms/Passes.h"
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
@@ -74,7 +76,7 @@ static void eraseDead(Operation *root) {
 
 namespace {
 
-/// Collects what a lowered function and the functions of its regions demand, in formulas over the
+/// Collects what a function and the functions of its regions demand, in formulas over the
 /// symbols of the function.
 class RegionDemands {
 public:
@@ -186,7 +188,7 @@ struct StateDemands final : impl::StateDemandsBase<StateDemands> {
       if (func.isExternal() || func.isPrivate() || !hasDynamicInput(func))
         continue;
       ModuleOp scratch = copyOf(func, table);
-      if (succeeded(lower(scratch)))
+      if (succeeded(reify(scratch)))
         state(func, scratch);
       scratch.erase();
     }
@@ -216,8 +218,8 @@ private:
     return scratch;
   }
 
-  /// What cannot be lowered is reported where it is, later.
-  LogicalResult lower(ModuleOp scratch) {
+  /// What is refused here is reported where it is, later.
+  LogicalResult reify(ModuleOp scratch) {
     ScopedDiagnosticHandler silence(&getContext(), [](Diagnostic &) { return success(); });
     OpPassManager pipeline(ModuleOp::getOperationName());
     // What constants choose is no choice.
@@ -230,21 +232,20 @@ private:
     pipeline.addNestedPass<func::FuncOp>(array::createResolveExtents());
     pipeline.addPass(createGuardLoops());
     pipeline.addPass(createOutlineControl());
-    ConvertArrayToLinalgOptions asWritten;
-    asWritten.simplify = false;
-    pipeline.addPass(createConvertArrayToLinalg(asWritten));
-    return runPipeline(pipeline, scratch);
+    if (failed(runPipeline(pipeline, scratch)))
+      return failure();
+    return stateRequirements(scratch, array::RequirementScope::All);
   }
 
   static void state(func::FuncOp func, ModuleOp scratch) {
-    RegionDemands lowered(scratch, scratch.lookupSymbol<func::FuncOp>(func.getName()));
-    SmallVector<plan::Demand> demands = lowered.run();
+    RegionDemands copied(scratch, scratch.lookupSymbol<func::FuncOp>(func.getName()));
+    SmallVector<plan::Demand> demands = copied.run();
     plan::SymbolicDims dims(func, plan::UnifySizes::No);
     // Both functions have the same arguments.
     SmallVector<plan::FormulaAttr> symbols;
     for (unsigned symbol = 0; symbol < dims.getSymbols().size(); ++symbol)
       symbols.push_back(plan::FormulaAttr::getSymbol(func.getContext(), symbol));
-    plan::FormulaTranslation here(lowered.getDims(), dims, std::move(symbols));
+    plan::FormulaTranslation here(copied.getDims(), dims, std::move(symbols));
     OpBuilder builder = OpBuilder::atBlockBegin(&func.front());
     SmallVector<Value> symbolValues;
     for (const plan::Demand &demand : demands) {

@@ -310,11 +310,11 @@ void AnnotateCost::annotate(ModuleOp kernel) {
     numBindings = std::max<unsigned>(numBindings, binding.getOrdinal() + 1);
   });
   Builder builder(context);
-  kernel->setAttr("plan.counts",
+  kernel->setAttr(kCountsAttr,
                   builder.getDictionaryAttr(
                       {builder.getNamedAttr("bindings", builder.getI64IntegerAttr(numBindings)),
                        builder.getNamedAttr("scalars", builder.getI64IntegerAttr(numScalars))}));
-  kernel->setAttr("plan.operands", describeOperands(kernel, numBindings, sizes));
+  kernel->setAttr(kOperandsAttr, describeOperands(kernel, numBindings, sizes));
   FormulaAttr flops = FormulaAttr::getConstant(context, 0);
   LocationCollector locations;
   kernel.walk([&](linalg::LinalgOp op) {
@@ -332,9 +332,9 @@ void AnnotateCost::annotate(ModuleOp kernel) {
       [&](kernel::AttentionGradientOp op) { flops = flops + countAttentionFlops(op, sizes); });
   if (locations.getFound().empty())
     locations.collect(kernel.getLoc());
-  kernel->setAttr("plan.bytes", countBytes(kernel, sizes));
-  kernel->setAttr("plan.flops", flops);
-  kernel->setAttr("plan.locations",
+  kernel->setAttr(kBytesAttr, countBytes(kernel, sizes));
+  kernel->setAttr(kFlopsAttr, flops);
+  kernel->setAttr(kLocationsAttr,
                   ArrayAttr::get(context, SmallVector<Attribute>(locations.getFound())));
 }
 

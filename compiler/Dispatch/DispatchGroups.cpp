@@ -9,6 +9,7 @@
 
 #include "compiler/Dialect/Array/IR/Sizes.h"
 #include "compiler/Dialect/Kernel/IR/AttentionDecodeOp.h"
+#include "compiler/Dialect/Plan/IR/Copies.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 #include "compiler/Dialect/Plan/IR/Reductions.h"
@@ -164,14 +165,9 @@ DispatchGroup *DispatchGrouping::findProducer(Value tensor) const {
 /// True for an op that permutes dims but the innermost one, and computes nothing.
 static bool movesRows(Operation *op) {
   auto generic = dyn_cast<linalg::GenericOp>(op);
-  if (!generic || generic.getNumDpsInputs() != 1 || generic.getNumDpsInits() != 1 ||
-      generic.getNumReductionLoops() != 0)
-    return false;
-  AffineMap from = generic.getIndexingMapsArray()[0], to = generic.getIndexingMapsArray()[1];
-  Value yielded = generic.getBlock()->getTerminator()->getOperand(0);
-  return to.isIdentity() && from.isPermutation() && from.getNumResults() > 0 &&
-         from.getResults().back() == to.getResults().back() &&
-         yielded == generic.getBlock()->getArgument(0);
+  AffineMap map = generic ? plan::getPermutationMap(generic) : AffineMap();
+  return map && map.getNumResults() > 0 &&
+         map.getResults().back() == getAffineDimExpr(map.getNumDims() - 1, op->getContext());
 }
 
 /// True if all that a reshape does is to add or to drop dims of size 1 of `wide`, whose groups make

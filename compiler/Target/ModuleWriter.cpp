@@ -250,7 +250,7 @@ static fb::ParameterKind getParameterKind(StringRef name) {
 
 ModuleWriter::OperandVector ModuleWriter::buildOperands(ModuleOp kernel, FormulaTable &formulas) {
   std::vector<flatbuffers::Offset<fb::Operand>> operands;
-  if (auto list = kernel->getAttrOfType<ArrayAttr>("plan.operands"))
+  if (auto list = kernel->getAttrOfType<ArrayAttr>(plan::kOperandsAttr))
     for (Attribute entry : list) {
       auto operand = cast<DictionaryAttr>(entry);
       std::vector<fb::Value> dims;
@@ -288,16 +288,16 @@ ModuleWriter::buildExport(ModuleOp kernel, DictionaryAttr description, FormulaTa
     return value ? value.getInt() : otherwise;
   };
   std::vector<std::string> locations;
-  if (auto list = kernel->getAttrOfType<ArrayAttr>("plan.locations"))
+  if (auto list = kernel->getAttrOfType<ArrayAttr>(plan::kLocationsAttr))
     for (Attribute location : list)
       locations.push_back(cast<StringAttr>(location).str());
   auto cost = [&](StringRef key) {
     auto formula = kernel->getAttrOfType<plan::FormulaAttr>(key);
     return formula ? costs.getValue(formula) : fb::Value(-1, 0);
   };
-  fb::Value bytes = cost("plan.bytes"), flops = cost("plan.flops");
+  fb::Value bytes = cost(plan::kBytesAttr), flops = cost(plan::kFlopsAttr);
   auto operands = buildOperands(kernel, costs);
-  auto counts = cast<DictionaryAttr>(kernel->getAttr("plan.counts"));
+  auto counts = cast<DictionaryAttr>(kernel->getAttr(plan::kCountsAttr));
   auto name = string(getText("name"));
   auto blockVector = builder.CreateVector(block);
   auto clusterVector = builder.CreateVector(cluster);

@@ -51,3 +51,17 @@ func.func @source_of_windows(%x: tensor<?x?xf32>, %s: tensor<?x?xf32>) -> tensor
   %dx = array.select_and_scatter max, %x, %s window = [1, 2] strides = [1, 2] : (tensor<?x?xf32>, tensor<?x?xf32>) -> tensor<?x?xf32>
   return %dx : tensor<?x?xf32>
 }
+
+// -----
+
+// Where the type of a result says more than those of its operands, code that reads at positions of the result must stay inside.
+// CHECK-LABEL: func.func @result_says_more(
+// CHECK:         plan.require %{{.*}} equal %{{.*}}, "array.reverse: expected dim 0 of the result to be that of tensor<4xf32>"
+// CHECK:         plan.require %{{.*}} equal %{{.*}}, "array.take: expected dim 1 of the result to be that of tensor<3x8xf32>"
+// CHECK:         plan.require %{{.*}} equal %{{.*}}, "array.gather: expected dim 1 of the result to be that of tensor<3x8xf32>"
+func.func @result_says_more(%x: tensor<?xf32>, %y: tensor<9x?xf32>, %i: tensor<3xi32>, %j: tensor<3x1xi32>) -> (tensor<4xf32>, tensor<3x8xf32>, tensor<3x8xf32>) {
+  %r = array.reverse %x axes = [0] : tensor<?xf32> -> tensor<4xf32>
+  %t = array.take %y[%i] axis = 0 : (tensor<9x?xf32>, tensor<3xi32>) -> tensor<3x8xf32>
+  %g = array.gather %y[%j] axes = [0] : (tensor<9x?xf32>, tensor<3x1xi32>) -> tensor<3x8xf32>
+  return %r, %t, %g : tensor<4xf32>, tensor<3x8xf32>, tensor<3x8xf32>
+}

@@ -92,3 +92,23 @@ func.func @not_lowered(%x: tensor<?xf32>, %y: tensor<?xf32>, %m: tensor<i64>, %n
   %e = array.reduce sum, %d axes = [0] : tensor<?xf32> -> tensor<f32>
   return %e : tensor<f32>
 }
+
+// A product demands equal inner dims, and a result whose type says more than those of its operands that they are so.
+// CHECK-LABEL: func.func @product
+// CHECK: plan.require %{{.*}} equal %{{.*}}, "expected operands that agree in a dim: tensor<?x?xf32> and tensor<?x8xf32>"
+// CHECK: plan.require %{{.*}} equal %c4{{.*}}, "expected operands that agree in a dim: tensor<?x?xf32> and tensor<4x8xf32>"
+// CHECK-NOT: plan.require
+// CHECK: return
+func.func @product(%x: tensor<?x?xf32>, %y: tensor<?x8xf32>) -> tensor<4x8xf32> {
+  %a = array.matmul %x, %y : (tensor<?x?xf32>, tensor<?x8xf32>) -> tensor<4x8xf32>
+  return %a : tensor<4x8xf32>
+}
+
+// A composite demands what its parts do, in its own name.
+// CHECK-LABEL: func.func @composite
+// CHECK: plan.require %{{.*}} at_most %{{.*}}, "array.partition: expected at least 3 elements in dim 0 of the operand"
+// CHECK: return
+func.func @composite(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %a = array.partition %x kth = 2 axis = 0 : tensor<?xf32> -> tensor<?xf32>
+  return %a : tensor<?xf32>
+}

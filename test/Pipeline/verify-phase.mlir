@@ -192,7 +192,7 @@ module {
 module {
   module @target_0 attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
     // expected-error @below {{kernel 'k' has a variant without 'config' after phase 'codegen'}}
-    module @k attributes {plan.kernel, plan.image = "code", plan.exports = [{name = "k"}]} {
+    module @k attributes {plan.kernel, plan.image = "code", plan.exports = [{name = "k", launch = #plan.launch_config<grid = [1, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>}]} {
     }
   }
 }
@@ -201,9 +201,10 @@ module {
 
 module {
   module @target_0 attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
-    // expected-error @below {{kernel 'k' has guards on its last variant: ["guard"]; expected one that always fits}}
+    // expected-error @below {{kernel 'k' has guards on its last variant: [#plan.value_guard<s0, min = 1, max = 64, divisor = 4>]; expected one that always fits}}
     module @k attributes {plan.kernel, plan.image = "code",
-                          plan.exports = [{name = "k", config = "c", reason = "r", launch = "l", guards = ["guard"]}]} {
+                          plan.exports = [{name = "k", config = "c", reason = "r", launch = #plan.launch_config<grid = [1, 1, 1], block = [1, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>,
+                                           guards = [#plan.value_guard<s0, min = 1, max = 64, divisor = 4>]}]} {
     }
   }
 }

@@ -13,56 +13,27 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../digits.h"
+
 #include <xcr/xcr.hpp>
 
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <sstream>
 #include <string>
 
 namespace {
-constexpr size_t kPixels = 64, kBatch = 64;
+constexpr size_t kBatch = 64;
 constexpr float kRate = 2e-3f;
-
-struct Images {
-  std::vector<float> pixels; // kPixels for each image, 0 to 1
-  std::vector<int64_t> labels;
-};
+using Digits = Images<int64_t>;
 } // namespace
 
-static bool readImages(const char *path, Images &images) {
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream numbers(line);
-    std::string number;
-    for (size_t i = 0; i <= kPixels && std::getline(numbers, number, ','); ++i)
-      if (i < kPixels)
-        images.pixels.push_back(std::strtof(number.c_str(), nullptr) / 16);
-      else
-        images.labels.push_back(int64_t(std::atoi(number.c_str())));
-  }
-  return !images.labels.empty() && images.pixels.size() == images.labels.size() * kPixels;
-}
-
-/// The images from number `first` on; behind the last comes the first again.
-static Images takeBatch(const Images &images, size_t first) {
-  Images batch;
-  for (size_t i = first; i < first + kBatch; ++i) {
-    const size_t index = i % images.labels.size();
-    const float *pixels = &images.pixels[index * kPixels];
-    batch.pixels.insert(batch.pixels.end(), pixels, pixels + kPixels);
-    batch.labels.push_back(images.labels[index]);
-  }
-  return batch;
-}
-
 /// How many of 100 images are recognised, of those that fill whole batches.
-static double accuracy(const xcr::Instance &model, const Images &images) {
+static double accuracy(const xcr::Instance &model, const Digits &images) {
   xcr::Call evaluate = model.call("evaluate");
   size_t right = 0, seen = 0;
   for (; seen + kBatch <= images.labels.size(); seen += kBatch) {
-    const Images batch = takeBatch(images, seen);
+    const Digits batch = takeBatch(images, seen, kBatch);
     evaluate.setInput("images", batch.pixels, {int64_t(kBatch), int64_t(kPixels)});
     evaluate.setInput("labels", batch.labels, {int64_t(kBatch)});
     evaluate.run();
@@ -74,7 +45,7 @@ static double accuracy(const xcr::Instance &model, const Images &images) {
 }
 
 int main(int argc, char **argv) try {
-  Images images;
+  Digits images;
   if (argc < 5 || !readImages(argv[2], images)) {
     std::fprintf(stderr, "usage: classifier step.vmfb digits.csv losses.txt checkpoint.safetensors "
                          "[device] [steps]\n");
@@ -90,7 +61,7 @@ int main(int argc, char **argv) try {
   xcr::Call step = model.call("train_step");
   step.setInput("rate", std::vector<float>{kRate}, {});
   for (int number = 0; number < steps; ++number) {
-    const Images batch = takeBatch(images, size_t(number) * kBatch);
+    const Digits batch = takeBatch(images, size_t(number) * kBatch, kBatch);
     step.setInput("images", batch.pixels, {int64_t(kBatch), int64_t(kPixels)});
     step.setInput("labels", batch.labels, {int64_t(kBatch)});
     step.run();

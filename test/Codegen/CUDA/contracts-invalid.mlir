@@ -17,6 +17,11 @@ func.func @width() attributes {cuda.index_bits = 16 : i32} { return }
 
 // -----
 
+// expected-error @below {{'func.func' op expected cuda.tensor_maps to be descriptions of tensor maps, got [{binding = 0 : i64}]}}
+func.func @maps() attributes {cuda.tensor_maps = [{binding = 0 : i64}]} { return }
+
+// -----
+
 func.func @divisor() {
   // expected-error @below {{'plan.scalar' op expected cuda.divisor to be a positive i64, got 0 : i64}}
   %n = plan.scalar 0 {cuda.divisor = 0 : i64} : index

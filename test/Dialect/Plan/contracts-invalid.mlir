@@ -22,6 +22,36 @@ func.func @entries() attributes {plan.guards = [4 : i64]} { return }
 
 // -----
 
+// expected-error @below {{op expected plan.exports to be variants, each with a name and a launch, got [{name = "k"}]}}
+module @missing attributes {plan.exports = [{name = "k"}]} {}
+
+// -----
+
+// expected-error @below {{op expected plan.counts to be the numbers of bindings and scalars, got {bindings = -1 : i64, scalars = 0 : i64}}}
+module @value attributes {plan.counts = {bindings = -1 : i64, scalars = 0 : i64}} {}
+
+// -----
+
+// expected-error @below {{op expected plan.operands to be the dims and the element type of each binding, got [{dims = [], element = f32, name = "x"}]}}
+module @key attributes {plan.operands = [{dims = [], element = f32, name = "x"}]} {}
+
+// -----
+
+// expected-error @below {{op expected plan.constants to be elements of tensors, got [4]}}
+module @constants attributes {plan.constants = [4]} {}
+
+// -----
+
+// expected-error @below {{op expected plan.parameters to be the scope, the key and the type of each parameter, got [{key = "w", scope = "s"}]}}
+module @parameters attributes {plan.parameters = [{scope = "s", key = "w"}]} {}
+
+// -----
+
+// expected-error @below {{op expected plan.variables to be the name, the type and the initial value of each variable, got [{constant = "c", name = "v", type = f32}]}}
+module @variables attributes {plan.variables = [{name = "v", type = f32, constant = "c"}]} {}
+
+// -----
+
 // expected-error @below {{expected a positive number behind 'cyclic', got 0}}
 #cyclic = #plan.partial<cyclic>
 

@@ -50,7 +50,7 @@ func.func @product(%row: index, %later: i1) -> vector<2xf32> {
   return %pair : vector<2xf32>
 }
 
-// Eight rows are a first factor that is read again and again.
+// Eight rows are an operand A that each product reads again.
 // CHECK-LABEL: func.func @few_rows
 // CHECK:         tile.mma %{{.*}}[%{{.*}}], %{{.*}}, %{{.*}} accumulate %{{.*}} : {{.*}}<8x64xbf16>, {{.*}}<32x64xbf16>, {{.*}}<64x32xf32>
 func.func @few_rows(%a: !tile.shared<8x64xbf16>, %b: !tile.shared<32x64xbf16>, %none: !tile.accumulator<64x32xf32>, %row: index, %later: i1) {

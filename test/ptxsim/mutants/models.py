@@ -98,7 +98,7 @@ MODELS = [
     # Blocks that fetch for each other, some of whose tiles lie outside.
     wgmma("matmul_wgmma_columns", 200, 168, 136, "nn", F16, (64, 64, 64, 1, 2, 2, 1, 1, 1, 2, 1)),
     wgmma("matmul_wgmma_cluster", 72, 80, 264, "nt", F16, (64, 32, 64, 1, 3, 1, 1, 1, 1, 2, 2)),
-    # A first factor that goes through registers, of bytes and of words; a second one that threads turn.
+    # An operand A that goes through registers, of bytes and of words; an operand B that threads transpose.
     wgmma("matmul_wgmma_bytes", 96, 128, 640, "nn", BYTES, (128, 32, 128, 1, 3, 1, 1, 1)),
     wgmma("matmul_wgmma_words", 96, 128, 160, "nn", TF32, (128, 32, 32, 2, 3, 1, 1, 1), flags=" allow_tf32"),
     wgmma("matmul_wgmma_turned", 128, 64, 640, "tn", BYTES, (128, 64, 128, 1, 3, 1, 1, 1)),

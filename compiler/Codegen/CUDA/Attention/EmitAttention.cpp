@@ -16,7 +16,7 @@
 //                                          scale the sums
 //                                        sums of values of the last block; store
 //
-// Scores and weights stay in registers. Where warpgroups take turns, one starts its products when
+// Scores and weights stay in registers. Ping-pong warpgroups: one starts its products when
 // the one before it has, so that the softmax of one runs beside the products of the other.
 //
 // Blocks of keys are gone over from the last one that a query of the tile sees down to the first:

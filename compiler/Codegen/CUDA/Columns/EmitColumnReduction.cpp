@@ -4,6 +4,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// A thread owns a vector of neighbouring columns and loops down the rows that are its own; rows of
+// threads share the columns of a block. Each thread combines its rows in registers. Then rows of
+// threads combine through shared memory, a few at a time and in a fixed order.
+//
+// ReductionEmitter, the base class, drives the loop over the reductions of a kernel, as it does for
+// rows (EmitRowReduction.cpp). Other kernels are left alone.
+//
+//===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Common/LaneOps.h"
 #include "compiler/Codegen/CUDA/Common/ReductionEmitter.h"
@@ -66,7 +75,7 @@ private:
   void holdShare();
 
   ColumnReductionAttr config;
-  // Of several parts that take turns, the one of this block, and their number.
+  // Of partial sums over interleaved rows, the one of this block, and their number.
   Value part;
   int64_t parts;
   Value column, columnMask, across, down, count;

@@ -7,6 +7,8 @@
 
 #include "compiler/Codegen/CUDA/Common/Accesses.h"
 
+#include "compiler/Dialect/Plan/IR/Copies.h"
+
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
 using namespace mlir;
@@ -31,15 +33,6 @@ std::optional<Exprs> getSourceCoords(tensor::ExtractSliceOp slice, ArrayRef<Affi
   return source;
 }
 
-/// The tensor that `op` permutes the dims of, computing nothing; null if it does more.
-static Value getTransposed(linalg::GenericOp op) {
-  if (op.getNumDpsInputs() != 1 || op.getNumDpsInits() != 1 || op.getNumReductionLoops() != 0)
-    return nullptr;
-  AffineMap from = op.getIndexingMapsArray()[0], to = op.getIndexingMapsArray()[1];
-  bool isCopy = op.getBlock()->getTerminator()->getOperand(0) == op.getBlock()->getArgument(0);
-  return isCopy && to.isIdentity() && from.isPermutation() ? op.getDpsInputs().front() : Value();
-}
-
 /// For each dim of the result of `collapse` the one of its source that is not of size 1, or the
 /// first if all are; nothing where there are several.
 static std::optional<SmallVector<unsigned>> getLongDims(tensor::CollapseShapeOp collapse) {
@@ -57,10 +50,11 @@ static std::optional<SmallVector<unsigned>> getLongDims(tensor::CollapseShapeOp 
 Value getPermuted(Value tensor, SmallVector<unsigned> &order) {
   order = llvm::to_vector(llvm::seq<unsigned>(0, cast<ShapedType>(tensor.getType()).getRank()));
   auto generic = tensor.getDefiningOp<linalg::GenericOp>();
-  Value source = generic ? getTransposed(generic) : Value();
-  if (!source)
+  AffineMap map = generic ? plan::getPermutationMap(generic) : AffineMap();
+  if (!map)
     return tensor;
-  for (auto [dim, own] : llvm::enumerate(generic.getIndexingMapsArray()[0].getResults()))
+  Value source = generic.getDpsInputs().front();
+  for (auto [dim, own] : llvm::enumerate(map.getResults()))
     order[cast<AffineDimExpr>(own).getPosition()] = dim;
   auto collapse = source.getDefiningOp<tensor::CollapseShapeOp>();
   std::optional<SmallVector<unsigned>> kept = collapse ? getLongDims(collapse) : std::nullopt;

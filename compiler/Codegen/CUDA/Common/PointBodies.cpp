@@ -50,7 +50,7 @@ static std::string whyUnsupported(const KernelInfo &kernel, linalg::LinalgOp op)
   for (AffineMap map : op.getIndexingMapsArray())
     if (map.getNumSymbols() != 0)
       return "expected indexing maps without symbols";
-  // Results of parts that take turns, and partial sums of products, are for strategies of their
+  // Partial sums over interleaved rows, and those of products, are for strategies of their
   // own.
   if ((plan::countCyclicParts(op) > 0 || plan::getPartialSums(op)) && isOutput(kernel, op))
     return "";

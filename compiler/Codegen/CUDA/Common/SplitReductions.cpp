@@ -7,8 +7,8 @@
 //
 // Before kernels are formed, reductions with too few results for the GPU get two steps.
 //
-// Where other ops reduce each row of what a column reduction sums up, rows take turns at being of
-// one part or the next, as many as there may be: one kernel loops over the rows of a part, computes
+// Where other ops reduce each row of what a column reduction sums up, the partial sums interleave
+// rows, and there are as many as there may be: one kernel loops over the rows of a part, computes
 // what each row needs of itself (a mean, a product with a vector, a gradient), and sums up on the
 // way (WalkedRows.cpp).
 //
@@ -361,7 +361,7 @@ linalg::GenericOp Splitter::makeParts(OpBuilder &builder) {
   return partial;
 }
 
-/// The same where iterations take turns: the loop stays as it is, and ops that go over the same
+/// The same where rows interleave: the loop stays as it is, and ops that go over the same
 /// rows still do.
 linalg::GenericOp Splitter::makeWalkedParts(OpBuilder &builder) {
   linalg::GenericOp root = split.root;

@@ -5,9 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Two passes over kernels whose threads need nothing of each other:
-//   -xc-cuda-emit-elementwise   a thread computes a few vectors of neighbouring elements
-//   -xc-cuda-emit-pointwise     a thread computes one element; for every other kernel
+// For kernels whose threads need nothing of each other: a thread computes a few vectors of
+// neighbouring elements. Other kernels are left alone; -xc-cuda-emit-pointwise shares this code.
 //
 // Outputs of one shape are computed together; each further shape has blocks of its own, behind
 // those of the shapes before. A block's elements are (u = 0 .. unroll - 1, t = thread):
@@ -22,6 +21,8 @@
 // the box begins.
 //
 //===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CUDA/Elementwise/EmitElementwise.h"
 
 #include "compiler/Codegen/CUDA/Common/KernelFrame.h"
 #include "compiler/Codegen/CUDA/Common/WorkLimits.h"
@@ -39,19 +40,13 @@ using namespace mlir;
 namespace xc::cuda {
 
 #define GEN_PASS_DEF_EMITELEMENTWISE
-#define GEN_PASS_DEF_EMITPOINTWISE
 #include "compiler/Codegen/CUDA/Passes.h.inc"
 
 namespace {
 
-struct Shape {
-  int64_t threads, vector, unroll;
-  int64_t perBlock() const { return threads * vector * unroll; }
-};
-
 class ElementwiseEmitter {
 public:
-  ElementwiseEmitter(const KernelInfo &kernel, Shape shape)
+  ElementwiseEmitter(const KernelInfo &kernel, ElementwiseShape shape)
       : kernel(kernel), shape(shape), frame(kernel, shape.threads), points(frame.points) {}
 
   LogicalResult run();
@@ -74,7 +69,7 @@ private:
   void emitTail(const Segment &segment, Value first, Value count);
 
   const KernelInfo &kernel;
-  Shape shape;
+  ElementwiseShape shape;
   KernelFrame frame;
   PointEmitter &points;
   /// For outputs that are boxes: where those begin.
@@ -221,6 +216,10 @@ LogicalResult ElementwiseEmitter::run() {
   return frame.finish(blocksBefore);
 }
 
+LogicalResult emitElementwise(const KernelInfo &kernel, ElementwiseShape shape) {
+  return ElementwiseEmitter(kernel, shape).run();
+}
+
 namespace {
 
 struct EmitElementwise final : impl::EmitElementwiseBase<EmitElementwise> {
@@ -229,19 +228,8 @@ struct EmitElementwise final : impl::EmitElementwiseBase<EmitElementwise> {
     if (!config)
       return;
     FailureOr<KernelInfo> kernel = analyzeKernel(getOperation());
-    Shape shape{config.getThreads(), config.getVector(), config.getUnroll()};
-    if (failed(kernel) || failed(ElementwiseEmitter(*kernel, shape).run()))
-      signalPassFailure();
-  }
-};
-
-struct EmitPointwise final : impl::EmitPointwiseBase<EmitPointwise> {
-  void runOnOperation() override {
-    auto config = getOperation()->getAttrOfType<PointwiseAttr>(plan::kConfigAttr);
-    if (!config)
-      return;
-    FailureOr<KernelInfo> kernel = analyzeKernel(getOperation());
-    if (failed(kernel) || failed(ElementwiseEmitter(*kernel, {config.getThreads(), 1, 1}).run()))
+    ElementwiseShape shape{config.getThreads(), config.getVector(), config.getUnroll()};
+    if (failed(kernel) || failed(emitElementwise(*kernel, shape)))
       signalPassFailure();
   }
 };

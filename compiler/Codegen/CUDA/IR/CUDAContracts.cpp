@@ -31,6 +31,24 @@ template <int64_t least> static bool isNumber(Attribute value) {
   return number && number.getType().isSignlessInteger(64) && number.getInt() >= least;
 }
 
+static bool isInteger(Attribute value) { return isa<IntegerAttr>(value); }
+
+/// What the runtime encodes a tensor map of: sizes and strides are maps of scalars. The last
+/// three are those of a map that gathers windows (im2col).
+static constexpr plan::Field kTensorMapFields[] = {
+    {"binding", isNumber<0>, true},
+    {"type", plan::isA<TypeAttr>, true},
+    {"box", plan::isA<DenseI64ArrayAttr>, true},
+    {"span", isInteger, true},
+    {"sizes", plan::isA<AffineMapAttr>, true},
+    {"strides", plan::isA<AffineMapAttr>, true},
+    {"offset", plan::isA<AffineMapAttr>, false},
+    {"tf32", plan::isA<UnitAttr>, false},
+    {"lower", plan::isA<DenseI64ArrayAttr>, false},
+    {"upper", plan::isA<DenseI64ArrayAttr>, false},
+    {"steps", plan::isA<DenseI64ArrayAttr>, false},
+};
+
 static constexpr plan::Contract kContracts[] = {
     {kIndexBitsAttr, plan::isOn<FunctionOpInterface>, "functions", isIndexWidth, "32 or 64 as i32"},
     {kSelectionAttr, plan::isOn<FunctionOpInterface>, "functions", plan::isA<SelectionAttr>,
@@ -40,8 +58,8 @@ static constexpr plan::Contract kContracts[] = {
      "a unit"},
     {kScalarsAttr, plan::isOn<FunctionOpInterface>, "functions", plan::isA<DenseI64ArrayAttr>,
      "an array of i64"},
-    {kTensorMapsAttr, plan::isOn<FunctionOpInterface>, "functions", plan::isArrayOf<DictionaryAttr>,
-     "dictionaries"},
+    {kTensorMapsAttr, plan::isOn<FunctionOpInterface>, "functions",
+     plan::isArrayOfRecords<kTensorMapFields>, "descriptions of tensor maps"},
     {kDivisorAttr, plan::isOn<plan::ScalarOp>, "plan.scalar", isNumber<1>, "a positive i64"},
     {kSharedOffsetAttr, plan::isAnywhere, "buffers", isNumber<0>, "an i64 that is not negative"},
     {kTensorMapOrdinalAttr, plan::isAnywhere, "tensor maps", isNumber<0>,

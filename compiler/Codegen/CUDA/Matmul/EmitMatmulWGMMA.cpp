@@ -16,9 +16,9 @@
 //                                               compute the outputs; store them
 //
 // The ring of stages runs on from tile to tile, so that the first steps of a tile are fetched while
-// the outputs of the tile before are computed. Where warpgroups take turns, each team works on
-// tiles of its own, which follow one another in the ring: the outputs of one team are computed and
-// stored while the other team multiplies.
+// the outputs of the tile before are computed. Ping-pong warpgroups each work on
+// tiles of their own, which follow one another in the ring: one computes and stores the outputs of
+// its tile while the other one multiplies.
 //
 // Operands keep their own order: a tile's lines run along k, or along the operand's own dim, which
 // wgmma reads transposed if elements have 16 bits. If they have not, such an operand is operand A

@@ -328,7 +328,7 @@ double estimateWGMMAPlan(const Target &target, const MatmulProblem &problem,
   int64_t blocks = countBlocks(problem, plan);
   int64_t steps = llvm::divideCeil(countSteps(problem, plan.tileK), plan.split);
   int64_t busiest = llvm::divideCeil(blocks, getClusterRoom(target, plan.split * cluster));
-  // Blocks of one multiprocessor take turns: one stores while the other one multiplies.
+  // Blocks of one multiprocessor overlap: one stores while the other one multiplies.
   double together = std::min<double>(plan.blocks, busiest);
   double multiply = getMultiplyCycles(problem, plan, together),
          fetch = getFetchCycles(target, problem, plan, blocks, together);
@@ -344,7 +344,7 @@ double estimateWGMMAPlan(const Target &target, const MatmulProblem &problem,
     start += kMeetCycles;
   }
   double cycles = start + busiest * (steps * step + store / together) + store * (1 - 1 / together);
-  // Teams that take turns store while the other one multiplies; half as many threads store a tile.
+  // Ping-pong warpgroups store while the other one multiplies; half as many threads store a tile.
   if (plan.turns > 1)
     cycles = start + busiest * std::max(steps * step, (steps * step + 2 * store) / 2) + 2 * store;
   // The tensor cores are busy, everywhere and for long.
@@ -526,7 +526,7 @@ static bool canShareWork(const MatmulProblem &problem, const Shape &shape, int64
   bool wastesRows = shape.tileM > 64 && problem.m <= shape.tileM / 2;
   // Where pixels are what takes time, columns that are multiplied for nothing do not show in it.
   bool wastesColumns = problem.isConvolution() && problem.n <= shape.tileN / 2;
-  // Teams that take turns on one multiprocessor do what two blocks would.
+  // Ping-pong warpgroups of one multiprocessor do what two blocks would.
   bool isDouble = shape.turns > 1 && (blocks > 1 || split > 1);
   return canSplit && !wastesRows && !wastesColumns && !isDouble;
 }

@@ -7,6 +7,7 @@
 
 #include "compiler/Codegen/CUDA/Matmul/TiledAccess.h"
 #include "compiler/Codegen/CUDA/Common/Accesses.h"
+#include "compiler/Dialect/Plan/IR/Copies.h"
 
 using namespace mlir;
 
@@ -196,12 +197,9 @@ Value getCopied(Operation *op, SmallVector<AffineExpr> &coords) {
     return slice.getSource();
   }
   auto generic = dyn_cast<linalg::GenericOp>(op);
-  if (!generic || generic.getNumDpsInputs() != 1 || generic.getNumDpsInits() != 1 ||
-      generic.getNumReductionLoops() != 0 || !generic.getIndexingMapsArray()[1].isIdentity() ||
-      cast<linalg::YieldOp>(generic.getBlock()->getTerminator()).getOperand(0) !=
-          generic.getBlock()->getArgument(0))
+  AffineMap map = generic ? plan::getCopyMap(generic) : AffineMap();
+  if (!map)
     return nullptr;
-  AffineMap map = generic.getIndexingMapsArray()[0];
   coords = llvm::map_to_vector(map.getResults(),
                                [&](AffineExpr expr) { return expr.replaceDims(coords); });
   return generic.getDpsInputs().front();

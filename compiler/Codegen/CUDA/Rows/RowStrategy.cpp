@@ -222,10 +222,11 @@ std::optional<Choice> RowChooser::chooseHeldRows(std::optional<int64_t> rows, in
   // are cheaper than registers: more rows are in flight on a multiprocessor.
   int64_t threads = getMostThreads(covered, vector, 32);
   int64_t most = kRowValuesPerThread / getRegistersPerElement(group);
-  // Where as much is written as is read, shorter blocks keep both mixed, if they take turns at all.
+  // Where as much is written as is read, shorter blocks keep both mixed, if there are several
+  // waves.
   int64_t perThread = length <= 1024 ? most : most / 2;
-  bool takeTurns = !rows || *rows * 32 > kernel.target->multiprocessors * int64_t(1024);
-  if (group.writesRows() && takeTurns)
+  bool hasWaves = !rows || *rows * 32 > kernel.target->multiprocessors * int64_t(1024);
+  if (group.writesRows() && hasWaves)
     perThread = std::min(most, kRowBytesPerThread / std::max<int64_t>(1, bytes));
   while (threads >= 32 && threads < mostThreads && threads * perThread < length)
     threads *= 2;

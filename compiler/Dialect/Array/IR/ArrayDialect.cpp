@@ -8,6 +8,7 @@
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
 #include "compiler/Dialect/Array/IR/AttentionGradientOp.h"
 #include "compiler/Dialect/Array/IR/Demands.h"
+#include "compiler/Dialect/Array/IR/Requirements.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -52,6 +53,7 @@ void ArrayDialect::initialize() {
 #include "compiler/Dialect/Array/IR/ArrayOps.cpp.inc"
       >();
   addOperations<AttentionGradientOp>();
+  attachRequirements(getContext());
 }
 
 Operation *ArrayDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,

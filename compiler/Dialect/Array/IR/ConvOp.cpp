@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/Demands.h"
+#include "compiler/Dialect/Array/IR/Requirements.h"
 #include "compiler/Dialect/Array/IR/Sizes.h"
 #include "compiler/Dialect/Array/IR/SpreadConv.h"
 #include "compiler/Dialect/Array/IR/WinogradConv.h"
@@ -199,6 +200,64 @@ LogicalResult ConvOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedT
         countPlaces(sizes, sizes.size(getInput(), dims.inputDim(spatial)),
                     sizes.size(getFilter(), dims.filterDim(spatial)), window);
   return reifyAs(getType(), std::move(result), builder, shapes);
+}
+
+/// Demands that dim `dim` of `tensor` divides into `groups`.
+static void requireMultiple(Value tensor, int64_t dim, int64_t groups,
+                            RequirementBuilder &requirements) {
+  SizeBuilder &sizes = requirements.getSizes();
+  std::string whole;
+  llvm::raw_string_ostream(whole) << "expected dim " << dim << " of " << tensor.getType()
+                                  << " to be a multiple of " << groups << " groups";
+  OpFoldResult size = sizes.size(tensor, dim), count = sizes.constant(groups);
+  requirements.require(size, plan::Comparison::Equal, sizes.mul(sizes.floorDiv(size, count), count),
+                       whole);
+}
+
+/// Demands that the groups of a grouped convolution are whole, and of the filter's size.
+static void requireGroups(ConvOp op, RequirementBuilder &requirements) {
+  SizeBuilder &sizes = requirements.getSizes();
+  ConvDimsAttr dims = op.getDims();
+  Value input = op.getInput(), filter = op.getFilter();
+  int64_t feature = dims.inputDim(ConvDimsAttr::kFeature),
+          filterInput = dims.filterDim(ConvDimsAttr::kFilterInput);
+  int64_t featureGroups = op.getFeatureGroups(), batchGroups = op.getBatchGroups();
+  int64_t groups = std::max(featureGroups, batchGroups); // one of them is 1
+  std::string what;
+  llvm::raw_string_ostream text(what);
+  text << "expected dim " << feature << " of " << input.getType() << " to be ";
+  if (featureGroups != 1)
+    text << featureGroups << " groups of ";
+  text << "dim " << filterInput << " of " << filter.getType();
+  requirements.require(sizes.size(input, feature), plan::Comparison::Equal,
+                       sizes.mul(sizes.size(filter, filterInput), sizes.constant(featureGroups)),
+                       what);
+  if (batchGroups != 1)
+    requireMultiple(input, dims.inputDim(ConvDimsAttr::kBatch), batchGroups, requirements);
+  if (groups != 1)
+    requireMultiple(filter, dims.filterDim(ConvDimsAttr::kFilterOutput), groups, requirements);
+}
+
+void reifyRequirements(ConvOp op, RequirementBuilder &requirements) {
+  SizeBuilder &sizes = requirements.getSizes();
+  ConvDimsAttr dims = op.getDims();
+  requireGroups(op, requirements);
+  SmallVector<WindowDim> window = op.getWindow();
+  for (int64_t label : dims.getOutput()) {
+    if (label == ConvDimsAttr::kBatch || label == ConvDimsAttr::kFeature)
+      continue;
+    OpFoldResult size = sizes.size(op.getFilter(), dims.filterDim(label)),
+                 count = countPlaces(sizes, sizes.size(op.getInput(), dims.inputDim(label)), size,
+                                     window[label]);
+    requirements.requirePositions(op.getInput(), dims.inputDim(label), size, count,
+                                  op.getType().getDimSize(dims.outputDim(label)));
+  }
+  if (op.getBatchGroups() == 1)
+    requirements.requireAgreementWithResult(op.getInput(), dims.inputDim(ConvDimsAttr::kBatch),
+                                            dims.outputDim(ConvDimsAttr::kBatch));
+  requirements.requireAgreementWithResult(op.getFilter(),
+                                          dims.filterDim(ConvDimsAttr::kFilterOutput),
+                                          dims.outputDim(ConvDimsAttr::kFeature));
 }
 
 //===----------------------------------------------------------------------===//

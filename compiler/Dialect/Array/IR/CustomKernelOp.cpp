@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Dialect/Array/IR/Requirements.h"
 #include "compiler/Dialect/Kernel/IR/CustomKernel.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
@@ -57,6 +58,35 @@ LogicalResult CustomKernelOp::reifyResultShapes(OpBuilder &builder,
                                                  : builder.getIndexAttr(dim));
   }
   return success();
+}
+
+/// The kernel gets the low half of an i32.
+static void requireNarrowScalars(CustomKernelOp op, RequirementBuilder &requirements) {
+  for (auto [index, scalar] : llvm::enumerate(op.getScalars()))
+    if (cast<TypeAttr>(op.getScalarTypesAttr()[index]).getValue().isInteger(32))
+      requirements.require(getAsOpFoldResult(scalar), plan::Comparison::AtMost,
+                           requirements.getSizes().constant(INT32_MAX),
+                           "expected scalar " + Twine(index) + " to fit i32");
+}
+
+/// Demands no more blocks than CUDA launches along an axis.
+static void requireSmallGrid(CustomKernelOp op, RequirementBuilder &requirements) {
+  constexpr int64_t most[] = {INT32_MAX, 65535, 65535};
+  for (int axis = 0; axis < 3; ++axis) {
+    AffineMap blocks = op.getGrid().getSubMap({static_cast<unsigned>(axis)});
+    if (isa<AffineConstantExpr>(blocks.getResult(0)))
+      continue;
+    Value count = affine::AffineApplyOp::create(requirements.getBuilder(), op.getLoc(), blocks,
+                                                op.getScalars());
+    requirements.require(
+        count, plan::Comparison::AtMost, requirements.getSizes().constant(most[axis]),
+        "expected a grid of at most " + Twine(most[axis]) + " blocks along axis " + Twine(axis));
+  }
+}
+
+void reifyRequirements(CustomKernelOp op, RequirementBuilder &requirements) {
+  requireNarrowScalars(op, requirements);
+  requireSmallGrid(op, requirements);
 }
 
 } // namespace xc::array

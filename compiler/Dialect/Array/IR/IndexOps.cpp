@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Dialect/Array/IR/Requirements.h"
 
 using namespace mlir;
 
@@ -42,13 +43,33 @@ LogicalResult TakeOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
   return success();
 }
 
+/// The sizes of an operand with those of the indices in place of one.
+static SmallVector<OpFoldResult> takenSizes(TakeOp op, SizeBuilder &sizeBuilder) {
+  SmallVector<OpFoldResult> sizes = sizeBuilder.sizes(op.getOperand());
+  SmallVector<OpFoldResult> indexSizes = sizeBuilder.sizes(op.getIndices());
+  auto *position = sizes.erase(sizes.begin() + op.getAxis());
+  sizes.insert(position, indexSizes.begin(), indexSizes.end());
+  return sizes;
+}
+
 LogicalResult TakeOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
   SizeBuilder sizeBuilder(builder, getLoc());
-  SmallVector<OpFoldResult> sizes = sizeBuilder.sizes(getOperand());
-  SmallVector<OpFoldResult> indexSizes = sizeBuilder.sizes(getIndices());
-  auto *position = sizes.erase(sizes.begin() + getAxis());
-  sizes.insert(position, indexSizes.begin(), indexSizes.end());
-  return reifyAs(getType(), std::move(sizes), builder, shapes);
+  return reifyAs(getType(), takenSizes(*this, sizeBuilder), builder, shapes);
+}
+
+/// Demands an element along each of `axes` where the result has any.
+template <typename Op>
+static void requireElements(Op op, ArrayRef<int64_t> axes, RequirementBuilder &requirements) {
+  ReifiedRankedShapedTypeDims shapes;
+  (void)op.reifyResultShapes(requirements.getBuilder(), shapes);
+  for (int64_t axis : axes)
+    requirements.requireElement(shapes.front(), op.getOperand(), axis, ", to take");
+}
+
+void reifyRequirements(TakeOp op, RequirementBuilder &requirements) {
+  int64_t axis = op.getAxis();
+  requireElements(op, axis, requirements);
+  requirements.requireResultSizes(takenSizes(op, requirements.getSizes()));
 }
 
 LogicalResult TakeAlongAxisOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
@@ -79,6 +100,15 @@ LogicalResult TakeAlongAxisOp::reifyResultShapes(OpBuilder &builder,
   return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getIndices()), builder, shapes);
 }
 
+void reifyRequirements(TakeAlongAxisOp op, RequirementBuilder &requirements) {
+  int64_t axis = op.getAxis();
+  for (int64_t dim = 0, rank = op.getType().getRank(); dim < rank; ++dim)
+    if (dim != axis)
+      requirements.requireEqualDims(op.getIndices(), dim, op.getOperand(), dim);
+  requireElements(op, axis, requirements);
+  requirements.requireShapeOfResult(op.getIndices());
+}
+
 //===----------------------------------------------------------------------===//
 // Gather and scatter
 //===----------------------------------------------------------------------===//
@@ -97,6 +127,15 @@ static FailureOr<Dims> gatherShape(const RuleContext &rule, RankedTensorType ope
   return shape;
 }
 
+/// Demands index vectors of as many components as there are axes.
+static void requireComponents(Value indices, int64_t components, RequirementBuilder &requirements) {
+  SizeBuilder &sizes = requirements.getSizes();
+  int64_t last = cast<RankedTensorType>(indices.getType()).getRank() - 1;
+  requirements.require(sizes.size(indices, last), plan::Comparison::Equal,
+                       sizes.constant(components),
+                       "expected index vectors of " + Twine(components) + " components");
+}
+
 LogicalResult GatherOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                          Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
   RuleContext rule{location, getOperationName()};
@@ -112,14 +151,25 @@ LogicalResult GatherOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   return success();
 }
 
+/// The sizes of the indices but their components, then those of the operand that they leave.
+static SmallVector<OpFoldResult> gatheredSizes(GatherOp op, SizeBuilder &sizeBuilder) {
+  SmallVector<OpFoldResult> sizes = sizeBuilder.sizes(op.getIndices());
+  sizes.pop_back();
+  for (int64_t dim = 0; dim < op.getOperand().getType().getRank(); ++dim)
+    if (!llvm::is_contained(op.getAxes(), dim))
+      sizes.push_back(sizeBuilder.size(op.getOperand(), dim));
+  return sizes;
+}
+
 LogicalResult GatherOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
   SizeBuilder sizeBuilder(builder, getLoc());
-  SmallVector<OpFoldResult> sizes = sizeBuilder.sizes(getIndices());
-  sizes.pop_back();
-  for (int64_t dim = 0; dim < getOperand().getType().getRank(); ++dim)
-    if (!llvm::is_contained(getAxes(), dim))
-      sizes.push_back(sizeBuilder.size(getOperand(), dim));
-  return reifyAs(getType(), std::move(sizes), builder, shapes);
+  return reifyAs(getType(), gatheredSizes(*this, sizeBuilder), builder, shapes);
+}
+
+void reifyRequirements(GatherOp op, RequirementBuilder &requirements) {
+  requireComponents(op.getIndices(), op.getAxes().size(), requirements);
+  requireElements(op, op.getAxes(), requirements);
+  requirements.requireResultSizes(gatheredSizes(op, requirements.getSizes()));
 }
 
 LogicalResult ScatterOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
@@ -142,6 +192,17 @@ LogicalResult ScatterOp::inferReturnTypes(MLIRContext *, std::optional<Location>
 LogicalResult ScatterOp::reifyResultShapes(OpBuilder &builder,
                                            ReifiedRankedShapedTypeDims &shapes) {
   return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getOperand()), builder, shapes);
+}
+
+void reifyRequirements(ScatterOp op, RequirementBuilder &requirements) {
+  requireComponents(op.getIndices(), op.getAxes().size(), requirements);
+  int64_t batchRank = op.getIndices().getType().getRank() - 1;
+  for (int64_t dim = 0; dim < batchRank; ++dim)
+    requirements.requireEqualDims(op.getUpdates(), dim, op.getIndices(), dim);
+  for (int64_t dim = 0, window = batchRank, rank = op.getType().getRank(); dim < rank; ++dim)
+    if (!llvm::is_contained(op.getAxes(), dim))
+      requirements.requireEqualDims(op.getUpdates(), window++, op.getOperand(), dim);
+  requirements.requireShapeOfResult(op.getOperand());
 }
 
 LogicalResult ScatterOp::verify() {

@@ -7,6 +7,7 @@
 
 #include "compiler/Dialect/Array/IR/Demands.h"
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+#include "compiler/Dialect/Array/IR/Requirements.h"
 
 using namespace mlir;
 
@@ -31,6 +32,12 @@ LogicalResult ArgSortOp::inferReturnTypes(MLIRContext *context, std::optional<Lo
 LogicalResult ArgSortOp::reifyResultShapes(OpBuilder &builder,
                                            ReifiedRankedShapedTypeDims &shapes) {
   return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getOperand()), builder, shapes);
+}
+
+void reifyRequirements(ArgSortOp op, RequirementBuilder &requirements) {
+  requirements.requireCounted(requirements.getSizes().size(op.getOperand(), op.getAxis()),
+                              op.getType().getElementType());
+  requirements.requireShapeOfResult(op.getOperand());
 }
 
 //===----------------------------------------------------------------------===//
@@ -60,6 +67,17 @@ LogicalResult TopKOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedT
   if (failed(reifyAs(getValues().getType(), sizes, builder, shapes)))
     return failure();
   return reifyAs(getIndices().getType(), sizes, builder, shapes);
+}
+
+void reifyRequirements(TopKOp op, RequirementBuilder &requirements) {
+  int64_t axis = op.getAxis();
+  requirements.requireLength(op.getOperand(), axis, op.getK());
+  requirements.requireCounted(requirements.getSizes().size(op.getOperand(), axis),
+                              op.getIndices().getType().getElementType());
+  for (int64_t dim = 0, rank = op.getOperand().getType().getRank(); dim < rank; ++dim)
+    for (int64_t number : {0, 1})
+      if (dim != axis)
+        requirements.requireAgreementWithResult(op.getOperand(), dim, dim, number);
 }
 
 LogicalResult TopKOp::verify() {
@@ -107,6 +125,12 @@ LogicalResult SearchSortedOp::inferReturnTypes(MLIRContext *context,
 LogicalResult SearchSortedOp::reifyResultShapes(OpBuilder &builder,
                                                 ReifiedRankedShapedTypeDims &shapes) {
   return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getValues()), builder, shapes);
+}
+
+void reifyRequirements(SearchSortedOp op, RequirementBuilder &requirements) {
+  requirements.requireCounted(requirements.getSizes().size(op.getSorted(), 0),
+                              op.getType().getElementType());
+  requirements.requireShapeOfResult(op.getValues());
 }
 
 } // namespace xc::array

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Dialect/Array/IR/Requirements.h"
 
 #include "mlir/IR/PatternMatch.h"
 
@@ -85,6 +86,19 @@ LogicalResult MatMulOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShape
   sizes.push_back(sizeBuilder.size(getLhs(), lhsRank - (getTransposeA() ? 1 : 2)));
   sizes.push_back(sizeBuilder.size(getRhs(), rhsRank - (getTransposeB() ? 2 : 1)));
   return reifyAs(getType(), std::move(sizes), builder, shapes);
+}
+
+void reifyRequirements(MatMulOp op, RequirementBuilder &requirements) {
+  int64_t rank = op.getType().getRank();
+  int64_t lhsRank = op.getLhs().getType().getRank(), rhsRank = op.getRhs().getType().getRank();
+  requirements.requireBroadcastDims(op.getOperands(), rank - 2, /*trailing=*/2);
+  int64_t rows = lhsRank - (op.getTransposeA() ? 1 : 2),
+          inner = lhsRank - (op.getTransposeA() ? 2 : 1),
+          otherInner = rhsRank - (op.getTransposeB() ? 1 : 2),
+          columns = rhsRank - (op.getTransposeB() ? 2 : 1);
+  requirements.requireAgreement(op.getLhs(), inner, op.getRhs(), otherInner);
+  requirements.requireAgreementWithResult(op.getLhs(), rows, rank - 2);
+  requirements.requireAgreementWithResult(op.getRhs(), columns, rank - 1);
 }
 
 /// What `value` transposes in its last two dims and in no other; null if it does not.
@@ -200,6 +214,22 @@ LogicalResult DotGeneralOp::reifyResultShapes(OpBuilder &builder,
   for (int64_t dim : freeDims(getRhs().getType().getRank(), getRhsBatch(), getRhsContract()))
     sizes.push_back(sizeBuilder.size(getRhs(), dim));
   return reifyAs(getType(), std::move(sizes), builder, shapes);
+}
+
+void reifyRequirements(DotGeneralOp op, RequirementBuilder &requirements) {
+  int64_t next = 0;
+  for (auto [left, right] : llvm::zip_equal(op.getLhsBatch(), op.getRhsBatch())) {
+    requirements.requireAgreement(op.getLhs(), left, op.getRhs(), right);
+    requirements.requireAgreementWithResult(op.getLhs(), left, next++);
+  }
+  for (auto [left, right] : llvm::zip_equal(op.getLhsContract(), op.getRhsContract()))
+    requirements.requireAgreement(op.getLhs(), left, op.getRhs(), right);
+  for (int64_t dim :
+       freeDims(op.getLhs().getType().getRank(), op.getLhsBatch(), op.getLhsContract()))
+    requirements.requireAgreementWithResult(op.getLhs(), dim, next++);
+  for (int64_t dim :
+       freeDims(op.getRhs().getType().getRank(), op.getRhsBatch(), op.getRhsContract()))
+    requirements.requireAgreementWithResult(op.getRhs(), dim, next++);
 }
 
 } // namespace xc::array

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+#include "compiler/Dialect/Array/IR/Requirements.h"
 #include "compiler/Dialect/Array/IR/Sizes.h"
 
 #include "mlir/IR/Matchers.h"
@@ -57,17 +58,32 @@ static FailureOr<RankedTensorType> inferPlaces(const RuleContext &rule, AdaptorT
   return RankedTensorType::get(shape, type.getElementType());
 }
 
+/// How many positions `window` has over each dim of `operand`.
+static SmallVector<OpFoldResult> countPositions(SizeBuilder &sizes, Value operand,
+                                                ArrayRef<WindowDim> window) {
+  SmallVector<OpFoldResult> positions;
+  for (auto [dim, windowDim] : llvm::enumerate(window)) {
+    OpFoldResult size = sizes.size(operand, dim);
+    positions.push_back(windowDim.isTrivial()
+                            ? size
+                            : countPlaces(sizes, size, sizes.constant(windowDim.size), windowDim));
+  }
+  return positions;
+}
+
 static LogicalResult reifyPlaces(OpBuilder &builder, Value operand, ArrayRef<WindowDim> window,
                                  Value result, ReifiedRankedShapedTypeDims &shapes) {
   SizeBuilder sizes(builder, result.getLoc());
-  SmallVector<OpFoldResult> places;
-  for (auto [dim, windowDim] : llvm::enumerate(window)) {
-    OpFoldResult size = sizes.size(operand, dim);
-    places.push_back(windowDim.isTrivial()
-                         ? size
-                         : countPlaces(sizes, size, sizes.constant(windowDim.size), windowDim));
-  }
-  return reifyAs(result.getType(), std::move(places), builder, shapes);
+  return reifyAs(result.getType(), countPositions(sizes, operand, window), builder, shapes);
+}
+
+/// Demands that `window` has as many positions over `operand` as `type` says.
+static void requirePositions(Value operand, ArrayRef<WindowDim> window, RankedTensorType type,
+                             ArrayRef<OpFoldResult> positions, RequirementBuilder &requirements) {
+  for (auto [dim, windowDim] : llvm::enumerate(window))
+    if (!windowDim.isTrivial())
+      requirements.requirePositions(operand, dim, requirements.getSizes().constant(windowDim.size),
+                                    positions[dim], type.getDimSize(dim));
 }
 
 LogicalResult ReduceWindowOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
@@ -82,6 +98,15 @@ LogicalResult ReduceWindowOp::inferReturnTypes(MLIRContext *, std::optional<Loca
 LogicalResult ReduceWindowOp::reifyResultShapes(OpBuilder &builder,
                                                 ReifiedRankedShapedTypeDims &shapes) {
   return reifyPlaces(builder, getOperand(), getWindowDims(), getResult(), shapes);
+}
+
+void reifyRequirements(ReduceWindowOp op, RequirementBuilder &requirements) {
+  SmallVector<WindowDim> window = op.getWindowDims();
+  requirePositions(op.getOperand(), window, op.getType(),
+                   countPositions(requirements.getSizes(), op.getOperand(), window), requirements);
+  for (auto [dim, windowDim] : llvm::enumerate(window))
+    if (windowDim.isTrivial())
+      requirements.requireAgreementWithResult(op.getOperand(), dim, dim);
 }
 
 LogicalResult ReduceWindowOp::verify() {
@@ -120,6 +145,24 @@ LogicalResult SelectAndScatterOp::inferReturnTypes(MLIRContext *, std::optional<
 LogicalResult SelectAndScatterOp::reifyResultShapes(OpBuilder &builder,
                                                     ReifiedRankedShapedTypeDims &shapes) {
   return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getOperand()), builder, shapes);
+}
+
+void reifyRequirements(SelectAndScatterOp op, RequirementBuilder &requirements) {
+  SizeBuilder &sizes = requirements.getSizes();
+  SmallVector<OpFoldResult> positions = countPositions(sizes, op.getOperand(), op.getWindowDims());
+  RankedTensorType source = op.getSource().getType();
+  requirePositions(op.getOperand(), op.getWindowDims(), source, positions, requirements);
+  // An element of the source for each position.
+  for (auto [dim, count] : llvm::enumerate(positions)) {
+    if (source.isDynamicDim(dim))
+      requirements.require(
+          sizes.size(op.getSource(), dim), plan::Comparison::Equal, count,
+          "expected dim " + Twine(dim) +
+              " of the source to be the positions of the window along that of the operand");
+    else if (op.getWindowDims()[dim].isTrivial())
+      requirements.requireAgreement(op.getOperand(), dim, op.getSource(), dim);
+  }
+  requirements.requireShapeOfResult(op.getOperand());
 }
 
 LogicalResult SelectAndScatterOp::verify() {

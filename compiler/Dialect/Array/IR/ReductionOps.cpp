@@ -6,7 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Dialect/Array/IR/Demands.h"
 #include "compiler/Dialect/Array/IR/ElementwiseFolds.h"
+#include "compiler/Dialect/Array/IR/Requirements.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"
 
@@ -43,6 +45,21 @@ static LogicalResult reifyReduction(OpBuilder &builder, Value operand, ArrayRef<
   return reifyAs(result.getType(), std::move(sizes), builder, shapes);
 }
 
+/// Demands that what the types of `results` say of the dims that are kept is what `operand` says.
+static void requireKeptDims(Value operand, ArrayRef<int64_t> axes, bool keepdims,
+                            unsigned resultCount, RequirementBuilder &requirements) {
+  int64_t kept = 0;
+  for (int64_t dim = 0, rank = cast<RankedTensorType>(operand.getType()).getRank(); dim < rank;
+       ++dim) {
+    bool isReduced = llvm::is_contained(axes, dim);
+    if (!isReduced)
+      for (unsigned number = 0; number < resultCount; ++number)
+        requirements.requireAgreementWithResult(operand, dim, kept, number);
+    if (!isReduced || keepdims)
+      ++kept;
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Reduce
 //===----------------------------------------------------------------------===//
@@ -54,6 +71,13 @@ LogicalResult ReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
 
 LogicalResult ReduceOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
   return reifyReduction(builder, getOperand(), getAxes(), getKeepdims(), getResult(), shapes);
+}
+
+void reifyRequirements(ReduceOp op, RequirementBuilder &requirements) {
+  if (op->hasAttr(kCountedAttr))
+    requirements.requireCounted(requirements.getSizes().size(op.getOperand(), op.getAxes().front()),
+                                op.getType().getElementType());
+  requireKeptDims(op.getOperand(), op.getAxes(), op.getKeepdims(), 1, requirements);
 }
 
 LogicalResult verifyReduction(Operation *op, ReduceKind kind, Type element) {
@@ -178,6 +202,16 @@ LogicalResult ReduceWithOp::reifyResultShapes(OpBuilder &builder,
   return success();
 }
 
+void reifyRequirements(ReduceWithOp op, RequirementBuilder &requirements) {
+  Value first = op.getOperands().front();
+  // What is not reduced stays what it is.
+  int64_t rank = op.getAxes().empty() ? 0 : cast<RankedTensorType>(first.getType()).getRank();
+  for (Value operand : op.getOperands().drop_front())
+    for (int64_t dim = 0; dim < rank; ++dim)
+      requirements.requireEqualDims(first, dim, operand, dim);
+  requireKeptDims(first, op.getAxes(), op.getKeepdims(), op.getNumResults(), requirements);
+}
+
 LogicalResult ReduceWithOp::verifyRegions() {
   if (getInit().size() != getOperands().size())
     return emitOpError("expected an initial value for each of ")
@@ -273,6 +307,20 @@ static LogicalResult inferArg(const RuleContext &rule, AdaptorT adaptor,
   return success();
 }
 
+/// Demands an element to find for each line, and that its index can be counted.
+template <typename Op> static void requireIndexOfExtreme(Op op, RequirementBuilder &requirements) {
+  Value operand = op.getOperand();
+  int64_t axis = op.getAxis();
+  SizeBuilder &sizes = requirements.getSizes();
+  SmallVector<OpFoldResult> keptSizes;
+  for (int64_t dim = 0, rank = op.getOperand().getType().getRank(); dim < rank; ++dim)
+    if (dim != axis)
+      keptSizes.push_back(sizes.size(operand, dim));
+  requirements.requireElement(keptSizes, operand, axis, ", to find the index of");
+  requirements.requireCounted(sizes.size(operand, axis), op.getType().getElementType());
+  requireKeptDims(operand, axis, op.getKeepdims(), 1, requirements);
+}
+
 LogicalResult ArgMaxOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                          Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
   return inferArg({location, getOperationName()}, adaptor, inferred);
@@ -283,6 +331,10 @@ LogicalResult ArgMaxOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShape
   return reifyReduction(builder, getOperand(), axis, getKeepdims(), getResult(), shapes);
 }
 
+void reifyRequirements(ArgMaxOp op, RequirementBuilder &requirements) {
+  requireIndexOfExtreme(op, requirements);
+}
+
 LogicalResult ArgMinOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                          Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
   return inferArg({location, getOperationName()}, adaptor, inferred);
@@ -291,6 +343,10 @@ LogicalResult ArgMinOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
 LogicalResult ArgMinOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
   int64_t axis = getAxis();
   return reifyReduction(builder, getOperand(), axis, getKeepdims(), getResult(), shapes);
+}
+
+void reifyRequirements(ArgMinOp op, RequirementBuilder &requirements) {
+  requireIndexOfExtreme(op, requirements);
 }
 
 } // namespace xc::array

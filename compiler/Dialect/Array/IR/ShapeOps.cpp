@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Dialect/Array/IR/Requirements.h"
 #include "compiler/Dialect/Array/IR/Sizes.h"
 
 #include "mlir/IR/PatternMatch.h"
@@ -104,6 +105,11 @@ LogicalResult TransposeOp::reifyResultShapes(OpBuilder &builder,
   return reifyAs(getType(), std::move(sizes), builder, shapes);
 }
 
+void reifyRequirements(TransposeOp op, RequirementBuilder &requirements) {
+  for (auto [dim, source] : llvm::enumerate(op.getPermutation()))
+    requirements.requireAgreementWithResult(op.getOperand(), source, dim);
+}
+
 LogicalResult ReverseOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
                                           Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
   auto type = cast<RankedTensorType>(adaptor.getOperand().getType());
@@ -114,6 +120,10 @@ LogicalResult ReverseOp::inferReturnTypes(MLIRContext *, std::optional<Location>
 LogicalResult ReverseOp::reifyResultShapes(OpBuilder &builder,
                                            ReifiedRankedShapedTypeDims &shapes) {
   return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getOperand()), builder, shapes);
+}
+
+void reifyRequirements(ReverseOp op, RequirementBuilder &requirements) {
+  requirements.requireResultSizes(requirements.getSizes().sizes(op.getOperand()));
 }
 
 //===----------------------------------------------------------------------===//
@@ -149,16 +159,31 @@ LogicalResult SliceOp::inferReturnTypes(MLIRContext *, std::optional<Location> l
   return success();
 }
 
-LogicalResult SliceOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
-  SizeBuilder sizeBuilder(builder, getLoc());
+/// The sizes that the ranges of a slice come to.
+static SmallVector<OpFoldResult> slicedSizes(SliceOp op, SizeBuilder &sizeBuilder) {
   SmallVector<OpFoldResult> sizes;
-  for (auto [dim, start, limit, stride] : llvm::enumerate(getStarts(), getLimits(), getStrides())) {
-    OpFoldResult end = ShapedType::isDynamic(limit) ? sizeBuilder.size(getOperand(), dim)
+  for (auto [dim, start, limit, stride] :
+       llvm::enumerate(op.getStarts(), op.getLimits(), op.getStrides())) {
+    OpFoldResult end = ShapedType::isDynamic(limit) ? sizeBuilder.size(op.getOperand(), dim)
                                                     : sizeBuilder.constant(limit);
     OpFoldResult span = sizeBuilder.sub(end, sizeBuilder.constant(start));
     sizes.push_back(sizeBuilder.ceilDiv(span, sizeBuilder.constant(stride)));
   }
-  return reifyAs(getType(), std::move(sizes), builder, shapes);
+  return sizes;
+}
+
+LogicalResult SliceOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
+  SizeBuilder sizeBuilder(builder, getLoc());
+  return reifyAs(getType(), slicedSizes(*this, sizeBuilder), builder, shapes);
+}
+
+void reifyRequirements(SliceOp op, RequirementBuilder &requirements) {
+  SizeBuilder &sizes = requirements.getSizes();
+  for (auto [dim, start, limit] : llvm::enumerate(op.getStarts(), op.getLimits()))
+    requirements.require(sizes.constant(ShapedType::isDynamic(limit) ? start : limit),
+                         plan::Comparison::AtMost, sizes.size(op.getOperand(), dim),
+                         "expected a slice within dim " + Twine(dim) + " of the operand");
+  requirements.requireResultSizes(slicedSizes(op, sizes));
 }
 
 LogicalResult DynamicUpdateSliceOp::inferReturnTypes(MLIRContext *,
@@ -185,6 +210,13 @@ LogicalResult DynamicUpdateSliceOp::inferReturnTypes(MLIRContext *,
 LogicalResult DynamicUpdateSliceOp::reifyResultShapes(OpBuilder &builder,
                                                       ReifiedRankedShapedTypeDims &shapes) {
   return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getOperand()), builder, shapes);
+}
+
+void reifyRequirements(DynamicUpdateSliceOp op, RequirementBuilder &requirements) {
+  // An update without elements fits anywhere.
+  if (!llvm::is_contained(op.getUpdate().getType().getShape(), 0))
+    requirements.requireBox(op.getOperand(), requirements.getSizes().sizes(op.getUpdate()));
+  requirements.requireShapeOfResult(op.getOperand());
 }
 
 //===----------------------------------------------------------------------===//
@@ -222,14 +254,28 @@ LogicalResult ConcatenateOp::inferReturnTypes(MLIRContext *, std::optional<Locat
   return success();
 }
 
+/// The sizes that the parts make together.
+static SmallVector<OpFoldResult> joinedSizes(ConcatenateOp op, SizeBuilder &sizeBuilder) {
+  SmallVector<OpFoldResult> sizes = sizeBuilder.sizes(op.getOperands().front());
+  OpFoldResult &joined = sizes[op.getAxis()];
+  for (Value operand : op.getOperands().drop_front())
+    joined = sizeBuilder.add(joined, sizeBuilder.size(operand, op.getAxis()));
+  return sizes;
+}
+
 LogicalResult ConcatenateOp::reifyResultShapes(OpBuilder &builder,
                                                ReifiedRankedShapedTypeDims &shapes) {
   SizeBuilder sizeBuilder(builder, getLoc());
-  SmallVector<OpFoldResult> sizes = sizeBuilder.sizes(getOperands().front());
-  OpFoldResult &joined = sizes[getAxis()];
-  for (Value operand : getOperands().drop_front())
-    joined = sizeBuilder.add(joined, sizeBuilder.size(operand, getAxis()));
-  return reifyAs(getType(), std::move(sizes), builder, shapes);
+  return reifyAs(getType(), joinedSizes(*this, sizeBuilder), builder, shapes);
+}
+
+void reifyRequirements(ConcatenateOp op, RequirementBuilder &requirements) {
+  Value first = op.getOperands().front();
+  for (Value part : op.getOperands().drop_front())
+    for (int64_t dim = 0, axis = op.getAxis(), rank = op.getType().getRank(); dim < rank; ++dim)
+      if (dim != axis)
+        requirements.requireEqualDims(part, dim, first, dim);
+  requirements.requireResultSizes(joinedSizes(op, requirements.getSizes()));
 }
 
 LogicalResult SplitOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
@@ -297,19 +343,24 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc
   return success();
 }
 
+/// The sizes that an operand comes to with what is put around and between its elements.
+static SmallVector<OpFoldResult> paddedSizes(PadOp op, SizeBuilder &sizeBuilder) {
+  SmallVector<OpFoldResult> sizes = sizeBuilder.sizes(op.getOperand());
+  for (auto [dim, size] : llvm::enumerate(sizes)) {
+    int64_t interior = op.getInterior() ? (*op.getInterior())[dim] : 0;
+    size = sizeBuilder.add(spreadSize(sizeBuilder, size, interior + 1),
+                           sizeBuilder.constant(op.getLow()[dim] + op.getHigh()[dim]));
+  }
+  return sizes;
+}
+
 LogicalResult PadOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
   SizeBuilder sizeBuilder(builder, getLoc());
-  SmallVector<OpFoldResult> sizes = sizeBuilder.sizes(getOperand());
-  for (auto [dim, size] : llvm::enumerate(sizes)) {
-    int64_t interior = getInterior() ? (*getInterior())[dim] : 0;
-    if (interior != 0) {
-      OpFoldResult gaps =
-          sizeBuilder.max(sizeBuilder.sub(size, sizeBuilder.constant(1)), sizeBuilder.constant(0));
-      size = sizeBuilder.add(size, sizeBuilder.mul(gaps, sizeBuilder.constant(interior)));
-    }
-    size = sizeBuilder.add(size, sizeBuilder.constant(getLow()[dim] + getHigh()[dim]));
-  }
-  return reifyAs(getType(), std::move(sizes), builder, shapes);
+  return reifyAs(getType(), paddedSizes(*this, sizeBuilder), builder, shapes);
+}
+
+void reifyRequirements(PadOp op, RequirementBuilder &requirements) {
+  requirements.requireResultSizes(paddedSizes(op, requirements.getSizes()));
 }
 
 } // namespace xc::array

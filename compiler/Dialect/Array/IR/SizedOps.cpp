@@ -8,6 +8,9 @@
 #include "compiler/Dialect/Array/IR/SizedOps.h"
 
 #include "compiler/Dialect/Array/IR/Broadcasts.h"
+#include "compiler/Dialect/Array/IR/Demands.h"
+#include "compiler/Dialect/Array/IR/Requirements.h"
+#include "compiler/Dialect/Array/IR/Sizes.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -102,6 +105,20 @@ LogicalResult IotaOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedT
   return reifySized(*this, builder, shapes);
 }
 
+/// The sizes of the result of `op`.
+template <typename Op>
+static SmallVector<OpFoldResult> getResultSizes(Op op, RequirementBuilder &requirements) {
+  ReifiedRankedShapedTypeDims shapes;
+  (void)op.reifyResultShapes(requirements.getBuilder(), shapes);
+  return shapes.front();
+}
+
+void reifyRequirements(IotaOp op, RequirementBuilder &requirements) {
+  if (op->hasAttr(kCountedAttr))
+    requirements.requireCounted(getResultSizes(op, requirements)[op.getAxis()],
+                                op.getType().getElementType());
+}
+
 void IotaOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
   patterns.add<RefineResultType<IotaOp>>(context);
 }
@@ -157,6 +174,20 @@ Repeat getRepeat(BroadcastInDimOp op, int64_t dim) {
   bool isOwn = ShapedType::isDynamic(toSize) &&
                isSizeOf(op.getSizes()[to.getDynamicDimIndex(axis)], op.getOperand(), dim);
   return isOwn ? Repeat::Never : Repeat::AtRunTime;
+}
+
+void reifyRequirements(BroadcastInDimOp op, RequirementBuilder &requirements) {
+  SmallVector<OpFoldResult> resultSizes = getResultSizes(op, requirements);
+  for (auto [dim, axis] : llvm::enumerate(op.getAxes())) {
+    Repeat repeat = getRepeat(op, dim);
+    if (repeat == Repeat::AtRunTime)
+      requirements.require(requirements.getSizes().size(op.getOperand(), dim),
+                           plan::Comparison::OneOrEqual, resultSizes[axis],
+                           "expected dim " + Twine(dim) +
+                               " of the operand to be 1 or the result's dim " + Twine(axis));
+    else if (repeat == Repeat::Never)
+      requirements.requireAgreementWithSize(op.getOperand(), dim, resultSizes[axis]);
+  }
 }
 
 OpFoldResult BroadcastInDimOp::fold(FoldAdaptor adaptor) {
@@ -244,6 +275,29 @@ LogicalResult ReshapeOp::reifyResultShapes(OpBuilder &builder,
   return reifyAs(getType(), std::move(result), builder, shapes);
 }
 
+void reifyRequirements(ReshapeOp op, RequirementBuilder &requirements) {
+  // A size that was found by a division without remainder.
+  RankedTensorType from = op.getOperand().getType(), to = op.getType();
+  int64_t divisor = multiplyKnown(to.getShape());
+  if (op.getSizes().empty() && !to.hasStaticShape() && divisor != 0 &&
+      multiplyKnown(from.getShape()) % divisor == 0)
+    return;
+  SizeBuilder &sizes = requirements.getSizes();
+  auto count = [&](ArrayRef<OpFoldResult> shape) {
+    OpFoldResult product = sizes.constant(1);
+    for (OpFoldResult size : shape)
+      product = sizes.mul(product, size);
+    return product;
+  };
+  std::string what;
+  if (auto demand = op->getAttrOfType<StringAttr>(kDemandAttr))
+    what = demand.str();
+  else
+    llvm::raw_string_ostream(what) << "expected as many elements in " << from << " as in " << to;
+  requirements.require(count(sizes.sizes(op.getOperand())), plan::Comparison::Equal,
+                       count(getResultSizes(op, requirements)), what);
+}
+
 OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
   RankedTensorType type = getType();
   // One `?` in the same place is necessarily the same size, unless there are no elements. A size
@@ -309,6 +363,10 @@ LogicalResult DynamicSliceOp::checkResultType(const RuleContext &rule, RankedTen
 LogicalResult DynamicSliceOp::reifyResultShapes(OpBuilder &builder,
                                                 ReifiedRankedShapedTypeDims &shapes) {
   return reifySized(*this, builder, shapes);
+}
+
+void reifyRequirements(DynamicSliceOp op, RequirementBuilder &requirements) {
+  requirements.requireBox(op.getOperand(), getResultSizes(op, requirements));
 }
 
 void DynamicSliceOp::getCanonicalizationPatterns(RewritePatternSet &patterns,

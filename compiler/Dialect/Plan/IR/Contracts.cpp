@@ -36,21 +36,85 @@ LogicalResult verifyContract(Operation *op, NamedAttribute attribute,
   return success();
 }
 
+bool isRecord(Attribute value, ArrayRef<Field> fields) {
+  auto record = dyn_cast<DictionaryAttr>(value);
+  if (!record)
+    return false;
+  auto isKnown = [&](NamedAttribute entry) {
+    return llvm::any_of(fields, [&](const Field &field) {
+      return field.key == entry.getName() && field.isOf(entry.getValue());
+    });
+  };
+  return llvm::all_of(record, isKnown) && llvm::all_of(fields, [&](const Field &field) {
+           return !field.isRequired || record.contains(field.key);
+         });
+}
+
+//===----------------------------------------------------------------------===//
+// Records
+//===----------------------------------------------------------------------===//
+
+static bool isAny(Attribute) { return true; }
+static bool isCount(Attribute value) {
+  auto number = dyn_cast<IntegerAttr>(value);
+  return number && number.getType().isSignlessInteger(64) && number.getInt() >= 0;
+}
+
+/// A variant of a kernel. What it is configured by, and what was compared, are attributes of the
+/// target's dialect; so are its tensor maps.
+static constexpr Field kExportFields[] = {
+    {"name", isA<StringAttr>, true},
+    {"launch", isA<LaunchAttr>, true},
+    {"guards", isArrayOf<ValueGuardAttr, AlignmentGuardAttr>, false},
+    {"config", isAny, false},
+    {"reason", isA<StringAttr>, false},
+    {"selection", isAny, false},
+    {"parameters", isArrayOf<ArrayAttr>, false},
+    {"tensor_maps", isArrayOf<DictionaryAttr>, false},
+    {"programmatic", isA<UnitAttr>, false},
+    // By ptxas.
+    {"registers", isCount, false},
+    {"spills", isCount, false},
+    {"static_shared", isCount, false},
+};
+static constexpr Field kCountFields[] = {{"bindings", isCount, true}, {"scalars", isCount, true}};
+static constexpr Field kOperandFields[] = {{"dims", isArrayOf<FormulaAttr>, true},
+                                           {"element", isA<TypeAttr>, true}};
+static constexpr Field kParameterFields[] = {{"scope", isA<StringAttr>, true},
+                                             {"key", isA<StringAttr>, true},
+                                             {"type", isA<TypeAttr>, true},
+                                             {"dtype", isA<StringAttr>, false}};
+/// The initial value is a constant or a parameter, by number; zeros where there is none.
+static constexpr Field kVariableFields[] = {{"name", isA<StringAttr>, true},
+                                            {"type", isA<TypeAttr>, true},
+                                            {"dtype", isA<StringAttr>, false},
+                                            {"constant", isCount, false},
+                                            {"parameter", isCount, false}};
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
 static constexpr Contract kContracts[] = {
     // Of modules: one for each target, and one for each kernel within.
     {kTargetAttr, isOn<ModuleOp>, "modules", isA<TargetAttr>, "#plan.target"},
     {kKernelAttr, isOn<ModuleOp>, "modules", isA<UnitAttr>, "a unit"},
     {kImageAttr, isOn<ModuleOp>, "modules", isA<StringAttr>, "a string"},
     {kAssemblyAttr, isOn<ModuleOp>, "modules", isA<StringAttr>, "a string"},
-    {kExportsAttr, isOn<ModuleOp>, "modules", isArrayOf<DictionaryAttr>, "dictionaries"},
-    {kCountsAttr, isOn<ModuleOp>, "modules", isA<DictionaryAttr>, "a dictionary"},
-    {kOperandsAttr, isOn<ModuleOp>, "modules", isA<ArrayAttr>, "an array"},
+    {kExportsAttr, isOn<ModuleOp>, "modules", isArrayOfRecords<kExportFields>,
+     "variants, each with a name and a launch"},
+    {kCountsAttr, isOn<ModuleOp>, "modules", isRecordOf<kCountFields>,
+     "the numbers of bindings and scalars"},
+    {kOperandsAttr, isOn<ModuleOp>, "modules", isArrayOfRecords<kOperandFields>,
+     "the dims and the element type of each binding"},
     {kBytesAttr, isOn<ModuleOp>, "modules", isA<FormulaAttr>, "a formula of symbols"},
     {kFlopsAttr, isOn<ModuleOp>, "modules", isA<FormulaAttr>, "a formula of symbols"},
     {kLocationsAttr, isOn<ModuleOp>, "modules", isArrayOf<StringAttr>, "strings"},
-    {kConstantsAttr, isOn<ModuleOp>, "modules", isA<ArrayAttr>, "an array"},
-    {kParametersAttr, isOn<ModuleOp>, "modules", isA<ArrayAttr>, "an array"},
-    {kVariablesAttr, isOn<ModuleOp>, "modules", isA<ArrayAttr>, "an array"},
+    {kConstantsAttr, isOn<ModuleOp>, "modules", isArrayOf<ElementsAttr>, "elements of tensors"},
+    {kParametersAttr, isOn<ModuleOp>, "modules", isArrayOfRecords<kParameterFields>,
+     "the scope, the key and the type of each parameter"},
+    {kVariablesAttr, isOn<ModuleOp>, "modules", isArrayOfRecords<kVariableFields>,
+     "the name, the type and the initial value of each variable"},
     // Of functions: of programs, of plans, of kernels.
     {kLayoutsAttr, isOn<FunctionOpInterface, FunctionOp>, "functions", isA<StringAttr>, "a string"},
     {kInitAttr, isOn<FunctionOpInterface, FunctionOp>, "functions", isA<UnitAttr>, "a unit"},

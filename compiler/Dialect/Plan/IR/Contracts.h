@@ -42,6 +42,23 @@ template <typename... Types> bool isArrayOf(mlir::Attribute value) {
          llvm::all_of(array, [](mlir::Attribute entry) { return mlir::isa<Types...>(entry); });
 }
 
+/// A key of a record, and what it holds.
+struct Field {
+  llvm::StringLiteral key;
+  bool (*isOf)(mlir::Attribute value);
+  bool isRequired;
+};
+
+/// Whether `value` is a dictionary of such keys and no others.
+bool isRecord(mlir::Attribute value, llvm::ArrayRef<Field> fields);
+template <const auto &fields> bool isRecordOf(mlir::Attribute value) {
+  return isRecord(value, fields);
+}
+template <const auto &fields> bool isArrayOfRecords(mlir::Attribute value) {
+  auto array = mlir::dyn_cast<mlir::ArrayAttr>(value);
+  return array && llvm::all_of(array, isRecordOf<fields>);
+}
+
 } // namespace xc::plan
 
 #endif // XC_DIALECT_PLAN_IR_CONTRACTS_H

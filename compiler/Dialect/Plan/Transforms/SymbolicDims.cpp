@@ -7,6 +7,7 @@
 
 #include "compiler/Dialect/Plan/Transforms/SymbolicDims.h"
 
+#include "compiler/Dialect/Array/IR/ArrayOps.h"
 #include "compiler/Dialect/Plan/IR/FormulaValues.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 #include "compiler/Dialect/Plan/Transforms/LinearForm.h"
@@ -382,6 +383,7 @@ FailureOr<FormulaAttr> SymbolicDims::computeFormula(Value index) {
           return failure();
         return getDim(dim.getSource(), *position);
       })
+      .Case([&](array::DimOp dim) { return getDim(dim.getOperand(), dim.getAxis()); })
       .Case<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp, arith::ExtUIOp,
             arith::TruncIOp>([&](auto cast) { return getFormula(cast.getOperand()); })
       .Case([&](arith::AddIOp) {

@@ -119,7 +119,7 @@ def Tile_AccumulatorType : Tile_Type<"Accumulator", "accumulator"> {
 }
 
 def Tile_FragmentsType : Tile_Type<"Fragments", "fragments"> {
-  let summary = "64 rows of a product's first factor that the 128 threads of a warpgroup hold in registers";
+  let summary = "64 rows of operand A of a product that the 128 threads of a warpgroup hold in registers";
   let description = [{
     `columns` elements of each row along k. Thread t of the warpgroup (warp w = t / 32, lane l = t % 32) holds, for each 32 bytes along k,
     four words: 4 bytes from 4 * (l % 4) on of rows 16 * w + l / 4 and 8 below it, then those 16 bytes further (PTX ISA, "wgmma",

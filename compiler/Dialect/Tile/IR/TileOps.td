@@ -402,7 +402,7 @@ def Tile_MmaOp : Tile_EffectOp<"mma", [AllTypesMatch<["accumulator", "result"]>]
 }
 
 def Tile_ReadFragmentsOp : Tile_EffectOp<"read_fragments"> {
-  let summary = "Read the first factor of a product across its lines";
+  let summary = "Read operand A of a product from a transposed tile";
   let description = [{
     `tile` is k x rows. All threads of a warpgroup execute it; each result has 64 of the rows from `row` on, of lines `k` and those below
     it. Which row of the tile is which row of the fragments is chosen so that a thread's rows are neighbours and no two threads meet in a

@@ -84,7 +84,7 @@ builtin.module @older attributes {plan.target = #plan.target<"cuda", "sm_80">} {
 #b = affine_map<(m, n, k) -> (k, n)>
 #c = affine_map<(m, n, k) -> (m, n)>
 
-// Threads turn the first factor where both lie across k, so its rows may begin at any word.
+// Threads transpose operand A where both operands lie across k, so its rows may begin at any word.
 builtin.module @turned attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
   // CHECK-LABEL: func.func @turned_tf32(
   // CHECK-SAME:    %[[A:.*]]: tensor<4096x4099xf32>, %[[B:.*]]: tensor<4096x4097xf32>

@@ -81,7 +81,7 @@ builtin.module @direct attributes {plan.kernel, plan.target = #plan.target<"cuda
 
 // -----
 
-// A first factor of five rows takes eight in shared memory, which wgmma reads for each eight of its own; those that no box brings are zero.
+// An operand A of five rows takes eight in shared memory, which wgmma reads for each eight of its own; those that no box brings are zero.
 // CHECK-LABEL: func.func @few_rows
 // CHECK:         tile.tensor_map %{{.*}} : memref<320xbf16> -> {{.*}}<5x64xbf16>
 // CHECK:         tile.ring {{.*}}<8x64xbf16>, {{.*}}<64x64xbf16>>
@@ -137,7 +137,7 @@ builtin.module @tails attributes {plan.kernel, plan.target = #plan.target<"cuda"
 
 // -----
 
-// f32 that may be rounded, B's rows contiguous: B is the first factor, read across its lines in halves of a step, and each warp
+// f32 that may be rounded, B's rows contiguous: B is operand A of wgmma, read transposed in halves of a step, and each warp
 // releases a stage. A thread's four neighbours of a row of the product are stored together.
 // CHECK-LABEL: func.func @across
 // CHECK-DAG:     tile.tensor_map %{{.*}} {sizes = {{.*}}, strides = {{.*}}, tf32} : memref<65536xf32> -> {{.*}}<32x32xf32>

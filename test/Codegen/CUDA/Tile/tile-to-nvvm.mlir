@@ -100,7 +100,7 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
     return
   }
 
-  // A first factor of eight lines is read again for each eight: their distance, 64 in units of the descriptor where there are more lines, is zero.
+  // An operand A of eight rows is read again for each eight: their distance, 64 in units of the descriptor where there are more rows, is zero.
   // CHECK-LABEL: llvm.func @few_rows
   // CHECK-DAG:     %[[FEW:.*]] = llvm.mlir.constant(4611686018427453440 : i64)
   // CHECK-DAG:     %[[MORE:.*]] = llvm.mlir.constant(4611686293305360384 : i64)

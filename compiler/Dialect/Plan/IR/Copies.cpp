@@ -1,0 +1,28 @@
+//===- Copies.cpp - Ops that move elements and compute nothing ------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Plan/IR/Copies.h"
+
+using namespace mlir;
+
+namespace xc::plan {
+
+AffineMap getCopyMap(linalg::GenericOp op) {
+  if (op.getNumDpsInputs() != 1 || op.getNumDpsInits() != 1 || op.getNumReductionLoops() != 0)
+    return {};
+  Block *body = op.getBlock();
+  bool isCopy = body->getTerminator()->getOperand(0) == body->getArgument(0);
+  return isCopy && op.getIndexingMapsArray()[1].isIdentity() ? op.getIndexingMapsArray()[0]
+                                                             : AffineMap();
+}
+
+AffineMap getPermutationMap(linalg::GenericOp op) {
+  AffineMap map = getCopyMap(op);
+  return map && map.isPermutation() ? map : AffineMap();
+}
+
+} // namespace xc::plan
