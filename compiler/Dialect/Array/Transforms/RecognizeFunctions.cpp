@@ -109,6 +109,7 @@ std::optional<double> Evaluator::compute(Operation *op, ArrayRef<double> x) {
       .Case([&](TanhOp) { return std::tanh(x[0]); })
       .Case([&](ErfOp) { return std::erf(x[0]); })
       .Case([&](SigmoidOp) { return 1 / (1 + std::exp(-x[0])); })
+      .Case([&](IsNanOp) { return Number(std::isnan(x[0])); })
       .Case([&](ConvertOp convert) {
         bool isNumber = isa<FloatType>(convert.getType().getElementType());
         return isNumber ? Number(x[0]) : std::nullopt;
