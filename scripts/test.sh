@@ -170,6 +170,7 @@ run_stage() {
       make_step frontends scripts/setup.sh --frontends &&
         run stablehlo build/frontends/bin/python test/stablehlo/run.py --build build/dev --share="$stablehlo_share" &&
         run stablehlo-damaged build/frontends/bin/python test/stablehlo/run.py --build build/dev --share="$stablehlo_share" --mutate=300 &&
+        run stablehlo-kernels build/frontends/bin/python test/stablehlo/kernels.py --build build/dev &&
         run python-jax build/frontends/bin/python test/python/run.py --build build/dev --filter='[Jj]ax|test_onnx' ;;
     torch) # PyTorch is large, so no stage installs it: docs/testing.md says how to
       run torch "$(command -v build/torch-env/bin/python || echo /usr/bin/python3)" test/torch/run.py --build build/dev ;;

@@ -45,6 +45,11 @@ static void addCleanup(OpPassManager &pm) {
   pm.addPass(createMergeEqualOps());
 }
 
+static void addRecognition(OpPassManager &pm, const CompileOptions &options) {
+  if (options.recognize)
+    pm.addPass(array::createRecognize());
+}
+
 static void addGradients(OpPassManager &pm, ArrayRef<Gradient> gradients) {
   for (const Gradient &gradient : gradients) {
     array::DifferentiateOptions differentiate;
@@ -71,6 +76,7 @@ static void addInputPasses(OpPassManager &pm, const CompileOptions &options,
     // Gradients want functions without calls, and all shapes.
     pm.addPass(array::createInferShapes());
     pm.addPass(createStateDemands());
+    addRecognition(pm, options);
     addGradients(pm, called);
     pm.addPass(createInlineCalls());
   }
@@ -104,6 +110,9 @@ static void addArrayPasses(OpPassManager &pm, const CompileOptions &options,
   pm.addNestedPass<func::FuncOp>(array::createFixDims());
   pm.addPass(array::createInferShapes());
   pm.addPass(createStateDemands());
+  addCleanup(pm);
+  // Gradients of what is whole are whole.
+  addRecognition(pm, options);
   addCleanup(pm);
   addGradients(pm, gradients);
   if (!gradients.empty())

@@ -42,6 +42,8 @@ struct CompileOptions {
   bool fastMath = false;
   bool allowTF32 = false; // for f32 matrix products on GPUs
   bool lineInfo = false;
+  /// Make softmax and attention whole that the program writes in smaller ops.
+  bool recognize = true;
   /// Put several ops into one kernel where that is possible.
   bool fuse = true;
   /// Let temporaries whose lifetimes are apart share memory.

@@ -312,6 +312,8 @@ bool Parser::parseOne(const llvm::opt::Arg &argument) {
     return compile.wgmma = false, true;
   case OPT_no_shipped_tuning:
     return compile.shippedTuning = false, true;
+  case OPT_no_recognition:
+    return compile.recognize = false, true;
   case OPT_no_fusion:
     return compile.fuse = false, true;
   case OPT_no_reuse:

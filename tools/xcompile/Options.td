@@ -48,6 +48,7 @@ def tuning : J<"tuning", "FILE", "CUDA: take the configurations of kernels from 
 def no_shipped_tuning : F<"no-shipped-tuning", "CUDA: configure products as the model says, also where others were measured for them">;
 def ptxas : J<"ptxas", "PATH", "Assemble PTX with this ptxas (default: the one on PATH, if any; off: PTX only)">;
 def line_info : F<"line-info", "Put source lines into PTX">;
+def no_recognition : F<"no-recognition", "Leave softmax and attention in the small ops that the program writes them in">;
 def no_fusion : F<"no-fusion", "Give every op a kernel of its own, to see what each costs">;
 def no_reuse : F<"no-reuse", "Let no two temporaries share memory, to find reads of stale values (XCR_TEMPORARIES=separate at run time)">;
 def threads : Short<"j", "N", "Compile kernels on N threads (default: all cores)">;

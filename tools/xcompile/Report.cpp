@@ -9,6 +9,7 @@
 
 #include "compiler/Codegen/CUDA/Common/Occupancy.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
+#include "compiler/Dialect/Array/IR/Demands.h"
 #include "compiler/Dialect/Plan/IR/PlanInitOps.h"
 #include "tools/common/Printable.h"
 
@@ -335,6 +336,15 @@ static llvm::json::Object describeInit(plan::FunctionOp init) {
                             {"results", std::move(results)}};
 }
 
+/// What the program wrote in smaller ops, and how often.
+static llvm::json::Object describeRecognized(ModuleOp module) {
+  llvm::json::Object recognized;
+  if (auto counts = module->getAttrOfType<DictionaryAttr>(array::kRecognizedAttr))
+    for (NamedAttribute entry : counts)
+      recognized[entry.getName().getValue()] = cast<IntegerAttr>(entry.getValue()).getInt();
+  return recognized;
+}
+
 static llvm::json::Object describeTarget(ModuleOp target) {
   llvm::StringMap<unsigned> launches, initLaunches;
   std::optional<llvm::json::Object> init;
@@ -364,9 +374,13 @@ static llvm::json::Object describeTarget(ModuleOp target) {
         describeKernel(kernel, count, initLaunches.lookup(*kernel.getSymName()), arch));
   }
   llvm::json::Object description{
-      {"target", getTargetName(target)}, {"launches", total},
-      {"generic_launches", onGeneric},   {"generic_kernels", std::move(generic)},
-      {"layouts", std::move(layouts)},   {"kernels", std::move(kernels)}};
+      {"target", getTargetName(target)},
+      {"launches", total},
+      {"generic_launches", onGeneric},
+      {"generic_kernels", std::move(generic)},
+      {"layouts", std::move(layouts)},
+      {"kernels", std::move(kernels)},
+      {"recognized", describeRecognized(target->getParentOfType<ModuleOp>())}};
   if (init)
     description["init"] = std::move(*init);
   return description;
@@ -383,6 +397,9 @@ static void printText(const llvm::json::Object &target, StringRef name, llvm::ra
     separator = ", ";
   }
   stream << (target.getArray("generic_kernels")->empty() ? "\n" : ")\n");
+  for (const auto &[what, times] : *target.getObject("recognized"))
+    stream << "  recognized in smaller ops: " << what.str() << ", "
+           << count(*times.getAsInteger(), "time", "times") << "\n";
   for (const auto &[function, layout] : *target.getObject("layouts"))
     stream << "  @" << function.str() << ": " << *layout.getAsString() << "\n";
   if (const llvm::json::Object *init = target.getObject("init")) {

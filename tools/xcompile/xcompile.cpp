@@ -148,7 +148,7 @@ static std::string describeFlags(const xc::CommandLine &command) {
   return "--target=" + llvm::join(options.targets, ",") + " -O" + std::to_string(options.optLevel) +
          (options.fastMath ? " --fast-math" : "") + (options.allowTF32 ? " --allow-tf32" : "") +
          (options.lineInfo ? " --line-info" : "") + (options.fuse ? "" : " --no-fusion") +
-         (options.wgmma ? "" : " --no-wgmma") +
+         (options.recognize ? "" : " --no-recognition") + (options.wgmma ? "" : " --no-wgmma") +
          (options.shippedTuning ? "" : " --no-shipped-tuning") +
          (options.reuse ? "" : " --no-reuse") + others;
 }

@@ -240,6 +240,9 @@ LogicalResult ArrayDialect::verifyOperationAttribute(Operation *op, NamedAttribu
     return verifyDimRange(func, attribute.getValue());
   if (isa<VariableOp, ParameterOp>(op) && attribute.getName() == dtypeAttr)
     return success();
+  if (isa<ModuleOp>(op) && attribute.getName() == kRecognizedAttr &&
+      isa<DictionaryAttr>(attribute.getValue()))
+    return success();
   if (isa<TakeOp, ReshapeOp>(op) && attribute.getName() == kDemandAttr &&
       isa<StringAttr>(attribute.getValue()))
     return success();

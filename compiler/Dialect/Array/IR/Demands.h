@@ -37,6 +37,9 @@ inline constexpr llvm::StringLiteral kCountedAttr = "array.counted";
 /// elements are zeros.
 inline constexpr llvm::StringLiteral kFirstPlacesAttr = "array.first_places";
 
+/// On a module: what has been recognized in it, and how often.
+inline constexpr llvm::StringLiteral kRecognizedAttr = "array.recognized";
+
 /// In a location's metadata: the name of the op that the user wrote. Locations of the user's own
 /// have other metadata, or none.
 inline constexpr llvm::StringLiteral kOriginAttr = "array.origin";

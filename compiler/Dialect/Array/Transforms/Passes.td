@@ -96,6 +96,37 @@ def KeepAttention : Pass<"xc-array-keep-attention", "::mlir::ModuleOp"> {
                         "Whether some target has a kernel for 16 queries or more, and for gradients">];
 }
 
+def Recognize : Pass<"xc-array-recognize", "::mlir::ModuleOp"> {
+  let summary = "Make whole what programs write in smaller ops";
+  let description = [{
+    Exporters write attention, norms and the like in small ops, of which there are no kernels as good as those of the ops. A table of
+    recognizers finds:
+
+    - softmax: `exp(x - m) / sum(exp(x - m))` or times the inverse, where `m` is a maximum;
+    - attention: a product, scales, masks, softmax, a product. Dims may be in any order, with dims of size 1 among them; scales may be on
+      the scores or on an operand; masks may be added, or chosen by `array.select` (of -infinity, or a number of at most -1000);
+    - shared heads: keys and values that are repeated for each query head;
+    - causal masks: positions that are compared, or a constant, make `causal` and `window`; masks that hide nothing go;
+    - transposes of heads: a transpose between two reshapes, of which the second merges what the first has split;
+    - rotations: halves of the last dim that rotary embeddings join again become a dim of their own;
+    - layer and RMS norms, then their scales and biases;
+    - GELU and SiLU, by the values of an expression and not by its ops.
+
+    Scores are then computed in `f32` and not rounded in between. Queries that see no key give 0 where -infinity gave NaN. Nothing is
+    recognized of which something in between is used elsewhere. What has been found, and how often, is in the module's attribute
+    `array.recognized`. Example:
+    ```mlir
+    %m = array.reduce max, %x axes = [1] keepdims : tensor<4x8xf32> -> tensor<4x1xf32>         // input
+    %s = array.sub %x, %m : (tensor<4x8xf32>, tensor<4x1xf32>) -> tensor<4x8xf32>
+    %e = array.exp %s : tensor<4x8xf32>
+    %t = array.reduce sum, %e axes = [1] keepdims : tensor<4x8xf32> -> tensor<4x1xf32>
+    %y = array.div %e, %t : (tensor<4x8xf32>, tensor<4x1xf32>) -> tensor<4x8xf32>
+    %y = array.softmax %x axis = 1 : tensor<4x8xf32>                                           // output
+    ```
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect"];
+}
+
 def ResolveExtents : Pass<"xc-array-resolve-extents", "::mlir::func::FuncOp"> {
   let summary = "Compute with device-bounded dims on arrays of their bounds";
   let description = [{

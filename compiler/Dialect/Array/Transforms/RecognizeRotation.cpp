@@ -1,0 +1,201 @@
+//===- RecognizeRotation.cpp - Rotated pairs of halves --------------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Rotary embeddings take the last dim in two halves and join what they compute of them: either
+// `[a * c - b * s, b * c + a * s]`, or `[-b, a]`, mostly as `x * c + [-b, a] * s`. Halves and joins
+// are copies. As array.rope does it, there is none: the halves become a dim of their own, along
+// which the operand is reversed.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dialect/Array/IR/Sizes.h"
+#include "compiler/Dialect/Array/Transforms/Recognizers.h"
+#include "compiler/Dialect/Array/Transforms/Views.h"
+
+using namespace mlir;
+
+namespace xc::array {
+
+static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+namespace {
+/// Half `index` of the last dim of `whole`.
+struct Half {
+  Value whole;
+  int64_t index = 0;
+};
+} // namespace
+
+static std::optional<Half> asHalf(Value value) {
+  auto slice = value.getDefiningOp<SliceOp>();
+  if (!slice)
+    return std::nullopt;
+  RankedTensorType whole = typeOf(slice.getOperand()), type = typeOf(value);
+  int64_t last = type.getRank() - 1, size = type.getDimSize(last);
+  for (int64_t dim = 0; dim <= last; ++dim) {
+    bool isAll = slice.getStarts()[dim] == 0 && whole.getDimSize(dim) == type.getDimSize(dim) &&
+                 (!type.isDynamicDim(dim) || ShapedType::isDynamic(slice.getLimits()[dim]));
+    if (slice.getStrides()[dim] != 1 || (dim < last && !isAll))
+      return std::nullopt;
+  }
+  int64_t start = slice.getStarts()[last];
+  if (ShapedType::isDynamic(size) || size == 0 || mulSizes(size, 2) != whole.getDimSize(last) ||
+      start % size != 0)
+    return std::nullopt;
+  return Half{slice.getOperand(), start / size};
+}
+
+namespace {
+
+/// The halves as a dim before the last.
+class Pairs {
+public:
+  Pairs(Value whole, ExpressionBuilder &e) : e(e), type(typeOf(whole)) {
+    // What reads at other places is read as it is in memory.
+    auto convert = whole.getDefiningOp<ConvertOp>();
+    if (convert && isa<FloatType>(typeOf(convert.getOperand()).getElementType()))
+      whole = convert.getOperand();
+    SmallVector<int64_t> shape(type.getShape());
+    shape.back() /= 2;
+    shape.insert(shape.end() - 1, 2);
+    sizes = e.dynamicSizes(whole);
+    pairs = e.make<ReshapeOp>(typeOf(whole).clone(shape), whole, sizes);
+  }
+  Value getOwn() { return e.convert(pairs, type.getElementType()); }
+  /// The other half at each place, with the sign that it has in `[-b, a]`.
+  Value getOthers() {
+    return e.mul(e.convert(e.make<ReverseOp>(pairs, ArrayRef<int64_t>{type.getRank() - 1}),
+                           type.getElementType()),
+                 e.constant({-1.0, 1.0}, {2, 1}, getOwn()));
+  }
+  /// `factor` of a half, for both.
+  Value spread(Value factor) {
+    int64_t rank = typeOf(factor).getRank();
+    return rank == 0 ? factor : e.make<ExpandDimsOp>(factor, ArrayRef<int64_t>{rank - 1});
+  }
+  Value join(Value value) { return e.make<ReshapeOp>(type, value, sizes); }
+
+private:
+  ExpressionBuilder &e;
+  RankedTensorType type;
+  SmallVector<Value> sizes;
+  Value pairs;
+};
+
+/// `half * factor`.
+struct Term {
+  Half half;
+  Value factor;
+};
+
+} // namespace
+
+static std::optional<Term> asTerm(Value value) {
+  auto mul = value.getDefiningOp<MulOp>();
+  if (!mul || !mul->hasOneUse())
+    return std::nullopt;
+  for (auto [half, factor] :
+       {std::pair(mul.getLhs(), mul.getRhs()), std::pair(mul.getRhs(), mul.getLhs())})
+    if (std::optional<Half> found = asHalf(half);
+        found && typeOf(half).getShape() == typeOf(value).getShape())
+      return Term{*found, factor};
+  return std::nullopt;
+}
+
+/// `[a * c - b * s, b * c + a * s]`.
+static Value matchRotated(Value first, Value second, ExpressionBuilder &e) {
+  auto sub = first.getDefiningOp<SubOp>();
+  auto add = second.getDefiningOp<AddOp>();
+  if (!sub || !add || !sub->hasOneUse() || !add->hasOneUse())
+    return {};
+  std::optional<Term> ac = asTerm(sub.getLhs()), bs = asTerm(sub.getRhs()),
+                      bc = asTerm(add.getLhs()), as = asTerm(add.getRhs());
+  if (!ac || !bs || !bc || !as)
+    return {};
+  if (bc->half.index == 0)
+    std::swap(bc, as);
+  Value whole = ac->half.whole;
+  bool fits = ac->half.index == 0 && bs->half.index == 1 && bc->half.index == 1 &&
+              as->half.index == 0 && bs->half.whole == whole && bc->half.whole == whole &&
+              as->half.whole == whole && ac->factor == bc->factor && bs->factor == as->factor;
+  if (!fits)
+    return {};
+  Pairs pairs(whole, e);
+  return pairs.join(e.add(e.mul(pairs.getOwn(), pairs.spread(ac->factor)),
+                          e.mul(pairs.getOthers(), pairs.spread(bs->factor))));
+}
+
+/// What `value`, `[-b, a]`, is made of; null if it is something else.
+static Value matchSwapped(Value value) {
+  auto concatenate = value.getDefiningOp<ConcatenateOp>();
+  if (!concatenate || concatenate->getNumOperands() != 2 ||
+      int64_t(concatenate.getAxis()) != typeOf(value).getRank() - 1)
+    return {};
+  auto neg = concatenate->getOperand(0).getDefiningOp<NegOp>();
+  std::optional<Half> b = neg ? asHalf(neg.getOperand()) : std::nullopt,
+                      a = asHalf(concatenate->getOperand(1));
+  return a && b && a->whole == b->whole && a->index == 0 && b->index == 1 ? a->whole : Value();
+}
+
+/// The last dim of `factor` in halves, as a dim of their own.
+static Value splitLast(Value factor, ExpressionBuilder &e) {
+  RankedTensorType type = typeOf(factor);
+  SmallVector<int64_t> shape(type.getShape());
+  shape.back() /= 2;
+  shape.insert(shape.end() - 1, 2);
+  return e.make<ReshapeOp>(type.clone(shape), factor, e.dynamicSizes(factor));
+}
+
+Value recognizeRotary(Operation *root, ExpressionBuilder &e) {
+  auto add = dyn_cast<AddOp>(root);
+  if (!add)
+    return {};
+  RankedTensorType type = typeOf(root->getResult(0));
+  auto asProduct = [&](Value value) {
+    auto mul = value.getDefiningOp<MulOp>();
+    return mul && mul->hasOneUse() && typeOf(value) == type ? mul : MulOp();
+  };
+  for (auto [own, turned] :
+       {std::pair(add.getLhs(), add.getRhs()), std::pair(add.getRhs(), add.getLhs())}) {
+    MulOp byCosine = asProduct(own), bySine = asProduct(turned);
+    if (!byCosine || !bySine)
+      return {};
+    for (int side : {0, 1}) {
+      Value whole = matchSwapped(bySine->getOperand(side)), sine = bySine->getOperand(1 - side);
+      if (!whole || !bySine->getOperand(side).hasOneUse() || typeOf(whole) != type ||
+          !llvm::is_contained(byCosine->getOperands(), whole))
+        continue;
+      Value cosine = byCosine.getLhs() == whole ? byCosine.getRhs() : byCosine.getLhs();
+      int64_t size = type.getShape().back();
+      if (typeOf(cosine).getRank() == 0 || typeOf(sine).getRank() == 0 ||
+          typeOf(cosine).getShape().back() != size || typeOf(sine).getShape().back() != size)
+        continue;
+      Pairs pairs(whole, e);
+      return pairs.join(e.add(e.mul(pairs.getOwn(), splitLast(cosine, e)),
+                              e.mul(pairs.getOthers(), splitLast(sine, e))));
+    }
+  }
+  return {};
+}
+
+Value recognizeRotation(Operation *root, ExpressionBuilder &e) {
+  auto concatenate = dyn_cast<ConcatenateOp>(root);
+  RankedTensorType type = typeOf(root->getResult(0));
+  if (!concatenate || root->getNumOperands() != 2 || !isa<FloatType>(type.getElementType()) ||
+      int64_t(concatenate.getAxis()) != type.getRank() - 1)
+    return {};
+  Value first = root->getOperand(0), second = root->getOperand(1), result;
+  if (Value whole = matchSwapped(root->getResult(0))) {
+    Pairs pairs(whole, e);
+    result = pairs.join(pairs.getOthers());
+  } else {
+    result = matchRotated(first, second, e);
+  }
+  return result ? e.finish(result, type) : Value();
+}
+
+} // namespace xc::array

@@ -1,0 +1,65 @@
+//===- Recognizers.h - Ops that programs write in smaller ones -*- C++ -*--===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A recognizer looks at one op, the last of a pattern, and gives what replaces its result, or null.
+// It builds nothing unless it matches. Ops in between have no users outside of the pattern.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_DIALECT_ARRAY_TRANSFORMS_RECOGNIZERS_H
+#define XC_DIALECT_ARRAY_TRANSFORMS_RECOGNIZERS_H
+
+#include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+
+namespace xc::array {
+
+/// `exp(x - m) / sum(exp(x - m))` with a maximum m: array.softmax.
+mlir::Value recognizeSoftmax(mlir::Operation *root, ExpressionBuilder &e);
+/// `softmax(q * k^T * scale + mask) * v`: array.attention.
+mlir::Value recognizeAttention(mlir::Operation *root, ExpressionBuilder &e);
+/// Attention whose keys and values are repeated for each query head: attention with fewer heads.
+mlir::Value recognizeSharedHeads(mlir::Operation *root, ExpressionBuilder &e);
+/// Attention whose mask, or a part of it, says that no query sees later keys: `causal`, `window`.
+mlir::Value recognizeCausalMask(mlir::Operation *root, ExpressionBuilder &e);
+
+/// `d / sqrt(mean(d * d) + epsilon)`: array.layer_norm or array.rms_norm, without scale and bias.
+mlir::Value recognizeNorm(mlir::Operation *root, ExpressionBuilder &e);
+/// A norm's product, or sum, with a vector: its scale, or bias.
+mlir::Value recognizeNormScale(mlir::Operation *root, ExpressionBuilder &e);
+/// An expression that has the values of GELU or SiLU: array.gelu, array.silu.
+mlir::Value recognizeFunction(mlir::Operation *root, ExpressionBuilder &e);
+/// Halves of the last dim that are joined as those of a rotation: without slices and a join.
+mlir::Value recognizeRotation(mlir::Operation *root, ExpressionBuilder &e);
+/// `x * c + [-b, a] * s` of the halves `a` and `b` of `x`, likewise.
+mlir::Value recognizeRotary(mlir::Operation *root, ExpressionBuilder &e);
+/// A transpose between reshapes that split dims and merge the same parts: a transpose of dims.
+mlir::Value recognizeTranspose(mlir::Operation *root, ExpressionBuilder &e);
+
+/// The ops of a pattern, with which they may go.
+class MatchedOps {
+public:
+  void add(mlir::Operation *op) { ops.insert(op); }
+  void add(llvm::ArrayRef<mlir::Operation *> more) { ops.insert(more.begin(), more.end()); }
+  void add(const MatchedOps &more) { ops.insert(more.ops.begin(), more.ops.end()); }
+  /// Whether only `root` and these ops use these ops, but for those that convert `operand`.
+  bool areUsedBy(mlir::Operation *root, mlir::Value operand = {}) const {
+    return llvm::all_of(ops, [&](mlir::Operation *op) {
+      if (operand && llvm::isa<ConvertOp>(op) && op->getOperand(0) == operand)
+        return true;
+      return llvm::all_of(op->getUsers(), [&](mlir::Operation *user) {
+        return user == root || ops.contains(user);
+      });
+    });
+  }
+
+private:
+  llvm::SmallPtrSet<mlir::Operation *, 16> ops;
+};
+
+} // namespace xc::array
+
+#endif // XC_DIALECT_ARRAY_TRANSFORMS_RECOGNIZERS_H
