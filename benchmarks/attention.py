@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Attention beside torch's (cuDNN's and the others' kernels), in one run on a GPU.
 
-    attention.py build --build=build/dev --out=DIR [--candidates] [--filter=REGEX] [WORKLOAD...]   compiles modules; needs no GPU
+    attention.py build --build=build/dev --out=DIR [--target=cuda:sm_90a] [--candidates] [--filter=REGEX] [WORKLOAD...]
+                                                                                                   compiles modules; needs no GPU
     attention.py run --out=DIR [--lib=libxcr.so] [--filter=REGEX] [--iterations=N]                 checks and times them; needs torch
 
 `build` compiles each workload as the compiler would by itself, with --candidates in other configurations beside it too, one module each, and
@@ -60,9 +61,13 @@ def mlir(work):
             f"  %r = array.attention %q, %k, %v {clauses}scale = {work['d'] ** -0.5:.9e} : ({q}, {k}, {k}) -> {q}\n  return %r : {q}\n}}\n")
 
 
-def candidates(work, kernel="attention"):
+def candidates(work, kernel="attention", mma=False):
     """Warpgroups, keys, stages, stages of queries, heads in a group, ping-pong, cluster, serpentine. Of the gradient of keys and values, `keys`
-    are queries."""
+    are queries. On mma.sync: warpgroups, keys, stages, held queries, heads in a group."""
+    if mma:
+        blocks, held = ((16, 32, 48, 64), (0,)) if kernel != "attention" else ((32, 64, 96, 128), (0, 1))
+        return [(warpgroups, keys, stages, hold, 8 if work["causal"] else 1) for warpgroups in (1, 2) for keys in blocks for stages in (2, 3)
+                for hold in held]
     if kernel != "attention":
         blocks = ((48, 64, 80) if work["d"] > 64 else (64, 96, 128)) if "keys" in kernel else (64, 80, 96, 112, 128)
         return [(2, rows, stages, own, raster, 0, 1, backwards) for rows in blocks for stages in (2, 3) for own in (1, 2)
@@ -82,6 +87,9 @@ def candidates(work, kernel="attention"):
 
 
 def config_text(values):
+    if len(values) == 5:
+        names = ("warpgroups", "keys", "stages", "held_queries", "raster")
+        return f"#cuda.attention_mma<{', '.join(f'{name} = {value}' for name, value in zip(names, values))}>"
     names = ("warpgroups", "keys", "stages", "query_stages", "raster", "ping_pong", "cluster", "serpentine")
     return f"#cuda.attention<{', '.join(f'{name} = {value}' for name, value in zip(names, values))}>"
 
@@ -89,7 +97,7 @@ def config_text(values):
 def compile_one(args, work, number, key=None, values=None):
     base = pathlib.Path(args.out) / f"{work['name']}.{number}"
     pathlib.Path(f"{base}.mlir").write_text(mlir(work))
-    command = [f"{args.build}/bin/xcompile", f"{base}.mlir", "-o", f"{base}.vmfb", "--target=cuda:sm_90a", "-j", "1", "--report=json"]
+    command = [f"{args.build}/bin/xcompile", f"{base}.mlir", "-o", f"{base}.vmfb", f"--target={args.target}", "-j", "1", "--report=json"]
     if work["backward"]:
         command.append("--gradient=main")
     if values:
@@ -114,7 +122,7 @@ def build(args):
         modules = [module for module in pool.map(lambda work: compile_one(args, work, 0), works) if module]
         if args.candidates:
             found = [(module["work"], key, values) for module in modules for key, config in module["keys"].items()
-                     for values in candidates(module["work"], key.split()[1]) if config_text(values) != config]
+                     for values in candidates(module["work"], key.split()[1], args.target != "cuda:sm_90a") if config_text(values) != config]
             jobs = [(work, 1 + number, key, values) for number, (work, key, values) in enumerate(found)]
             modules += [module for module in pool.map(lambda job: compile_one(args, *job), jobs) if module]
     (pathlib.Path(args.out) / "modules.json").write_text(json.dumps(modules, indent=1))
@@ -324,6 +332,7 @@ def main():
     parser.add_argument("workloads", nargs="*")
     parser.add_argument("--build", default="build/dev")
     parser.add_argument("--out", required=True)
+    parser.add_argument("--target", default="cuda:sm_90a", help="what to compile for; sm_80 gives kernels on mma.sync")
     parser.add_argument("--lib", default="build/dev/lib/libxcr.so")
     parser.add_argument("--filter", default="")
     parser.add_argument("--candidates", action="store_true")

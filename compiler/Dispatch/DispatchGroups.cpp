@@ -13,6 +13,7 @@
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 #include "compiler/Dialect/Plan/IR/Reductions.h"
+#include "compiler/Dispatch/AlignRows.h"
 #include "compiler/Dispatch/DispatchGroupLimits.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -179,7 +180,8 @@ static bool movesOnesOnly(ArrayRef<ReassociationIndices> groups, RankedTensorTyp
 }
 
 /// A mask is computed where scores are, once for each of them, unless that takes longer than to
-/// read it; operands that are moved are read from where they were.
+/// read it; operands that are moved are read from where they were, if their rows can be copied from
+/// there.
 void DispatchGrouping::absorbOperands(DispatchGroup &group, ArrayRef<Value> operands, Value mask) {
   constexpr unsigned mostOps = 24;
   if (mask)
@@ -191,7 +193,8 @@ void DispatchGrouping::absorbOperands(DispatchGroup &group, ArrayRef<Value> oper
     if (auto expand = moved.getDefiningOp<tensor::ExpandShapeOp>();
         expand && movesOnesOnly(expand.getReassociationIndices(), expand.getResultType()))
       moved = expand.getSrc();
-    if (Operation *producer = moved.getDefiningOp(); producer && movesRows(producer))
+    if (Operation *producer = moved.getDefiningOp();
+        producer && movesRows(producer) && hasAlignedRows(producer->getOperand(0)))
       if (DispatchGroup *other = groupOf.lookup(producer); other && other->ops.size() == 1)
         absorbProducers(group, operand);
   }

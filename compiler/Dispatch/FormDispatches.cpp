@@ -8,7 +8,8 @@
 // 1. Sizes of tensors are made from the function's arguments, so that no index
 //    computation waits for a kernel. Results without elements are not computed.
 // 2. A slice that is not contiguous is cloned into each op that reads it; one
-//    that is needed as a tensor of its own becomes a copy.
+//    that is needed as a tensor of its own becomes a copy. So does a part of a tensor that
+//    attention reads where its rows are not aligned (AlignRows.h).
 // 3. Ops are grouped (DispatchGroups.h), the groups are checked, and each moves into a plan.region.
 // 4. The block is sorted, since a region stands where its last op stood.
 //
@@ -17,6 +18,7 @@
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 #include "compiler/Dialect/Plan/Transforms/Views.h"
+#include "compiler/Dispatch/AlignRows.h"
 #include "compiler/Dispatch/DispatchGroups.h"
 #include "compiler/Dispatch/Passes.h"
 #include "compiler/Dispatch/ReusableMemory.h"
@@ -149,6 +151,7 @@ struct FormDispatches final : impl::FormDispatchesBase<FormDispatches> {
     Block &block = func.getBody().front();
     replaceEmptyResults(block);
     placeSlices(block);
+    copyUnalignedRows(block);
     DispatchGrouping grouping(block, fuse);
     if (failed(grouping.verify()))
       return signalPassFailure();

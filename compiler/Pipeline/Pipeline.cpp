@@ -92,16 +92,9 @@ static bool hasTarget(const CompileOptions &options,
   });
 }
 
-/// Whether a target may have kernels for attention of many queries as a whole, and for gradients.
-static bool mayKeepManyQueries(const CompileOptions &options) {
-  return options.wgmma &&
-         hasTarget(options, [](const cuda::Target &target) { return target.hasWGMMA; });
-}
-
-/// Whether a target may have kernels for some attention as a whole.
+/// Whether a target may have kernels for attention as a whole.
 static bool mayKeepAttention(const CompileOptions &options) {
-  return mayKeepManyQueries(options) ||
-         hasTarget(options, [](const cuda::Target &target) { return target.hasMMA16816; });
+  return hasTarget(options, [](const cuda::Target &target) { return target.hasMMA16816; });
 }
 
 /// Shapes first, since gradients, folding and decomposition look at them.
@@ -121,7 +114,7 @@ static void addArrayPasses(OpPassManager &pm, const CompileOptions &options,
   pm.addPass(createFoldConstants());
   addCleanup(pm);
   if (mayKeepAttention(options))
-    pm.addPass(array::createKeepAttention({mayKeepManyQueries(options)}));
+    pm.addPass(array::createKeepAttention());
   pm.addPass(array::createDecompose());
   addCleanup(pm);
   // After the decomposition, so that only simple ops need to know what an extent means for them.

@@ -745,6 +745,84 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
     return %a : tensor<1x4x128x64xbf16>
   }
 
+  // So does the part of a tensor whose rows begin at multiples of 16 bytes, as copies of them want it; others are moved before.
+  // CHECK-LABEL: func.func @part_of_rows
+  // CHECK:         plan.region
+  // CHECK:           linalg.generic
+  // CHECK:           kernel.attention
+  // CHECK-NOT:     plan.region
+  func.func @part_of_rows(%q: tensor<4x128x64xbf16>, %x: tensor<128x4x80xbf16>) -> tensor<4x128x64xbf16> {
+    %k = tensor.extract_slice %x[0, 0, 8] [128, 4, 64] [1, 1, 1] : tensor<128x4x80xbf16> to tensor<128x4x64xbf16>
+    %e = tensor.empty() : tensor<4x128x64xbf16>
+    %m = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d1, d0, d2)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel"]}
+        ins(%k : tensor<128x4x64xbf16>) outs(%e : tensor<4x128x64xbf16>) {
+    ^bb0(%in: bf16, %out: bf16):
+      linalg.yield %in : bf16
+    } -> tensor<4x128x64xbf16>
+    %o = tensor.empty() : tensor<4x128x64xbf16>
+    %a = kernel.attention %q, %m, %q into %o scale = 1.250000e-01 : tensor<4x128x64xbf16>, tensor<4x128x64xbf16>, tensor<4x128x64xbf16> into tensor<4x128x64xbf16> -> tensor<4x128x64xbf16>
+    return %a : tensor<4x128x64xbf16>
+  }
+
+  // CHECK-LABEL: func.func @unaligned_part
+  // CHECK:         plan.region
+  // CHECK:           linalg.generic
+  // CHECK:         plan.region
+  // CHECK:           kernel.attention
+  func.func @unaligned_part(%q: tensor<4x128x64xbf16>, %x: tensor<128x4x80xbf16>) -> tensor<4x128x64xbf16> {
+    %k = tensor.extract_slice %x[0, 0, 4] [128, 4, 64] [1, 1, 1] : tensor<128x4x80xbf16> to tensor<128x4x64xbf16>
+    %e = tensor.empty() : tensor<4x128x64xbf16>
+    %m = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d1, d0, d2)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel"]}
+        ins(%k : tensor<128x4x64xbf16>) outs(%e : tensor<4x128x64xbf16>) {
+    ^bb0(%in: bf16, %out: bf16):
+      linalg.yield %in : bf16
+    } -> tensor<4x128x64xbf16>
+    %o = tensor.empty() : tensor<4x128x64xbf16>
+    %a = kernel.attention %q, %m, %q into %o scale = 1.250000e-01 : tensor<4x128x64xbf16>, tensor<4x128x64xbf16>, tensor<4x128x64xbf16> into tensor<4x128x64xbf16> -> tensor<4x128x64xbf16>
+    return %a : tensor<4x128x64xbf16>
+  }
+
+  // CHECK-LABEL: func.func @part_somewhere
+  // CHECK:         plan.region
+  // CHECK:           linalg.generic
+  // CHECK:         plan.region
+  // CHECK:           kernel.attention
+  func.func @part_somewhere(%i: index, %q: tensor<4x128x64xbf16>, %x: tensor<128x4x80xbf16>) -> tensor<4x128x64xbf16> {
+    %k = tensor.extract_slice %x[0, 0, %i] [128, 4, 64] [1, 1, 1] : tensor<128x4x80xbf16> to tensor<128x4x64xbf16>
+    %e = tensor.empty() : tensor<4x128x64xbf16>
+    %m = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d1, d0, d2)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel"]}
+        ins(%k : tensor<128x4x64xbf16>) outs(%e : tensor<4x128x64xbf16>) {
+    ^bb0(%in: bf16, %out: bf16):
+      linalg.yield %in : bf16
+    } -> tensor<4x128x64xbf16>
+    %o = tensor.empty() : tensor<4x128x64xbf16>
+    %a = kernel.attention %q, %m, %q into %o scale = 1.250000e-01 : tensor<4x128x64xbf16>, tensor<4x128x64xbf16>, tensor<4x128x64xbf16> into tensor<4x128x64xbf16> -> tensor<4x128x64xbf16>
+    return %a : tensor<4x128x64xbf16>
+  }
+
+  // A view that begins elsewhere is moved, too, and one that begins there is not.
+  // CHECK-LABEL: func.func @unaligned_view
+  // CHECK:         %[[VIEW:.*]] = tensor.expand_shape
+  // CHECK:         %[[MOVED:.*]] = plan.region
+  // CHECK:           linalg.generic {{.*}} ins(%[[VIEW]]
+  // CHECK:         plan.region
+  // CHECK:           kernel.attention %{{.*}}, %[[MOVED]], %{{.*}} into
+  // CHECK-LABEL: func.func @aligned_view
+  // CHECK-NOT:     linalg.generic
+  func.func @unaligned_view(%q: tensor<4x128x64xbf16>, %x: tensor<32780xbf16>) -> tensor<4x128x64xbf16> {
+    %y = tensor.extract_slice %x[4] [32768] [1] : tensor<32780xbf16> to tensor<32768xbf16>
+    %k = tensor.expand_shape %y [[0, 1, 2]] output_shape [4, 128, 64] : tensor<32768xbf16> into tensor<4x128x64xbf16>
+    %o = tensor.empty() : tensor<4x128x64xbf16>
+    %a = kernel.attention %q, %k, %q into %o scale = 1.250000e-01 : tensor<4x128x64xbf16>, tensor<4x128x64xbf16>, tensor<4x128x64xbf16> into tensor<4x128x64xbf16> -> tensor<4x128x64xbf16>
+    return %a : tensor<4x128x64xbf16>
+  }
+  func.func @aligned_view(%q: tensor<4x128x64xbf16>, %x: tensor<9x128x64xbf16>, %i: index) -> tensor<4x128x64xbf16> {
+    %k = tensor.extract_slice %x[%i, 0, 0] [4, 128, 64] [1, 1, 1] : tensor<9x128x64xbf16> to tensor<4x128x64xbf16>
+    %o = tensor.empty() : tensor<4x128x64xbf16>
+    %a = kernel.attention %q, %k, %q into %o scale = 1.250000e-01 : tensor<4x128x64xbf16>, tensor<4x128x64xbf16>, tensor<4x128x64xbf16> into tensor<4x128x64xbf16> -> tensor<4x128x64xbf16>
+    return %a : tensor<4x128x64xbf16>
+  }
+
   // Attention stores its rows where the op behind it would move them. The batch of one that lies between comes along.
   // CHECK-LABEL: func.func @moved_result
   // CHECK:         plan.region

@@ -263,10 +263,11 @@ def EmitMatmulWGMMA : EmitPass<"xc-cuda-emit-matmul-wgmma"> {
 }
 
 def EmitAttention : EmitPass<"xc-cuda-emit-attention"> {
-  let summary = "Emit the warpgroups of kernels configured as #cuda.attention, and threads of #cuda.attention_rows";
+  let summary = "Emit the warps of kernels configured as #cuda.attention or #cuda.attention_mma, and threads of #cuda.attention_rows";
   let description = [{
     One warpgroup fetches queries, keys and values by boxes; each other one has 64 queries of a tile and goes over the blocks of
-    keys that they see: ops of the tile dialect. Of #cuda.attention_decode, warps go over blocks of 16 keys each, and of
+    keys that they see: ops of the tile dialect. Of #cuda.attention_mma, all warps copy keys and values, and compute. Of
+    #cuda.attention_decode, warps go over blocks of 16 keys each, and of
     #cuda.attention_combine threads join what several blocks have seen. Example:
     ```mlir
     tile.roles counts [1, 2] registers [24, 240] {
@@ -305,9 +306,11 @@ def ExpandAttention : Pass<"xc-expand-attention", "mlir::ModuleOp"> {
 }
 
 def PlaceWaits : Pass<"xc-cuda-place-waits", "mlir::func::FuncOp"> {
-  let summary = "Wait for products as late as their readers let";
+  let summary = "Wait for products and copies as late as their readers let";
   let description = [{
-    Moves each `tile.await` down to the first reader of its product, adds those that releases of stages need, and says of each how
+    Says of each `tile.await_copies` how many copies that were started later may be under way, on every path that its tokens may have come.
+    Where the target has no wgmma, products become `synchronous`, and nobody waits for them. Else it
+    moves each `tile.await` down to the first reader of its product, adds those that releases of stages need, and says of each how
     many products that were started later may be under way, and which operands in registers stay as they are up to there. Refuses
     products that their own block does not wait for. Example:
     ```mlir
@@ -323,7 +326,7 @@ def LowerRegisters : Pass<"xc-cuda-lower-registers", "mlir::func::FuncOp"> {
   let summary = "Turn tiles in registers into the registers of a thread";
   let description = [{
     Each value of type `!tile.reg` or `!tile.rows` becomes as many scalars as a thread holds of it, through loops and branches; bodies are
-    copied for each element. Products become `tile.issue`, waits `tile.retire`. Must run after `-xc-cuda-place-waits`. Example:
+    copied for each element. Products become `tile.issue`, waits `tile.retire`, copies `tile.issue_copy`. Must run after `-xc-cuda-place-waits`. Example:
     ```mlir
     %m = tile.splat %x : f32 -> !tile.rows<f32>                                                     // input
     %n = tile.map (%m : !tile.rows<f32>) { ^bb0(%e: f32): ... } : !tile.rows<f32>

@@ -16,7 +16,7 @@
 #include "compiler/Codegen/CUDA/SelectVariants.h"
 
 #include "compiler/Codegen/CUDA/Common/Guards.h"
-#include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
+#include "compiler/Codegen/CUDA/IR/AttentionConfig.h"
 #include "compiler/Codegen/CUDA/Matmul/MatmulTiles.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 
@@ -109,7 +109,7 @@ LogicalResult VariantMaker::addAttentionVariant() {
     FailureOr<Choice> choice = choose(*variant, std::nullopt);
     if (failed(choice))
       return failure();
-    if (isa<AttentionAttr>(choice->config)) {
+    if (isa<AttentionAttr, AttentionMMAAttr>(choice->config)) {
       recordChoice(variant->getFunction(), *choice, 32);
       return success();
     }

@@ -22,6 +22,7 @@ namespace xc::cuda {
   STRATEGY(DigitSort)                                                                              \
   STRATEGY(Scatter)                                                                                \
   STRATEGY(Attention)                                                                              \
+  STRATEGY(AttentionMMA)                                                                           \
   STRATEGY(AttentionGradient)                                                                      \
   STRATEGY(AttentionRows)                                                                          \
   STRATEGY(DecodeAttention)                                                                        \

@@ -297,3 +297,28 @@ func.func @attention_cluster_keys() attributes {lowering_config = #cuda.attentio
 
 // expected-error @+1 {{expected 0 or 1 for 'serpentine', got 2}}
 func.func @attention_serpentine() attributes {lowering_config = #cuda.attention<warpgroups = 2, keys = 128, stages = 2, query_stages = 1, raster = 1, ping_pong = 1, serpentine = 2>} { return }
+
+// -----
+
+// expected-error@+1 {{expected 1 or 2 times four warps, got 3}}
+func.func @attention_mma_warps() attributes {lowering_config = #cuda.attention_mma<warpgroups = 3, keys = 64, stages = 2, held_queries = 1, raster = 1>} { return }
+
+// -----
+
+// expected-error@+1 {{expected 16 to 128 keys in a block, a multiple of 16, got 40}}
+func.func @attention_mma_keys() attributes {lowering_config = #cuda.attention_mma<warpgroups = 1, keys = 40, stages = 2, held_queries = 1, raster = 1>} { return }
+
+// -----
+
+// expected-error@+1 {{expected 2 to 128 stages, got 1}}
+func.func @attention_mma_stages() attributes {lowering_config = #cuda.attention_mma<warpgroups = 1, keys = 64, stages = 1, held_queries = 1, raster = 1>} { return }
+
+// -----
+
+// expected-error@+1 {{expected 0 or 1 for 'held_queries', got 2}}
+func.func @attention_mma_held() attributes {lowering_config = #cuda.attention_mma<warpgroups = 1, keys = 64, stages = 2, held_queries = 2, raster = 1>} { return }
+
+// -----
+
+// expected-error@+1 {{expected 1 to 1048576 heads in a group, got 0}}
+func.func @attention_mma_raster() attributes {lowering_config = #cuda.attention_mma<warpgroups = 1, keys = 64, stages = 2, held_queries = 1, raster = 0>} { return }

@@ -93,7 +93,7 @@ func.func @map_type(%a: memref<4096xf16>) {
 // -----
 
 func.func @ring_arrivals() {
-  // expected-error@+1 {{expected at least one arrival and one consumer, got 0 and 1}}
+  // expected-error@+1 {{expected at least one arrival and one consumer, or none of either, got 0 and 1}}
   %ring = tile.ring arrivals 0 consumers 1 : !tile.ring<2, !tile.shared<64x64xbf16>>
   return
 }

@@ -268,6 +268,34 @@ def written_gradients():
                      f"({', '.join(types)}) -> {', '.join(types[:3])}", "model")
 
 
+def unaligned():
+    """Operands that begin where 16 bytes at a time cannot be copied from: parts of a tensor, as they are and transposed."""
+    q, k = (2, 4, 30, 16), (2, 2, 50, 16)
+    given = inputs("f16", q, k) + [tensors.random("f16", q, 11, -1, 1)]
+    size = int(np.prod(k))
+    keys = tensors.random("f16", (size + 12,), 5, -1, 1)
+    part = keys.values[4:4 + size].reshape(k)
+    queries, _, values, cotangent = given
+    row, moved = mlir_type("f16", (size,)), mlir_type("f16", k)
+    view = f"""
+    %s = array.slice %1 [4:{4 + size}] : {keys.mlir} -> {row}
+    %k = array.reshape %s : {row} -> {moved}"""
+    operands = [queries, keys, values]
+    types = f"{queries.mlir}, {moved}, {values.mlir}"
+    yield simple("fused_unaligned", operands, [("f16", attend(queries.values, part, values.values, 0.25))],
+                 f"{view}\n    %r0 = array.attention %0, %k, %2 scale = 0.25 : ({types}) -> {queries.mlir}", "sum")
+    wanted = attention_gradients(queries.values, part, values.values, cotangent.values, 0.25)
+    yield simple("fused_unaligned_gradient", [*operands, cotangent], [("f16", value) for value in wanted],
+                 f"{view}\n    %r0, %r1, %r2 = array.attention_gradient %0, %k, %2, %3 scale = 0.25 : ({types}, {cotangent.mlir}) -> {types}", "model")
+    wide = tensors.random("f16", (2, 50, 2, 24), 5, -1, 1)
+    part = wide.values[..., 4:20].swapaxes(1, 2)
+    swapped = mlir_type("f16", (2, 50, 2, 16))
+    yield simple("fused_unaligned_transposed", [queries, wide, values], [("f16", attend(queries.values, part, values.values, 0.25))], f"""
+    %s = array.slice %1 [:, :, :, 4:20] : {wide.mlir} -> {swapped}
+    %k = array.transpose %s permutation = [0, 2, 1, 3] : {swapped} -> {moved}
+    %r0 = array.attention %0, %k, %2 scale = 0.25 : ({types}) -> {queries.mlir}""", "sum")
+
+
 def cases():
-    for group in (shapes, equal_sizes, hidden_keys, masks, sinks, symbolic, fusion, packed, gradients, written_gradients):
+    for group in (shapes, equal_sizes, hidden_keys, masks, sinks, symbolic, fusion, packed, gradients, written_gradients, unaligned):
         yield from group()

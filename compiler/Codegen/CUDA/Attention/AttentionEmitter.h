@@ -14,7 +14,7 @@ namespace xc::cuda {
 
 class AttentionEmitter : AttentionTiles {
 public:
-  AttentionEmitter(const KernelInfo &kernel, kernel::AttentionOp op, AttentionAttr config);
+  AttentionEmitter(const KernelInfo &kernel, kernel::AttentionOp op, AttentionShape config);
 
   mlir::LogicalResult run();
 
@@ -39,7 +39,17 @@ private:
     RingState keys, values;
   };
 
-  // Schedule (EmitAttention.cpp).
+  /// What loops over blocks carry where all threads copy: the stage that comes next and the one
+  /// that is filled next, and the tokens of what is under way, of keys and values in turn.
+  struct CopiedState {
+    mlir::Value output;
+    Softmax softmax;
+    mlir::Value stage, filled;
+    llvm::SmallVector<mlir::Value> tokens;
+  };
+
+  // What schedules share, and that on wgmma (EmitAttention.cpp).
+  void findOffset();
   void makeSources();
   llvm::SmallVector<mlir::Value> emitTiles(
       mlir::ValueRange inits,
@@ -56,10 +66,26 @@ private:
   State endBlocks(const State &state);
   void takeTurn();
   void giveTurn();
+  mlir::LogicalResult emitWithRoles();
+
+  // Schedule on mma.sync (EmitAttentionMMA.cpp).
+  void copyBlock(const Tile &tile, const Blocks &blocks, mlir::Value number, mlir::Value stage,
+                 llvm::SmallVectorImpl<mlir::Value> &tokens);
+  void awaitQueries(mlir::Value slot, mlir::Value token);
+  CopiedState emitCopiedBlock(const Tile &tile, const Blocks &blocks, mlir::Value number,
+                              const CopiedState &given, bool hidesKeys);
+  CopiedState loopOverCopies(const Tile &tile, const Blocks &blocks, const CopiedState &state,
+                             mlir::Value from, mlir::Value to, bool hidesKeys);
+  llvm::SmallVector<mlir::Value> emitCopiedBlocks(const Tile &tile, const Blocks &blocks,
+                                                  const State &none);
+  void emitCopiedTile(const Tile &tile);
+  /// Returns the number of blocks.
+  mlir::Value emitSynchronous();
 
   // Arithmetic on tiles (AttentionMath.cpp).
-  std::pair<mlir::Value, mlir::Value> startScores(RingState keys);
-  std::pair<mlir::Value, mlir::Value> startOutput(const State &state);
+  std::pair<mlir::Value, mlir::Value> startScores(mlir::Value keys);
+  std::pair<mlir::Value, mlir::Value> startOutput(mlir::Value weights, mlir::Value output,
+                                                  mlir::Value values);
   mlir::Value hideKeys(mlir::Value scores, const Tile &tile, mlir::Value block);
   mlir::Value emitMaskedScore(mlir::Value score, const Tile &tile, mlir::Value row,
                               mlir::Value column);
@@ -84,7 +110,9 @@ private:
 
   mlir::Value heads, offset;
   Source querySource, keySource, valueSource;
-  mlir::Value querySlot;
+  CopySource queryCopies, keyCopies, valueCopies;
+  mlir::Value queryTile;   // in shared memory
+  mlir::Value heldQueries; // in registers, or null
   tile::RegisterType scoreType, outputType, weightType;
   tile::RowsType rowsType, partsType;
 };

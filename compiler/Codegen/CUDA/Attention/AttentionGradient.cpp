@@ -24,9 +24,11 @@ static constexpr int64_t kMostVector = 128, kVectorStep = 8;
 static constexpr int64_t kMostWindow = int64_t(1) << 30;
 /// What a multiprocessor of a Hopper GPU does in a microsecond.
 static constexpr double kFlopsPerMicrosecond = 4.3e6;
+/// The part of what mma.sync can do in the time.
+static constexpr double kMMAShare = 0.4;
 
 bool hasAttentionKernel(kernel::AttentionGradientOp op, const Target *target, bool wgmma) {
-  if (!target || !target->hasWGMMA || !wgmma)
+  if (!target || !(target->hasMMA16816 || (target->hasWGMMA && wgmma)))
     return false;
   auto isTaken = [](Value operand) {
     auto type = cast<ShapedType>(operand.getType());
@@ -54,11 +56,27 @@ static int64_t countBytes(kernel::AttentionGradientOp op, AttentionAttr config) 
          4 * tile::kBarrierBytes * (config.getQueryStages() + config.getStages());
 }
 
-std::string AttentionGradientChooser::check(AttentionAttr config) {
-  int64_t bytes = countBytes(op, config), room = static_cast<int64_t>(target.sharedPerBlock);
+/// The same of the kernel on mma.sync.
+static int64_t countBytes(kernel::AttentionGradientOp op, AttentionMMAAttr config) {
+  int64_t bytes = 0;
+  for (int64_t columns : {op.getQueryType().getShape().back(), op.getValueType().getShape().back()})
+    for (auto [rows, stages] :
+         {std::pair(config.getWarpgroups() * tile::kWarpgroupRows, int64_t(1)),
+          std::pair(config.getKeys(), config.getStages())}) {
+      auto tile = tile::SharedType::get(op.getContext(), rows, padCopiedColumns(columns),
+                                        op.getQueryType().getElementType());
+      bytes += stages * llvm::alignTo(tile.getBytes(), tile::kTileAlignment);
+    }
+  return bytes;
+}
+
+std::string AttentionGradientChooser::check(Attribute config) {
+  auto own = dyn_cast<AttentionAttr>(config);
+  int64_t bytes = own ? countBytes(op, own) : countBytes(op, cast<AttentionMMAAttr>(config)),
+          room = static_cast<int64_t>(target.sharedPerBlock);
   if (bytes > room)
     return llvm::formatv("a block has {0} bytes of shared memory, not {1}", room, bytes);
-  if (config.getCluster() > 1 || config.getPingPong())
+  if (own && (own.getCluster() > 1 || own.getPingPong()))
     return "blocks of a gradient are no cluster, and their warpgroups take no turns";
   return {};
 }
@@ -98,6 +116,25 @@ AttentionAttr AttentionGradientChooser::choose() {
   return make(2, 1);
 }
 
+AttentionMMAAttr AttentionGradientChooser::chooseMMA() {
+  constexpr int64_t narrow = 64;
+  ArrayRef<int64_t> query = op.getQueryType().getShape(), key = op.getKeyType().getShape();
+  ArrayRef<int64_t> own = op.isOfKeys() ? key : query, other = op.isOfKeys() ? query : key;
+  int64_t vector = std::max(query.back(), op.getValueType().getShape().back());
+  int64_t length = other[other.size() - 2], most = vector <= narrow || !op.isOfKeys() ? 64 : 32;
+  auto make = [&](int64_t warpgroups, int64_t rows) {
+    AttentionSchedule schedule = chooseGradientSchedule(op, warpgroups * tile::kWarpgroupRows, rows,
+                                                        own[own.size() - 2], target);
+    return AttentionMMAAttr::get(op.getContext(), warpgroups, rows, /*stages=*/2,
+                                 /*held_queries=*/0, schedule.raster);
+  };
+  for (int64_t rows = std::min<int64_t>(most, llvm::alignTo(length, 16)); rows > 16; rows -= 16)
+    for (int64_t warpgroups : {2, 1})
+      if (check(make(warpgroups, rows)).empty())
+        return make(warpgroups, rows);
+  return make(1, 16);
+}
+
 std::string AttentionGradientChooser::makeKey() {
   SmallVector<int64_t> sizes(op.getQueryType().getShape().drop_back());
   sizes.push_back(op.getKeyType().getShape().drop_back().back());
@@ -113,7 +150,7 @@ std::string AttentionGradientChooser::makeKey() {
                        op.getMask() ? "+mask" : "");
 }
 
-double AttentionGradientChooser::predict() {
+double AttentionGradientChooser::predict(Attribute config) {
   ArrayRef<int64_t> query = op.getQueryType().getShape(), key = op.getKeyType().getShape();
   // An offset may leave nothing hidden.
   double pairs = countSeenPairs(query[query.size() - 2], key[key.size() - 2],
@@ -122,7 +159,10 @@ double AttentionGradientChooser::predict() {
          result = static_cast<double>(op.getValueType().getShape().back());
   double flops = 2 * static_cast<double>(computeProduct(query.drop_back(2))) * pairs *
                  (op.isOfKeys() ? 2 * vector + 2 * result : 2 * vector + result);
-  return flops / (kFlopsPerMicrosecond * static_cast<double>(target.multiprocessors));
+  double rate = isa<AttentionAttr>(config)
+                    ? kFlopsPerMicrosecond
+                    : 2000 * target.rates.products * target.rates.clock * kMMAShare;
+  return flops / (rate * static_cast<double>(target.multiprocessors));
 }
 
 } // namespace xc::cuda

@@ -9,7 +9,7 @@
 #define XC_CODEGEN_CUDA_ATTENTION_ATTENTIONGRADIENT_H
 
 #include "compiler/Codegen/CUDA/Common/KernelInfo.h"
-#include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
+#include "compiler/Codegen/CUDA/IR/AttentionConfig.h"
 #include "compiler/Dialect/Kernel/IR/AttentionGradientOp.h"
 
 namespace xc::cuda {
@@ -20,12 +20,14 @@ kernel::AttentionGradientOp matchAttentionGradient(const KernelInfo &kernel);
 /// What the kernel of `op` is to be like on `target`.
 struct AttentionGradientChooser {
   AttentionAttr choose();
-  /// What keeps `op` from `config`; empty if nothing does.
-  std::string check(AttentionAttr config);
+  /// The same on mma.sync.
+  AttentionMMAAttr chooseMMA();
+  /// What keeps `op` from `config`, of either kind; empty if nothing does.
+  std::string check(mlir::Attribute config);
   /// What identifies the kernel in a tuning table.
   std::string makeKey();
   /// How long the products should take, in microseconds.
-  double predict();
+  double predict(mlir::Attribute config);
 
   kernel::AttentionGradientOp op;
   const Target &target;
@@ -33,7 +35,7 @@ struct AttentionGradientChooser {
 
 /// Replaces the ops of `kernel` by warpgroups that compute `op`.
 mlir::LogicalResult emitAttentionGradient(const KernelInfo &kernel, kernel::AttentionGradientOp op,
-                                          AttentionAttr config);
+                                          mlir::Attribute config);
 
 } // namespace xc::cuda
 

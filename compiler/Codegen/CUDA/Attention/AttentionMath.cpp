@@ -29,23 +29,18 @@ static constexpr double kLog2E = 1.4426950408889634, kLog2 = 0.6931471805599453;
 // Products
 //===----------------------------------------------------------------------===//
 
-std::pair<Value, Value> AttentionEmitter::startScores(RingState state) {
-  waitFull(keySource, state);
+std::pair<Value, Value> AttentionEmitter::startScores(Value keys) {
+  int64_t k = llvm::alignTo(vector, 16);
+  if (heldQueries)
+    return startProduct(scoreType, heldQueries, /*row=*/Value(), keys, /*sums=*/Value(), k,
+                        /*transposed=*/false);
   Value row = index.mul(warpgroup, tile::kWarpgroupRows);
-  auto dot = tile::DotOp::create(
-      builder, loc, scoreType, tile::TokenType::get(builder.getContext()), querySlot, row,
-      getSlot(keySource, state), /*accumulator=*/Value(), llvm::alignTo(vector, 16),
-      /*transposed_a=*/false, /*transposed_b=*/false);
-  return {dot.getResult(), dot.getToken()};
+  return startProduct(scoreType, queryTile, row, keys, /*sums=*/Value(), k, /*transposed=*/false);
 }
 
-std::pair<Value, Value> AttentionEmitter::startOutput(const State &state) {
-  waitFull(valueSource, state.values);
-  auto dot = tile::DotOp::create(builder, loc, outputType,
-                                 tile::TokenType::get(builder.getContext()), state.weights,
-                                 /*row=*/Value(), getSlot(valueSource, state.values), state.output,
-                                 config.getKeys(), /*transposed_a=*/false, /*transposed_b=*/true);
-  return {dot.getResult(), dot.getToken()};
+std::pair<Value, Value> AttentionEmitter::startOutput(Value weights, Value output, Value values) {
+  return startProduct(outputType, weights, /*row=*/Value(), values, output, config.getKeys(),
+                      /*transposed=*/true);
 }
 
 //===----------------------------------------------------------------------===//

@@ -30,9 +30,8 @@ static constexpr double kLongFlopsPerMicrosecond = 5.4e6, kShortFlopsPerMicrosec
                         kMaskedFlopsPerMicrosecond = 1.4e6;
 static constexpr int64_t kLongVector = 128;
 
-bool hasAttentionKernel(kernel::AttentionOp op, const Target *target, bool wgmma) {
-  if (!target || !target->hasWGMMA || !wgmma)
-    return false;
+/// Whether the fused kernels take vectors of this length, and there is something to compute.
+static bool isFused(kernel::AttentionOp op) {
   auto isVector = [](int64_t size) {
     return !ShapedType::isDynamic(size) && size > 0 && size <= kMostVector &&
            size % kVectorStep == 0;
@@ -45,6 +44,18 @@ bool hasAttentionKernel(kernel::AttentionOp op, const Target *target, bool wgmma
   });
   return isVector(query.getDimSize(dim + 1)) && isVector(value.getDimSize(dim + 1)) && !isEmpty &&
          (!op.getWindow() || static_cast<int64_t>(*op.getWindow()) <= kMostWindow);
+}
+
+bool hasAttentionKernel(kernel::AttentionOp op, const Target *target, bool wgmma) {
+  return hasMMAAttention(op, target) || (wgmma && hasWGMMAAttention(op, target));
+}
+
+bool hasWGMMAAttention(kernel::AttentionOp op, const Target *target) {
+  return target && target->hasWGMMA && isFused(op);
+}
+
+bool hasMMAAttention(kernel::AttentionOp op, const Target *target) {
+  return target && target->hasMMA16816 && isFused(op);
 }
 
 static kernel::AttentionOp findAttention(Value tensor, SmallVector<unsigned> &order) {
@@ -329,7 +340,7 @@ std::string AttentionChooser::check(AttentionAttr config) {
   return {};
 }
 
-std::string AttentionChooser::makeKey() {
+std::string makeAttentionKey(kernel::AttentionOp op, const Target &target) {
   SmallVector<int64_t> sizes(op.getQueryType().getShape().drop_back());
   sizes.push_back(op.getKeyType().getShape().drop_back().back());
   sizes.append({op.getQueryType().getShape().back(), op.getValueType().getShape().back()});

@@ -9,13 +9,17 @@
 #define XC_CODEGEN_CUDA_ATTENTION_ATTENTIONPROBLEM_H
 
 #include "compiler/Codegen/CUDA/Common/PointEmitter.h"
-#include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
+#include "compiler/Codegen/CUDA/IR/AttentionConfig.h"
 #include "compiler/Dialect/Kernel/IR/AttentionGradientOp.h"
 
 namespace xc::cuda {
 
 /// Whether a strategy of `target` takes `op` whole; null stands for a CPU.
 bool hasAttentionKernel(kernel::AttentionOp op, const Target *target, bool wgmma);
+
+/// Whether a kernel on wgmma, or one on mma.sync, takes it.
+bool hasWGMMAAttention(kernel::AttentionOp op, const Target *target);
+bool hasMMAAttention(kernel::AttentionOp op, const Target *target);
 
 bool hasAttentionKernel(kernel::AttentionGradientOp op, const Target *target, bool wgmma);
 
@@ -40,8 +44,16 @@ struct AttentionOperand {
 /// of it cannot be copied.
 std::optional<AttentionOperand> matchAttentionOperand(mlir::Value tensor, PointEmitter &points);
 
+/// Columns of a tile that cp.async fills with vectors of `columns` elements: whole steps of a
+/// product, and lines that a swizzle is made for.
+int64_t padCopiedColumns(int64_t columns);
+
 /// Bytes of shared memory that tiles and barriers take.
 int64_t countAttentionBytes(kernel::AttentionOp op, AttentionAttr config);
+
+/// What identifies attention in a tuning table: target, type, sizes (batch, heads, queries, keys,
+/// elements of keys and values), and which keys are seen.
+std::string makeAttentionKey(kernel::AttentionOp op, const Target &target);
 
 /// What the fused kernel of `op` is to be like on `target`, for sizes as far as they are known.
 struct AttentionChooser {
@@ -52,9 +64,7 @@ struct AttentionChooser {
   std::optional<double> predict(AttentionAttr config);
   /// What keeps `op` from `config`; empty if nothing does.
   std::string check(AttentionAttr config);
-  /// What identifies the kernel in a tuning table: target, type, sizes (batch, heads, queries,
-  /// keys, elements of keys and values), and which keys are seen.
-  std::string makeKey();
+  std::string makeKey() { return makeAttentionKey(op, target); }
 
   kernel::AttentionOp op;
   const Target &target;
@@ -62,6 +72,20 @@ struct AttentionChooser {
 private:
   /// That of so many warpgroups in a block.
   AttentionAttr chooseFor(int64_t warpgroups);
+};
+
+/// The same of the kernel on mma.sync.
+struct MMAAttentionChooser {
+  /// Configurations that are worth considering, the best first.
+  llvm::SmallVector<AttentionMMAAttr> list();
+  std::optional<double> predict(AttentionMMAAttr config);
+  std::string check(AttentionMMAAttr config);
+
+  kernel::AttentionOp op;
+  const Target &target;
+
+private:
+  std::optional<AttentionMMAAttr> chooseFor(int64_t warpgroups);
 };
 
 } // namespace xc::cuda

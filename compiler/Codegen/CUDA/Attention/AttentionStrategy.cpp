@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Attention in one kernel on wgmma, its gradient in two, and a thread for each element of the
-// result for what the first one does not take. That one wants 32-bit indices and sizes for which
-// there are tensor maps: all sizes are known, or the kernel is a variant whose guards promise it.
+// Attention in one kernel on wgmma, or mma.sync where there is none, its gradient in two, and a
+// thread for each element of the result for what the first one does not take. That one wants 32-bit
+// indices and sizes for which there are tensor maps: all sizes are known, or the kernel is a
+// variant whose guards promise it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -33,16 +34,32 @@ static bool hasFittingSizes(const KernelInfo &kernel) {
          });
 }
 
+/// Whether tiles of the operands of `op` can be copied.
+static bool hasFittingOperands(kernel::AttentionOp op, KernelQuery &query) {
+  return hasFittingSizes(query.kernel) &&
+         llvm::all_of(
+             ArrayRef<Value>{op.getQuery(), op.getKey(), op.getValue()},
+             [&](Value tensor) { return matchAttentionOperand(tensor, query.points).has_value(); });
+}
+
+static bool canUseWGMMA(kernel::AttentionOp op, KernelQuery &query) {
+  return query.options.wgmma && hasWGMMAAttention(op, query.kernel.target);
+}
+
 /// The attention that a kernel on wgmma can compute; nothing if there is none.
 static std::optional<AttentionChooser> matchFused(KernelQuery &query) {
   kernel::AttentionOp op = query.getAttention();
-  if (!op || !hasFittingSizes(query.kernel) ||
-      !hasAttentionKernel(op, query.kernel.target, query.options.wgmma))
+  if (!op || !canUseWGMMA(op, query) || !hasFittingOperands(op, query))
     return std::nullopt;
-  for (Value tensor : {op.getQuery(), op.getKey(), op.getValue()})
-    if (!matchAttentionOperand(tensor, query.points))
-      return std::nullopt;
   return AttentionChooser{op, query.getTarget()};
+}
+
+/// The same of a kernel on mma.sync.
+static std::optional<MMAAttentionChooser> matchFusedMMA(KernelQuery &query) {
+  kernel::AttentionOp op = query.getAttention();
+  if (!op || !hasMMAAttention(op, query.kernel.target) || !hasFittingOperands(op, query))
+    return std::nullopt;
+  return MMAAttentionChooser{op, query.getTarget()};
 }
 
 namespace {
@@ -96,30 +113,74 @@ private:
   }
 };
 
-struct AttentionGradientStrategy final : Strategy {
-  StringRef getName() const override { return "attention-gradient"; }
+/// Where there is a kernel on wgmma, this one is taken by a tuning table alone.
+struct AttentionMMAStrategy final : Strategy {
+  StringRef getName() const override { return "attention-mma"; }
 
   LogicalResult enumerate(KernelQuery &query, SmallVectorImpl<Choice> &choices) const override {
-    kernel::AttentionGradientOp op = query.getAttentionGradient();
-    if (!op)
+    std::optional<MMAAttentionChooser> chooser = matchFusedMMA(query);
+    if (!chooser || canUseWGMMA(query.getAttention(), query))
       return success();
-    AttentionGradientChooser chooser = makeChooser(query);
-    AttentionAttr config = chooser.choose();
-    choices.push_back(
-        {config,
-         llvm::formatv("gradient of attention on wgmma: {0} {1} of a block, {2} {3} at a time, {4}",
-                       config.getWarpgroups() * tile::kWarpgroupRows,
-                       op.isOfKeys() ? "keys" : "queries", config.getKeys(),
-                       op.isOfKeys() ? "queries" : "keys", formatTime(chooser.predict())),
-         chooser.predict()});
+    for (AttentionMMAAttr config : chooser->list())
+      choices.push_back(describe(*chooser, config));
     return success();
   }
 
   std::optional<std::string> check(KernelQuery &query, Attribute config) const override {
-    auto own = dyn_cast<AttentionAttr>(config);
-    if (!query.getAttentionGradient() || !own)
+    std::optional<MMAAttentionChooser> chooser = matchFusedMMA(query);
+    auto own = dyn_cast<AttentionMMAAttr>(config);
+    return chooser && own ? std::optional(chooser->check(own)) : std::nullopt;
+  }
+
+  std::optional<TuningKey> getKey(KernelQuery &query) const override {
+    if (!matchFusedMMA(query))
       return std::nullopt;
-    return makeChooser(query).check(own);
+    return TuningKey{makeAttentionKey(query.getAttention(), query.getTarget()), /*isExact=*/true};
+  }
+
+  std::optional<double> estimate(KernelQuery &query, Attribute config) const override {
+    return matchFusedMMA(query)->predict(cast<AttentionMMAAttr>(config));
+  }
+
+  void finish(KernelQuery &query, Choice &choice) const override {
+    choice.key = makeAttentionKey(query.getAttention(), query.getTarget());
+    choice.isKeyOwn = true;
+    choice.reason += "; key: " + choice.key;
+  }
+
+  /// That of the one on wgmma.
+  std::unique_ptr<Pass> createEmission() const override { return nullptr; }
+
+private:
+  static Choice describe(MMAAttentionChooser chooser, AttentionMMAAttr config) {
+    Choice choice{config,
+                  llvm::formatv("attention on mma.sync: {0} queries of a block, {1} keys at a time",
+                                config.getWarpgroups() * tile::kWarpgroupRows, config.getKeys())};
+    choice.microseconds = chooser.predict(config);
+    if (choice.microseconds)
+      choice.reason += ", " + formatTime(*choice.microseconds);
+    return choice;
+  }
+};
+
+struct AttentionGradientStrategy final : Strategy {
+  StringRef getName() const override { return "attention-gradient"; }
+
+  LogicalResult enumerate(KernelQuery &query, SmallVectorImpl<Choice> &choices) const override {
+    if (!query.getAttentionGradient())
+      return success();
+    AttentionGradientChooser chooser = makeChooser(query);
+    if (query.options.wgmma && query.getTarget().hasWGMMA)
+      choices.push_back(describe(chooser, chooser.choose()));
+    else
+      choices.push_back(describe(chooser, chooser.chooseMMA()));
+    return success();
+  }
+
+  std::optional<std::string> check(KernelQuery &query, Attribute config) const override {
+    if (!query.getAttentionGradient() || !isa<AttentionAttr, AttentionMMAAttr>(config))
+      return std::nullopt;
+    return makeChooser(query).check(config);
   }
 
   std::optional<TuningKey> getKey(KernelQuery &query) const override {
@@ -129,7 +190,7 @@ struct AttentionGradientStrategy final : Strategy {
   }
 
   std::optional<double> estimate(KernelQuery &query, Attribute config) const override {
-    return makeChooser(query).predict();
+    return makeChooser(query).predict(config);
   }
 
   void finish(KernelQuery &query, Choice &choice) const override {
@@ -144,6 +205,19 @@ struct AttentionGradientStrategy final : Strategy {
 private:
   static AttentionGradientChooser makeChooser(KernelQuery &query) {
     return {query.getAttentionGradient(), query.getTarget()};
+  }
+
+  template <typename Config>
+  static Choice describe(AttentionGradientChooser chooser, Config config) {
+    bool ofKeys = chooser.op.isOfKeys();
+    double time = chooser.predict(config);
+    return {
+        config,
+        llvm::formatv("gradient of attention on {0}: {1} {2} of a block, {3} {4} at a time, {5}",
+                      std::is_same_v<Config, AttentionAttr> ? "wgmma" : "mma.sync",
+                      config.getWarpgroups() * tile::kWarpgroupRows, ofKeys ? "keys" : "queries",
+                      config.getKeys(), ofKeys ? "queries" : "keys", formatTime(time)),
+        time};
   }
 };
 
@@ -167,6 +241,10 @@ struct AttentionRowsStrategy final : Strategy {
 
 const Strategy &getAttentionStrategy() {
   static const AttentionStrategy strategy;
+  return strategy;
+}
+const Strategy &getAttentionMMAStrategy() {
+  static const AttentionMMAStrategy strategy;
   return strategy;
 }
 const Strategy &getAttentionGradientStrategy() {

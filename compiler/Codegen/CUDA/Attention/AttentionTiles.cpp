@@ -29,9 +29,8 @@ static constexpr int64_t kStoreBytes = 16;
 static constexpr int64_t kRegistersOf2[] = {40, 232}, kMostRegistersOf2[] = {24, 240},
                          kRegistersOf3[] = {32, 160};
 
-AttentionTiles::AttentionTiles(const KernelInfo &kernel, AttentionAttr config)
-    : kernel(kernel), config(config),
-      frame(kernel, tile::kWarpgroupThreads * (1 + config.getWarpgroups())), points(frame.points),
+AttentionTiles::AttentionTiles(const KernelInfo &kernel, AttentionShape config)
+    : kernel(kernel), config(config), frame(kernel, config.getThreads()), points(frame.points),
       index(points.index), builder(points.builder), loc(points.loc) {}
 
 tile::RegisterType AttentionTiles::makeSums(int64_t columns) {
@@ -127,6 +126,19 @@ AttentionTiles::Source AttentionTiles::makeSource(Value tensor, int64_t rows, in
   points.emitIf(index.isEqual(frame.getThreadId(), index.constant(0)),
                 [&] { tile::PrefetchOp::create(builder, loc, source.map); });
   return source;
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+std::pair<Value, Value> AttentionTiles::startProduct(tile::RegisterType type, Value a, Value row,
+                                                     Value b, Value sums, int64_t k,
+                                                     bool transposed) {
+  auto dot = tile::DotOp::create(builder, loc, type, tile::TokenType::get(builder.getContext()), a,
+                                 row, b, sums, k, /*transposed_a=*/false, transposed);
+  dot.setSynchronous(config.isSynchronous());
+  return {dot.getResult(), dot.getToken()};
 }
 
 //===----------------------------------------------------------------------===//

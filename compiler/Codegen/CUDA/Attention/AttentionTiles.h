@@ -10,16 +10,50 @@
 
 #include "compiler/Codegen/CUDA/Attention/AttentionProblem.h"
 #include "compiler/Codegen/CUDA/Common/KernelFrame.h"
-#include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
+#include "compiler/Codegen/CUDA/IR/AttentionConfig.h"
 #include "compiler/Dialect/Tile/IR/TileOps.h"
 
 namespace xc::cuda {
+
+/// What schedules are told: a configuration of wgmma, or of mma.sync, which has no roles.
+class AttentionShape {
+public:
+  AttentionShape(AttentionAttr config)
+      : warpgroups(config.getWarpgroups()), keys(config.getKeys()), stages(config.getStages()),
+        queryStages(config.getQueryStages()), raster(config.getRaster()),
+        cluster(config.getCluster()), pingPong(config.getPingPong() != 0),
+        serpentine(config.getSerpentine() != 0) {}
+  AttentionShape(AttentionMMAAttr config)
+      : warpgroups(config.getWarpgroups()), keys(config.getKeys()), stages(config.getStages()),
+        raster(config.getRaster()), heldQueries(config.getHeldQueries() != 0), synchronous(true) {}
+
+  /// Of those that compute.
+  int64_t getWarpgroups() const { return warpgroups; }
+  int64_t getKeys() const { return keys; }
+  int64_t getStages() const { return stages; }
+  int64_t getQueryStages() const { return queryStages; }
+  int64_t getRaster() const { return raster; }
+  int64_t getCluster() const { return cluster; }
+  bool getPingPong() const { return pingPong; }
+  bool getSerpentine() const { return serpentine; }
+  bool getHeldQueries() const { return heldQueries; }
+  /// Whether products are of mma.sync, and all threads copy.
+  bool isSynchronous() const { return synchronous; }
+  /// Threads of a block, those that load included.
+  int64_t getThreads() const {
+    return tile::kWarpgroupThreads * (warpgroups + (synchronous ? 0 : 1));
+  }
+
+private:
+  int64_t warpgroups, keys, stages, queryStages = 1, raster, cluster = 1;
+  bool pingPong = false, serpentine = false, heldQueries = false, synchronous = false;
+};
 
 /// Rings of tiles, roles, and arithmetic on tiles in registers: what emitters of attention and of
 /// its gradient build with.
 class AttentionTiles {
 protected:
-  AttentionTiles(const KernelInfo &kernel, AttentionAttr config);
+  AttentionTiles(const KernelInfo &kernel, AttentionShape config);
 
   /// Which stage of a ring comes next, and the parity of the rounds that it has made.
   struct RingState {
@@ -43,6 +77,26 @@ protected:
   void release(const Source &source, RingState state, mlir::Value token);
   void fetch(const Source &source, RingState state, mlir::Value head, mlir::Value row);
 
+  // Copies by all threads (AttentionCopies.cpp).
+  /// An operand whose tiles are copied row by row, and where they go.
+  struct CopySource {
+    mlir::Value memory, ring;
+    tile::SharedType type;
+    int64_t columns;
+    mlir::Value rows; // of a head
+    llvm::SmallVector<mlir::Value> sizes, strides;
+    mlir::Value offset;
+  };
+  /// Stages of tiles of `rows` rows.
+  CopySource makeCopySource(mlir::Value tensor, int64_t rows, int64_t stages);
+  mlir::Value getSlot(const CopySource &source, mlir::Value stage);
+  mlir::Value nextStage(mlir::Value stage);
+  /// Starts to copy rows `row` and on of head `head`, those below `rows`; returns the token.
+  mlir::Value startCopy(const CopySource &source, mlir::Value head, mlir::Value row,
+                        mlir::Value rows, mlir::Value slot);
+  /// The tiles, once the copies of `tokens` to `slots` are there.
+  llvm::SmallVector<mlir::Value> awaitCopies(mlir::ValueRange slots, mlir::ValueRange tokens);
+
   // Control.
   mlir::Block *fill(mlir::Region &region, mlir::TypeRange arguments,
                     llvm::function_ref<void(mlir::Block &)> body);
@@ -59,6 +113,11 @@ protected:
   /// The number of keys that a query sees beyond its own position, of an attention with these
   /// operands: between what hides all keys and what hides none, so that sums fit.
   mlir::Value loadOffset(mlir::Value given, int64_t window);
+
+  /// Starts a product, a synchronous one if the schedule is; its result and its token.
+  std::pair<mlir::Value, mlir::Value> startProduct(tile::RegisterType type, mlir::Value a,
+                                                   mlir::Value row, mlir::Value b, mlir::Value sums,
+                                                   int64_t k, bool transposed);
 
   // Arithmetic.
   mlir::Value f32(double value);
@@ -81,7 +140,7 @@ protected:
   tile::RegisterType makeSums(int64_t columns);
 
   const KernelInfo &kernel;
-  AttentionAttr config;
+  AttentionShape config;
   KernelFrame frame;
   PointEmitter &points;
   IndexBuilder &index;

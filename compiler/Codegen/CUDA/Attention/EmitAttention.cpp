@@ -53,7 +53,7 @@ namespace xc::cuda {
 static constexpr unsigned kRingValues = 6;
 
 AttentionEmitter::AttentionEmitter(const KernelInfo &kernel, kernel::AttentionOp op,
-                                   AttentionAttr config)
+                                   AttentionShape config)
     : AttentionTiles(kernel, config), op(op), dim(op.getQueryType().getRank() - 2),
       vector(op.getQueryType().getShape().back()),
       outputVector(op.getValueType().getShape().back()) {
@@ -222,7 +222,8 @@ AttentionEmitter::State AttentionEmitter::beginBlocks(const Tile &tile, const Bl
   state.values = valueState;
   if (!blocks.count)
     return state;
-  auto [started, token] = startScores(keyState);
+  waitFull(keySource, keyState);
+  auto [started, token] = startScores(getSlot(keySource, keyState));
   Value scores = tile::AwaitOp::create(builder, loc, started, token);
   release(keySource, keyState, token);
   if (hidesLastKeys)
@@ -238,8 +239,11 @@ AttentionEmitter::State AttentionEmitter::emitBlock(const Tile &tile, Value bloc
                                                     const State &state, bool hidesKeys) {
   State next = state;
   takeTurn();
-  auto [startedScores, scoreToken] = startScores(state.keys);
-  auto [startedOutput, outputToken] = startOutput(state);
+  waitFull(keySource, state.keys);
+  auto [startedScores, scoreToken] = startScores(getSlot(keySource, state.keys));
+  waitFull(valueSource, state.values);
+  auto [startedOutput, outputToken] =
+      startOutput(state.weights, state.output, getSlot(valueSource, state.values));
   giveTurn();
   release(keySource, state.keys, scoreToken);
   Value scores = tile::AwaitOp::create(builder, loc, startedScores, scoreToken);
@@ -277,7 +281,9 @@ AttentionEmitter::State AttentionEmitter::loopOverBlocks(const Tile &tile, const
 
 AttentionEmitter::State AttentionEmitter::endBlocks(const State &state) {
   State next = state;
-  auto [started, token] = startOutput(state);
+  waitFull(valueSource, state.values);
+  auto [started, token] =
+      startOutput(state.weights, state.output, getSlot(valueSource, state.values));
   release(valueSource, state.values, token);
   next.output = tile::AwaitOp::create(builder, loc, started, token);
   next.values = advance(state.values, config.getStages());
@@ -295,7 +301,7 @@ SmallVector<Value> AttentionEmitter::emitTile(const Tile &tile, ValueRange state
   SmallVector<Value> results =
       emitUnless(index.isLess(index.constant(0), blocks.count), inits, [&]() -> SmallVector<Value> {
         waitFull(querySource, query);
-        querySlot = getSlot(querySource, query);
+        queryTile = getSlot(querySource, query);
         State state = beginBlocks(tile, blocks, key, value);
         Value open = index.max(blocks.open, one), closed = index.max(blocks.closed, open);
         if (op.getCausal() || scalesFirst)
@@ -328,13 +334,26 @@ void AttentionEmitter::emitConsumer() {
 // The kernel
 //===----------------------------------------------------------------------===//
 
+/// What a causal attention's queries see beyond their own position.
+void AttentionEmitter::findOffset() {
+  if (op.getCausal())
+    offset = loadOffset(op.getOffset(), op.getWindow() ? static_cast<int64_t>(*op.getWindow()) : 0);
+}
+
 LogicalResult AttentionEmitter::run() {
   frame.setFewestBlocks(1);
-  kernel.getFunction()->setAttr(kProgrammaticAttr, builder.getUnitAttr());
   SmallVector<Value> sizes = points.getSizes(op.getQuery());
   queries = sizes[dim];
   heads = sizes[dim - 1];
   keys = points.getSizes(op.getKey())[dim];
+  if (!config.isSynchronous())
+    return emitWithRoles();
+  findOffset();
+  return frame.finish(emitSynchronous());
+}
+
+LogicalResult AttentionEmitter::emitWithRoles() {
+  kernel.getFunction()->setAttr(kProgrammaticAttr, builder.getUnitAttr());
   int64_t cluster = config.getCluster();
   if (cluster > 1)
     rank = index.rem(frame.getBlockId(), cluster);
@@ -346,12 +365,12 @@ LogicalResult AttentionEmitter::run() {
   else
     frame.barrier();
   NVVM::GriddepcontrolOp::create(builder, loc, NVVM::GridDepActionKind::launch_dependents);
-  if (op.getCausal())
-    offset = loadOffset(op.getOffset(), op.getWindow() ? static_cast<int64_t>(*op.getWindow()) : 0);
+  findOffset();
   constexpr int64_t middle = 128;
   emitRoles([&] { emitLoader(); }, [&] { emitConsumer(); },
             /*needsMost=*/std::max(vector, outputVector) > middle);
   // No more blocks than stay on the device at a time.
+  SmallVector<Value> sizes = points.getSizes(op.getQuery());
   Value tiles = index.mul(index.product(ArrayRef(sizes).take_front(dim)),
                           index.ceilDiv(queries, index.constant(config.getWarpgroups() *
                                                                 tile::kWarpgroupRows * cluster)));
@@ -366,7 +385,7 @@ namespace {
 struct EmitAttention final : impl::EmitAttentionBase<EmitAttention> {
   void runOnOperation() override {
     Attribute config = getOperation()->getAttr(plan::kConfigAttr);
-    if (!isa_and_nonnull<AttentionAttr, AttentionRowsAttr, AttentionCombineAttr,
+    if (!isa_and_nonnull<AttentionAttr, AttentionMMAAttr, AttentionRowsAttr, AttentionCombineAttr,
                          AttentionDecodeAttr>(config))
       return;
     FailureOr<KernelInfo> kernel = analyzeKernel(getOperation());
@@ -378,8 +397,8 @@ struct EmitAttention final : impl::EmitAttentionBase<EmitAttention> {
       return;
     }
     if (kernel::AttentionGradientOp op = matchAttentionGradient(*kernel);
-        op && isa<AttentionAttr>(config)) {
-      if (failed(emitAttentionGradient(*kernel, op, cast<AttentionAttr>(config))))
+        op && isa<AttentionAttr, AttentionMMAAttr>(config)) {
+      if (failed(emitAttentionGradient(*kernel, op, config)))
         signalPassFailure();
       return;
     }
@@ -410,13 +429,14 @@ private:
   static LogicalResult emit(const KernelInfo &kernel, kernel::AttentionOp op, Attribute config) {
     if (auto rows = dyn_cast<AttentionRowsAttr>(config))
       return emitAttentionRows(kernel, op, rows);
-    auto fused = cast<AttentionAttr>(config);
-    if (!hasAttentionKernel(op, kernel.target, /*wgmma=*/true))
-      return op.emitOpError(
-                 "expected vectors of a multiple of 8 up to 256 elements and sm_90a for ")
-             << config;
-    AttentionChooser chooser{op, *kernel.target};
-    if (std::string wrong = chooser.check(fused); !wrong.empty())
+    auto mma = dyn_cast<AttentionMMAAttr>(config);
+    if (mma ? !hasMMAAttention(op, kernel.target) : !hasWGMMAAttention(op, kernel.target))
+      return op.emitOpError("expected vectors of a multiple of 8 up to 256 elements and ")
+             << (mma ? "sm_80 or later" : "sm_90a") << " for " << config;
+    std::string wrong =
+        mma ? MMAAttentionChooser{op, *kernel.target}.check(mma)
+            : AttentionChooser{op, *kernel.target}.check(cast<AttentionAttr>(config));
+    if (!wrong.empty())
       return op.emitOpError("cannot take ") << config << ": " << wrong;
     bool canCopy = true;
     withPoints(kernel, [&](PointEmitter &points) {
@@ -426,7 +446,9 @@ private:
     if (!canCopy)
       return op.emitOpError("expected queries, keys and values that boxes can be copied of for ")
              << config;
-    return AttentionEmitter(kernel, op, fused).run();
+    if (mma)
+      return AttentionEmitter(kernel, op, mma).run();
+    return AttentionEmitter(kernel, op, cast<AttentionAttr>(config)).run();
   }
 };
 

@@ -30,7 +30,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Attention/AttentionGradient.h"
-#include "compiler/Codegen/CUDA/Attention/AttentionTiles.h"
+#include "compiler/Codegen/CUDA/Attention/AttentionGradientEmitter.h"
 #include "compiler/Codegen/CUDA/SelectStrategy.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -41,92 +41,13 @@ using namespace mlir;
 
 namespace xc::cuda {
 
-namespace {
-
 /// Stages and phases of the rings of own operands, and of streamed ones.
-constexpr unsigned kRingValues = 4;
-constexpr double kLog2E = 1.4426950408889634;
-
-class AttentionGradientEmitter : AttentionTiles {
-public:
-  AttentionGradientEmitter(const KernelInfo &kernel, kernel::AttentionGradientOp op,
-                           AttentionAttr config);
-
-  LogicalResult run();
-
-private:
-  /// A head of a batch, and rows from `first` to `end` of its own operands.
-  struct Tile {
-    Value head, first, end;
-  };
-  /// Blocks of streamed operands from `first` to `last`; those before `open` and from `closed` on
-  /// hide something.
-  struct Blocks {
-    Value first, open, closed, last;
-  };
-  /// Of queries: the logsumexp in powers of 2, and delta.
-  struct Numbers {
-    Value logsumexp, delta;
-  };
-  /// What loops over blocks carry.
-  struct State {
-    SmallVector<Value> sums; // of queries, or of keys and values
-    RingState streamed;
-  };
-
-  SmallVector<Value>
-  emitTiles(ValueRange inits,
-            llvm::function_ref<SmallVector<Value>(const Tile &, ValueRange)> body);
-  Blocks findBlocks(const Tile &tile);
-  /// Calls `body` for each head of queries that the tile's head goes with, with values carried.
-  SmallVector<Value> forEachHead(const Tile &tile, ValueRange inits,
-                                 llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body);
-  SmallVector<Value> emitLoads(const Tile &tile, ValueRange states);
-  SmallVector<Value> emitTile(const Tile &tile, ValueRange states);
-  State emitBlocks(const Tile &tile, Value head, const Blocks &blocks, State state);
-  State emitBlock(const Tile &tile, Value head, Value block, const State &state, Value hides);
-
-  Numbers loadNumbers(Type type, Value head, Value first);
-  std::pair<Value, Value> startProduct(unsigned operand, RingState streamed);
-  std::pair<Value, Value> startSum(Value weights, unsigned operand, RingState streamed, Value sums);
-  /// Powers of scores; 0 of what is hidden, where `hides` says that something may be (null: never).
-  Value emitWeights(const Tile &tile, Value head, Value scores, Value logsumexp, Value first,
-                    Value hides);
-  Value isVisible(Value head, Value row, Value column);
-  Value firstRow(const Tile &tile) {
-    return index.add(tile.first, index.mul(warpgroup, tile::kWarpgroupRows));
-  }
-  void store(const Tile &tile, ValueRange sums);
-
-  SmallVector<Value> pack(const State &state) {
-    SmallVector<Value> values(state.sums);
-    values.append({state.streamed.stage, state.streamed.phase});
-    return values;
-  }
-  static State unpack(ValueRange values) {
-    size_t count = values.size() - 2;
-    return {SmallVector<Value>(values.take_front(count)), {values[count], values[count + 1]}};
-  }
-
-  kernel::AttentionGradientOp op;
-  bool ofKeys;
-  int64_t dim;                // of lengths
-  int64_t widths[2];          // of vectors of queries and keys, and of values
-  int64_t group, window;      // heads of queries for one of keys; keys, 0: all
-  bool hidesFirst, hidesLast; // whether first and last blocks may hide something
-  Value ownLength, streamedLength, offset;
-  Source own[2], streamed[2];
-  Value ownSlots[2];
-  Numbers rowNumbers;
-  tile::RegisterType scoreType, weightType;
-  SmallVector<Type> sumTypes;
-};
-
-} // namespace
+static constexpr unsigned kRingValues = 4;
+static constexpr double kLog2E = 1.4426950408889634;
 
 AttentionGradientEmitter::AttentionGradientEmitter(const KernelInfo &kernel,
                                                    kernel::AttentionGradientOp op,
-                                                   AttentionAttr config)
+                                                   AttentionShape config)
     : AttentionTiles(kernel, config), op(op), ofKeys(op.isOfKeys()),
       dim(op.getQueryType().getRank() - 2),
       widths{op.getQueryType().getShape().back(), op.getValueType().getShape().back()},
@@ -308,56 +229,59 @@ Value AttentionGradientEmitter::emitWeights(const Tile &tile, Value head, Value 
 // Products
 //===----------------------------------------------------------------------===//
 
-/// Own rows times streamed ones: of queries and keys, or of cotangents and values.
-std::pair<Value, Value> AttentionGradientEmitter::startProduct(unsigned operand, RingState state) {
-  waitFull(streamed[operand], state);
-  auto dot = tile::DotOp::create(
-      builder, loc, scoreType, tile::TokenType::get(builder.getContext()), ownSlots[operand],
-      index.mul(warpgroup, tile::kWarpgroupRows), getSlot(streamed[operand], state),
-      /*accumulator=*/Value(), llvm::alignTo(widths[operand], 16), /*transposed_a=*/false,
-      /*transposed_b=*/false);
-  return {dot.getResult(), dot.getToken()};
+/// Own rows times those of a streamed tile: of queries and keys, or of cotangents and values.
+std::pair<Value, Value> AttentionGradientEmitter::startScores(unsigned operand, Value tile) {
+  return startProduct(scoreType, ownSlots[operand], index.mul(warpgroup, tile::kWarpgroupRows),
+                      tile, /*sums=*/Value(), llvm::alignTo(widths[operand], 16),
+                      /*transposed=*/false);
 }
 
-std::pair<Value, Value> AttentionGradientEmitter::startSum(Value weights, unsigned operand,
-                                                           RingState state, Value sums) {
+std::pair<Value, Value> AttentionGradientEmitter::startSum(Value weights, Value tile, Value sums) {
   Value narrow = tile::ConvertLayoutOp::create(builder, loc, weightType, weights);
-  auto dot = tile::DotOp::create(builder, loc, sums.getType(),
-                                 tile::TokenType::get(builder.getContext()), narrow,
-                                 /*row=*/Value(), getSlot(streamed[operand], state), sums,
-                                 config.getKeys(), /*transposed_a=*/false, /*transposed_b=*/true);
-  return {dot.getResult(), dot.getToken()};
+  return startProduct(cast<tile::RegisterType>(sums.getType()), narrow, /*row=*/Value(), tile, sums,
+                      config.getKeys(), /*transposed=*/true);
 }
 
-AttentionGradientEmitter::State AttentionGradientEmitter::emitBlock(const Tile &tile, Value head,
-                                                                    Value block, const State &state,
-                                                                    Value hides) {
+SmallVector<Value> AttentionGradientEmitter::emitBlock(const Tile &tile, Value head, Value block,
+                                                       ValueRange sums, Value hides,
+                                                       Streamed tiles) {
   Value first = index.mul(block, config.getKeys());
   auto columns =
       tile::ColumnsType::get(builder.getContext(), config.getKeys(), builder.getF32Type());
   // Before the products, beside which they come.
   Numbers numbers = ofKeys ? loadNumbers(columns, head, first) : rowNumbers;
-  auto [startedScores, scoresDone] = startProduct(0, state.streamed);
-  auto [startedFlow, flowDone] = startProduct(1, state.streamed);
+  Value streamedTiles[2] = {tiles.wait(0), Value()};
+  auto [startedScores, scoresDone] = startScores(0, streamedTiles[0]);
+  streamedTiles[1] = tiles.wait(1);
+  auto [startedFlow, flowDone] = startScores(1, streamedTiles[1]);
   Value scores = tile::AwaitOp::create(builder, loc, startedScores, scoresDone);
   Value weights = emitWeights(tile, head, scores, numbers.logsumexp, first, hides);
-  State next = state;
   Value startedValues, valuesDone = flowDone;
   if (ofKeys)
-    std::tie(startedValues, valuesDone) = startSum(weights, 1, state.streamed, state.sums[1]);
+    std::tie(startedValues, valuesDone) = startSum(weights, streamedTiles[1], sums[1]);
   Value flow = tile::AwaitOp::create(builder, loc, startedFlow, flowDone);
   Value toScores = map(scoreType, {weights, flow, numbers.delta}, [&](ValueRange arguments) {
     Value change = arith::SubFOp::create(builder, loc, arguments[1], arguments[2]);
     return arith::MulFOp::create(builder, loc, arguments[0], change).getResult();
   });
-  auto [startedSums, sumsDone] = startSum(toScores, 0, state.streamed, state.sums[0]);
-  release(streamed[1], state.streamed, valuesDone);
-  release(streamed[0], state.streamed, sumsDone);
-  next.sums[0] = tile::AwaitOp::create(builder, loc, startedSums, sumsDone);
+  auto [startedSums, sumsDone] = startSum(toScores, streamedTiles[0], sums[0]);
+  tiles.release(1, valuesDone);
+  tiles.release(0, sumsDone);
+  SmallVector<Value> results{tile::AwaitOp::create(builder, loc, startedSums, sumsDone)};
   if (ofKeys)
-    next.sums[1] = tile::AwaitOp::create(builder, loc, startedValues, valuesDone);
-  next.streamed = advance(state.streamed, config.getStages());
-  return next;
+    results.push_back(tile::AwaitOp::create(builder, loc, startedValues, valuesDone));
+  return results;
+}
+
+Value AttentionGradientEmitter::mayHide(const Blocks &blocks, Value block) {
+  Value hides;
+  if (hidesFirst)
+    hides = index.isLess(block, blocks.open);
+  if (hidesLast) {
+    Value isLast = index.isAtLeast(block, blocks.closed);
+    hides = hides ? arith::OrIOp::create(builder, loc, hides, isLast).getResult() : isLast;
+  }
+  return hides;
 }
 
 /// One loop for all blocks, so that sums stay where they are: a branch is all that those take that
@@ -365,18 +289,21 @@ AttentionGradientEmitter::State AttentionGradientEmitter::emitBlock(const Tile &
 AttentionGradientEmitter::State AttentionGradientEmitter::emitBlocks(const Tile &tile, Value head,
                                                                      const Blocks &blocks,
                                                                      State state) {
-  return unpack(points.emitLoop(
-      blocks.first, blocks.last, index.constant(1), pack(state),
-      [&](Value block, ValueRange carried) {
-        Value hides;
-        if (hidesFirst)
-          hides = index.isLess(block, blocks.open);
-        if (hidesLast) {
-          Value isLast = index.isAtLeast(block, blocks.closed);
-          hides = hides ? arith::OrIOp::create(builder, loc, hides, isLast).getResult() : isLast;
-        }
-        return pack(emitBlock(tile, head, block, unpack(carried), hides));
-      }));
+  return unpack(points.emitLoop(blocks.first, blocks.last, index.constant(1), pack(state),
+                                [&](Value block, ValueRange carried) {
+                                  State given = unpack(carried);
+                                  auto wait = [&](unsigned operand) {
+                                    waitFull(streamed[operand], given.streamed);
+                                    return getSlot(streamed[operand], given.streamed);
+                                  };
+                                  auto giveBack = [&](unsigned operand, Value token) {
+                                    release(streamed[operand], given.streamed, token);
+                                  };
+                                  SmallVector<Value> sums =
+                                      emitBlock(tile, head, block, given.sums,
+                                                mayHide(blocks, block), {wait, giveBack});
+                                  return pack({sums, advance(given.streamed, config.getStages())});
+                                }));
 }
 
 /// The tile's results; returns the rings' states behind it.
@@ -431,13 +358,24 @@ void AttentionGradientEmitter::store(const Tile &tile, ValueRange sums) {
 // The kernel
 //===----------------------------------------------------------------------===//
 
+Value AttentionGradientEmitter::countTiles() {
+  SmallVector<Value> sizes = points.getSizes(ofKeys ? op.getKey() : op.getQuery());
+  int64_t rows = config.getWarpgroups() * tile::kWarpgroupRows;
+  return index.mul(index.product(ArrayRef(sizes).take_front(dim)),
+                   index.ceilDiv(ownLength, index.constant(rows)));
+}
+
 LogicalResult AttentionGradientEmitter::run() {
   frame.setFewestBlocks(1);
-  kernel.getFunction()->setAttr(kProgrammaticAttr, builder.getUnitAttr());
   queries = points.getSizes(op.getQuery())[dim];
   keys = points.getSizes(op.getKey())[dim];
   ownLength = ofKeys ? keys : queries;
   streamedLength = ofKeys ? queries : keys;
+  return frame.finish(config.isSynchronous() ? emitSynchronous() : emitWithRoles());
+}
+
+Value AttentionGradientEmitter::emitWithRoles() {
+  kernel.getFunction()->setAttr(kProgrammaticAttr, builder.getUnitAttr());
   Value ofQueries[] = {op.getQuery(), op.getCotangent()}, ofOthers[] = {op.getKey(), op.getValue()};
   for (unsigned operand : {0, 1}) {
     own[operand] = makeSource((ofKeys ? ofOthers : ofQueries)[operand],
@@ -463,20 +401,18 @@ LogicalResult AttentionGradientEmitter::run() {
   emitRoles([&] { emitTiles(states, load); }, [&] { emitTiles(states, compute); },
             /*needsMost=*/ofKeys && std::max(widths[0], widths[1]) > middle);
   // No more blocks than stay on the device at a time.
-  SmallVector<Value> sizes = points.getSizes(ofKeys ? op.getKey() : op.getQuery());
-  int64_t rows = config.getWarpgroups() * tile::kWarpgroupRows;
-  int64_t tiles = *getConstantIntValue(index.mul(index.product(ArrayRef(sizes).take_front(dim)),
-                                                 index.ceilDiv(ownLength, index.constant(rows))));
-  int64_t resident = kernel.target->multiprocessors;
-  return frame.finish(index.constant(std::min(tiles, resident)));
+  int64_t tiles = *getConstantIntValue(countTiles());
+  return index.constant(std::min<int64_t>(tiles, kernel.target->multiprocessors));
 }
 
 LogicalResult emitAttentionGradient(const KernelInfo &kernel, kernel::AttentionGradientOp op,
-                                    AttentionAttr config) {
-  if (op.isWhole() || !hasAttentionKernel(op, kernel.target, /*wgmma=*/true))
+                                    Attribute config) {
+  auto mma = dyn_cast<AttentionMMAAttr>(config);
+  if (op.isWhole() || !hasAttentionKernel(op, kernel.target, /*wgmma=*/!mma) ||
+      (!mma && !kernel.target->hasWGMMA))
     return op.emitOpError("expected one gradient or two of vectors of a multiple of 8 up to 128 "
-                          "elements, known sizes and sm_90a for ")
-           << config;
+                          "elements, known sizes and ")
+           << (mma ? "sm_80 or later" : "sm_90a") << " for " << config;
   AttentionGradientChooser chooser{op, *kernel.target};
   if (std::string wrong = chooser.check(config); !wrong.empty())
     return op.emitOpError("cannot take ") << config << ": " << wrong;
@@ -487,7 +423,9 @@ LogicalResult emitAttentionGradient(const KernelInfo &kernel, kernel::AttentionG
   });
   if (!canCopy)
     return op.emitOpError("expected operands that boxes can be copied of for ") << config;
-  return AttentionGradientEmitter(kernel, op, config).run();
+  if (mma)
+    return AttentionGradientEmitter(kernel, op, mma).run();
+  return AttentionGradientEmitter(kernel, op, cast<AttentionAttr>(config)).run();
 }
 
 } // namespace xc::cuda

@@ -1,4 +1,4 @@
-//===- AttentionConfig.td - Configurations of attention of few queries ----===//
+//===- AttentionConfig.td - Configurations of attention on mma.sync -------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -13,6 +13,16 @@
 #define XC_ATTENTION_CONFIG_TD
 
 include "compiler/Codegen/CUDA/IR/CUDAConfigBase.td"
+
+def CUDA_AttentionMMAAttr : CUDA_Config<"AttentionMMA", "attention_mma", "attention-mma", 1> {
+  let summary = "Attention in one kernel on mma.sync, scores in registers";
+  let description = [{
+    A block has 64 queries for each of `warpgroups` times four warps, and goes over blocks of `keys` keys, which `cp.async` brings to shared
+    memory, `stages` of them in turn. With `held_queries`, queries stay in registers; else products read them from shared memory. Blocks
+    of `raster` heads run together. Example: `#cuda.attention_mma<warpgroups = 2, keys = 64, stages = 2, held_queries = 1, raster = 1>`.
+  }];
+  let parameters = (ins "int64_t":$warpgroups, "int64_t":$keys, "int64_t":$stages, "int64_t":$held_queries, "int64_t":$raster);
+}
 
 def CUDA_AttentionDecodeAttr : CUDA_Config<"AttentionDecode", "attention_decode", "attention-decode", 1> {
   let summary = "Attention of few queries on mma.sync, all operands in registers";

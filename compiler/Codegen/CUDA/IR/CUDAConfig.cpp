@@ -402,6 +402,21 @@ LogicalResult AttentionAttr::verify(EmitError emitError, int64_t warpgroups, int
   return success();
 }
 
+LogicalResult AttentionMMAAttr::verify(EmitError emitError, int64_t warpgroups, int64_t keys,
+                                       int64_t stages, int64_t heldQueries, int64_t raster) {
+  if (warpgroups < 1 || warpgroups > 2)
+    return emitError() << "expected 1 or 2 times four warps, got " << warpgroups;
+  if (keys < 16 || keys > 128 || keys % 16 != 0)
+    return emitError() << "expected 16 to 128 keys in a block, a multiple of 16, got " << keys;
+  if (stages < 2 || stages > kMostStages)
+    return emitError() << "expected 2 to " << kMostStages << " stages, got " << stages;
+  if (heldQueries != 0 && heldQueries != 1)
+    return emitError() << "expected 0 or 1 for 'held_queries', got " << heldQueries;
+  if (raster < 1 || raster > kMostRaster)
+    return emitError() << "expected 1 to " << kMostRaster << " heads in a group, got " << raster;
+  return success();
+}
+
 LogicalResult AttentionDecodeAttr::verify(EmitError emitError, int64_t warps, int64_t cluster) {
   if (warps < 1 || warps > 16)
     return emitError() << "expected 1 to 16 warps, got " << warps;

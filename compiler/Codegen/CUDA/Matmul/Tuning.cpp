@@ -8,7 +8,7 @@
 #include "compiler/Codegen/CUDA/Matmul/Tuning.h"
 
 #include "compiler/Codegen/CUDA/Common/Targets.h"
-#include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
+#include "compiler/Codegen/CUDA/IR/AttentionConfig.h"
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/Diagnostics.h"
@@ -47,6 +47,8 @@ static std::string checkKey(ArrayRef<StringRef> key) {
 static std::string checkFit(ArrayRef<StringRef> key, Attribute config) {
   const Target &target = *findTarget(key[0]);
   if (isOfAttention(key)) {
+    if (isa<AttentionMMAAttr>(config))
+      return target.hasMMA16816 ? "" : "mma.sync of 16-bit types needs sm_80";
     if (!isa<AttentionAttr>(config))
       return "this is no configuration of attention";
     return target.hasWGMMA ? "" : "wgmma needs sm_90a";

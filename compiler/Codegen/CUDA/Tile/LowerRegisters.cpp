@@ -392,7 +392,8 @@ struct LowerDot final : RegisterPattern<tile::DotOp> {
     auto issue = tile::IssueOp::create(
         rewriter, op.getLoc(), results, sums, inRegisters ? Value() : adaptor.getA().front(),
         inRegisters ? Value() : adaptor.getRow().front(), words, adaptor.getB().front(),
-        type.getColumns(), op.getK(), op.getTransposedA(), op.getTransposedB());
+        type.getColumns(), op.getK(), op.getTransposedA(), op.getTransposedB(),
+        op.getSynchronous());
     SmallVector<Value> parts(issue.getResults());
     replace(rewriter, op, {parts, SmallVector<Value>()});
     return success();
@@ -418,6 +419,53 @@ struct LowerAwait final : RegisterPattern<tile::AwaitOp> {
   }
 };
 
+//===----------------------------------------------------------------------===//
+// Copies
+//===----------------------------------------------------------------------===//
+
+struct LowerCopy final : RegisterPattern<tile::CopyOp> {
+  using RegisterPattern::RegisterPattern;
+
+  LogicalResult matchAndRewrite(tile::CopyOp op, Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    tile::IssueCopyOp::create(rewriter, op.getLoc(), op.getMemory(), op.getStart(), op.getStride(),
+                              op.getRow(), op.getRows(), op.getColumns(), adaptor.getTile().front(),
+                              op.getThreads());
+    replace(rewriter, op, {SmallVector<Value>()});
+    return success();
+  }
+};
+
+struct LowerAwaitCopies final : RegisterPattern<tile::AwaitCopiesOp> {
+  using RegisterPattern::RegisterPattern;
+
+  LogicalResult matchAndRewrite(tile::AwaitCopiesOp op, Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    if (!op.getPending())
+      return rewriter.notifyMatchFailure(op, "nobody has said how many copies may be under way");
+    tile::RetireCopiesOp::create(rewriter, op.getLoc(), *op.getPending());
+    SmallVector<SmallVector<Value>> tiles;
+    for (ValueRange tile : adaptor.getTiles())
+      tiles.push_back(SmallVector<Value>(tile));
+    replace(rewriter, op, std::move(tiles));
+    return success();
+  }
+};
+
+struct LowerRead final : RegisterPattern<tile::ReadOp> {
+  using RegisterPattern::RegisterPattern;
+
+  LogicalResult matchAndRewrite(tile::ReadOp op, Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    SmallVector<Type> types(count(op.getResult().getType()), rewriter.getI32Type());
+    auto words = tile::ReadWordsOp::create(rewriter, op.getLoc(), types, adaptor.getTile().front(),
+                                           adaptor.getRow().front());
+    SmallVector<Value> parts(words.getResults());
+    replace(rewriter, op, {parts});
+    return success();
+  }
+};
+
 struct LowerRegisters final : impl::LowerRegistersBase<LowerRegisters> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
@@ -425,11 +473,13 @@ struct LowerRegisters final : impl::LowerRegistersBase<LowerRegisters> {
     RewritePatternSet patterns(context);
     ConversionTarget target(*context);
     target.addIllegalOp<tile::SplatOp, tile::MapOp, tile::EachOp, tile::ReduceRowsOp,
-                        tile::CombineRowsOp, tile::ConvertLayoutOp, tile::DotOp, tile::AwaitOp>();
+                        tile::CombineRowsOp, tile::ConvertLayoutOp, tile::DotOp, tile::AwaitOp,
+                        tile::CopyOp, tile::AwaitCopiesOp, tile::ReadOp>();
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
     scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns, target);
     patterns.add<LowerSplat, LowerMap, LowerEach, LowerReduceRows, LowerCombineRows,
-                 LowerConvertLayout, LowerDot, LowerAwait>(converter, context);
+                 LowerConvertLayout, LowerDot, LowerAwait, LowerCopy, LowerAwaitCopies, LowerRead>(
+        converter, context);
     if (failed(applyPartialConversion(getOperation(), target, std::move(patterns))))
       signalPassFailure();
   }

@@ -14,12 +14,17 @@
 //   3. Products started since are pending. The operands in registers of all that the wait retires
 //      are kept up to there.
 //
+// Where there is no wgmma, products are synchronous (mma.sync): their waits go. Waits for copies
+// stay where they are, since they are barriers, too; CopyWaits.cpp counts what they leave.
+//
 // Refuses a product that its own block does not wait for: nobody behind the block could tell how
 // many have been started since.
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Codegen/CUDA/Common/Targets.h"
 #include "compiler/Codegen/CUDA/Passes.h"
+#include "compiler/Codegen/CUDA/Tile/CopyWaits.h"
 #include "compiler/Dialect/Tile/IR/TileOps.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -57,7 +62,9 @@ namespace {
 class BlockWaits {
 public:
   explicit BlockWaits(Block &block) : block(block) {
-    dots = llvm::to_vector(block.getOps<tile::DotOp>());
+    for (tile::DotOp dot : block.getOps<tile::DotOp>())
+      if (!dot.getSynchronous())
+        dots.push_back(dot);
   }
 
   LogicalResult run() {
@@ -104,7 +111,7 @@ LogicalResult BlockWaits::place(tile::DotOp dot) {
 void BlockWaits::count() {
   llvm::SetVector<Operation *> running;
   for (Operation &op : block) {
-    if (isa<tile::DotOp>(op))
+    if (auto dot = dyn_cast<tile::DotOp>(op); dot && !dot.getSynchronous())
       running.insert(&op);
     auto await = dyn_cast<tile::AwaitOp>(op);
     if (!await)
@@ -134,12 +141,32 @@ void BlockWaits::count() {
   }
 }
 
+/// Drops the waits for a product that is done when its op is.
+static void dropWaits(tile::DotOp dot) {
+  dot.setSynchronous(true);
+  for (Operation *user : llvm::make_early_inc_range(dot.getToken().getUsers()))
+    if (auto await = dyn_cast<tile::AwaitOp>(user)) {
+      await.replaceAllUsesWith(dot.getResult());
+      await.erase();
+    }
+}
+
 namespace {
 
 struct PlaceWaits final : impl::PlaceWaitsBase<PlaceWaits> {
   void runOnOperation() override {
+    if (failed(placeCopyWaits(getOperation())))
+      return signalPassFailure();
+    const Target *target = findTarget(getOperation());
     llvm::SetVector<Block *> blocks;
-    getOperation().walk([&](tile::DotOp dot) { blocks.insert(dot->getBlock()); });
+    SmallVector<tile::DotOp> synchronous;
+    getOperation().walk([&](tile::DotOp dot) {
+      if (dot.getSynchronous() || (target && !target->hasWGMMA))
+        synchronous.push_back(dot);
+      else
+        blocks.insert(dot->getBlock());
+    });
+    llvm::for_each(synchronous, dropWaits);
     for (Block *block : blocks)
       if (failed(BlockWaits(*block).run()))
         return signalPassFailure();

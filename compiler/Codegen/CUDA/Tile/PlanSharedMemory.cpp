@@ -60,8 +60,9 @@ void PlanSharedMemory::runOnOperation() {
   for (tile::AllocOp tile : tiles)
     tile.setOffset(take(tile.getTile().getType().getBytes(), tile::kTileAlignment));
   for (tile::RingOp ring : rings)
-    ring.setBarriers(
-        take(2 * ring.getRing().getType().getStages() * tile::kBarrierBytes, tile::kBarrierBytes));
+    if (ring.hasBarriers())
+      ring.setBarriers(take(2 * ring.getRing().getType().getStages() * tile::kBarrierBytes,
+                            tile::kBarrierBytes));
   if (used > arch->sharedPerBlock) {
     function.emitOpError("expected at most ")
         << arch->sharedPerBlock << " bytes of shared memory on " << arch->arch << ", got " << used;

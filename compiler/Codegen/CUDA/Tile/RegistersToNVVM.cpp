@@ -56,6 +56,8 @@ struct LowerIssue final : TilePattern<tile::IssueOp> {
 
   LogicalResult matchAndRewrite(tile::IssueOp op, Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
+    if (op.getSynchronous())
+      return rewriter.notifyMatchFailure(op, "is one of mma.sync");
     Builder b(rewriter, op.getLoc());
     Descriptor right(op.getB().getType(), op.getTransposedB());
     Value descriptorB = makeDescriptor(b, b.address(adaptor.getB()), right), descriptorA;

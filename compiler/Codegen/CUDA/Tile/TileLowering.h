@@ -112,6 +112,12 @@ void populateFragmentPatterns(const mlir::LLVMTypeConverter &converter,
 void populateRegisterPatterns(const mlir::LLVMTypeConverter &converter,
                               mlir::RewritePatternSet &patterns);
 
+/// The patterns of Tile/MatricesToNVVM.cpp and Tile/CopiesToNVVM.cpp.
+void populateMatrixPatterns(const mlir::LLVMTypeConverter &converter,
+                            mlir::RewritePatternSet &patterns);
+void populateCopyPatterns(const mlir::LLVMTypeConverter &converter,
+                          mlir::RewritePatternSet &patterns);
+
 } // namespace xc::cuda::tile_lowering
 
 #endif // XC_CODEGEN_CUDA_TILE_TILELOWERING_H

@@ -51,9 +51,13 @@ struct LowerRing final : TilePattern<tile::RingOp> {
 
   LogicalResult matchAndRewrite(tile::RingOp op, Adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    if (!op.getOffset() || !op.getBarriers())
+    if (!op.getOffset() || (op.hasBarriers() && !op.getBarriers()))
       return rewriter.notifyMatchFailure(op, "has no place in shared memory");
     Builder b(rewriter, op.getLoc());
+    if (!op.hasBarriers()) {
+      rewriter.replaceOp(op, b.sharedBase(*op.getOffset()));
+      return success();
+    }
     // One predicated instruction for each barrier, without a branch.
     Value thread = NVVM::ThreadIdXOp::create(rewriter, op.getLoc(), b.i32);
     int64_t stages = op.getRing().getType().getStages();
@@ -714,6 +718,8 @@ void populateTileToNVVMPatterns(const LLVMTypeConverter &converter, RewritePatte
       converter);
   populateFragmentPatterns(converter, patterns);
   populateRegisterPatterns(converter, patterns);
+  populateMatrixPatterns(converter, patterns);
+  populateCopyPatterns(converter, patterns);
 }
 
 } // namespace xc::cuda

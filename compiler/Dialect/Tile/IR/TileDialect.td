@@ -19,7 +19,7 @@ def Tile_Dialect : Dialect {
   let cppNamespace = "::xc::tile";
   let summary = "Tiles in shared memory, the rings they move through, and asynchronous products of them";
   let description = [{
-    What a warp-specialised kernel of sm_90a does, without addresses, barriers' places or descriptors: tiles lie
+    What a kernel on tensor cores does, without addresses, barriers' places or descriptors. On sm_90a warps may have roles: tiles lie
     swizzled in shared memory, a ring hands them from the warps that fetch to the warps that multiply, products run
     asynchronously on accumulators that are SSA values. Emitters build it inside a kernel function;
     `-xc-cuda-lower-schedule` turns roles and the persistent loop into branches and loops,
@@ -149,6 +149,8 @@ def Tile_RegisterType : Tile_Type<"Register", "reg"> {
       columns c, rows 16 * w + l / 4 and 8 below it, columns c + 2 * (l % 4) and the next.
     - `operand`: the first operand of a product, 16-bit elements (PTX ISA, "wgmma", A fragments): the same elements, two neighbours
       in a word.
+
+    Each warp's 16 rows are what `mma.sync` takes and makes, too (PTX ISA, "Matrix Fragments for mma.m16n8k16"): one layout serves both.
 
     Example: `!tile.reg<64x128xf32, accumulator>`.
   }];

@@ -79,8 +79,8 @@ LogicalResult TensorMapOp::verify() {
 }
 
 LogicalResult RingOp::verify() {
-  if (getArrivals() < 1 || getConsumers() < 1)
-    return emitOpError("expected at least one arrival and one consumer, got ")
+  if (hasBarriers() && (getArrivals() < 1 || getConsumers() < 1))
+    return emitOpError("expected at least one arrival and one consumer, or none of either, got ")
            << getArrivals() << " and " << getConsumers();
   return success();
 }

@@ -64,7 +64,7 @@ def Tile_RingOp : Tile_EffectOp<"ring"> {
     One thread initialises the barriers. All threads of the block must pass a `gpu.barrier` before they use the ring.
     A stage becomes full when `arrivals` threads have published it and all bytes that they announced have come; it becomes empty
     when `consumers` threads have released it. `offset` and `barriers` are places in shared memory, set by
-    `-xc-cuda-plan-shared-memory`. Example:
+    `-xc-cuda-plan-shared-memory`. A ring of no arrivals and no consumers has no barriers: `tile.copy` fills its stages. Example:
     ```mlir
     %ring = tile.ring arrivals 1 consumers 2 : !tile.ring<4, !tile.shared<128x64xbf16>, !tile.shared<256x64xbf16>>
     ```
@@ -72,6 +72,9 @@ def Tile_RingOp : Tile_EffectOp<"ring"> {
   let arguments = (ins I64Attr:$arrivals, I64Attr:$consumers, OptionalAttr<I64Attr>:$offset, OptionalAttr<I64Attr>:$barriers);
   let results = (outs Tile_RingType:$ring);
   let assemblyFormat = "`arrivals` $arrivals `consumers` $consumers attr-dict `:` type($ring)";
+  let extraClassDeclaration = [{
+    bool hasBarriers() { return getArrivals() != 0 || getConsumers() != 0; }
+  }];
   let hasVerifier = 1;
 }
 
@@ -615,6 +618,7 @@ def Tile_PersistentOp : Tile_Op<"persistent", [SingleBlock, RecursiveMemoryEffec
   let hasVerifier = 1;
 }
 
+include "compiler/Dialect/Tile/IR/TileCopyOps.td"
 include "compiler/Dialect/Tile/IR/TileRegisterOps.td"
 
 #endif // XC_DIALECT_TILE_IR_TILEOPS_TD

@@ -132,8 +132,22 @@ static LogicalResult verifyShared(Operation *op, SharedType tile, bool transpose
          << k << " along k and " << own << " along its own dim, got " << tile;
 }
 
+/// A stage that copies fill is read as `tile.await_copies` returns it.
+static LogicalResult verifyAwaited(Operation *op, Value tile) {
+  auto slot = tile.getDefiningOp<SlotOp>();
+  auto ring = slot ? slot.getRing().getDefiningOp<RingOp>() : RingOp();
+  if (!ring || ring.hasBarriers())
+    return success();
+  InFlightDiagnostic diag = op->emitOpError(
+      "expected a stage that tile.await_copies returns, since copies fill the ring");
+  diag.attachNote(slot.getLoc()) << "the stage";
+  return diag;
+}
+
 /// Nobody reads a product that may be under way.
 static LogicalResult verifyUses(DotOp op) {
+  if (op.getSynchronous())
+    return success();
   for (OpOperand &use : op.getResult().getUses()) {
     auto dot = dyn_cast<DotOp>(use.getOwner());
     auto await = dyn_cast<AwaitOp>(use.getOwner());
@@ -158,7 +172,8 @@ LogicalResult DotOp::verify() {
   if (getAccumulator() && getAccumulator().getType() != result)
     return emitOpError("expected an accumulator of the result's type, got ")
            << getAccumulator().getType() << " for " << result;
-  if (failed(verifyShared(*this, getB().getType(), getTransposedB(), k, columns)))
+  if (failed(verifyShared(*this, getB().getType(), getTransposedB(), k, columns)) ||
+      failed(verifyAwaited(*this, getB())))
     return failure();
   Type element = getB().getType().getElementType();
   if (auto a = dyn_cast<RegisterType>(getA().getType())) {
@@ -171,7 +186,8 @@ LogicalResult DotOp::verify() {
   auto a = cast<SharedType>(getA().getType());
   if (!getRow() || a.getElementType() != element)
     return emitOpError("expected a row of a tile of ") << element << ", got " << a;
-  if (failed(verifyShared(*this, a, getTransposedA(), k, kWarpgroupRows)))
+  if (failed(verifyShared(*this, a, getTransposedA(), k, kWarpgroupRows)) ||
+      failed(verifyAwaited(*this, getA())))
     return failure();
   return verifyUses(*this);
 }

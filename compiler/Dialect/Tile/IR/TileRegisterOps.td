@@ -141,7 +141,8 @@ def Tile_DotOp : Tile_EffectOp<"dot", [AttrSizedOperandSegments]> {
     memory; `b` is in shared memory. Lines of either run along k; with `transposed_a` or `transposed_b` a tile is k x rows, or k x
     columns. Only the first `k` elements along k are multiplied, and the result's columns of `b`. All threads of a warpgroup execute
     it. Nobody but `tile.await`, or a `tile.dot` as its accumulator, may use the result before the token says that it is there; `a` in
-    registers and what is read of shared memory must stay until then. Example:
+    registers and what is read of shared memory must stay until then. A `synchronous` product is there when the op is done;
+    `-xc-cuda-place-waits` makes products so where the target has no wgmma. Example:
     ```mlir
     %s, %ready = tile.dot %q[%row], %keys k 128
         : !tile.shared<128x128xbf16>, !tile.shared<128x128xbf16> -> !tile.reg<64x128xf32, accumulator>
@@ -150,7 +151,13 @@ def Tile_DotOp : Tile_EffectOp<"dot", [AttrSizedOperandSegments]> {
     ```
   }];
   let arguments = (ins AnyTypeOf<[Tile_SharedType, Tile_RegisterType]>:$a, Optional<Index>:$row, Tile_SharedType:$b,
-                       Optional<Tile_RegisterType>:$accumulator, I64Attr:$k, UnitAttr:$transposed_a, UnitAttr:$transposed_b);
+                       Optional<Tile_RegisterType>:$accumulator, I64Attr:$k, UnitAttr:$transposed_a, UnitAttr:$transposed_b,
+                       UnitAttr:$synchronous);
+  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Type":$token, "::mlir::Value":$a, "::mlir::Value":$row,
+                                 "::mlir::Value":$b, "::mlir::Value":$accumulator, "int64_t":$k, "bool":$transposedA,
+                                 "bool":$transposedB), [{
+    build($_builder, $_state, result, token, a, row, b, accumulator, k, transposedA, transposedB, /*synchronous=*/false);
+  }]>];
   let results = (outs Tile_RegisterType:$result, Tile_TokenType:$token);
   let assemblyFormat = [{
     $a (`[` $row^ `]`)? `,` $b (`accumulate` $accumulator^ `:` type($accumulator))? `k` $k attr-dict
@@ -183,14 +190,16 @@ def Tile_IssueOp : Tile_EffectOp<"issue", [AttrSizedOperandSegments]> {
   let summary = "Start a product of a thread's registers";
   let description = [{
     What `tile.dot` becomes: `sums` are the accumulator's elements that a thread holds (none: the product starts from 0), `words` those of
-    an operand in registers. Becomes `wgmma.fence`, a `wgmma.mma_async` for each 16 elements along k, and `wgmma.commit_group`. Example:
+    an operand in registers. Becomes `wgmma.fence`, a `wgmma.mma_async` for each 16 elements along k, and `wgmma.commit_group`; a
+    `synchronous` one `ldmatrix` of what is in shared memory, and `mma.sync`. Example:
     ```mlir
     %r:4 = tile.issue sums() a %q[%row] words() b %k columns 8 k 64
         : !tile.shared<8x64xbf16>, !tile.shared<64x64xbf16> -> f32, f32, f32, f32
     ```
   }];
   let arguments = (ins Variadic<F32>:$sums, Optional<Tile_SharedType>:$a, Optional<Index>:$row, Variadic<I32>:$words,
-                       Tile_SharedType:$b, I64Attr:$columns, I64Attr:$k, UnitAttr:$transposed_a, UnitAttr:$transposed_b);
+                       Tile_SharedType:$b, I64Attr:$columns, I64Attr:$k, UnitAttr:$transposed_a, UnitAttr:$transposed_b,
+                       UnitAttr:$synchronous);
   let results = (outs Variadic<F32>:$results);
   let assemblyFormat = [{
     `sums` `(` ($sums^ `:` type($sums))? `)` (`a` $a^ `[` $row `]`)? `words` `(` ($words^ `:` type($words))? `)` `b` $b

@@ -149,6 +149,23 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
     return
   }
 
+  // Of 16-bit elements, the instruction says that lines of the second operand run along k.
+  // CHECK-LABEL: llvm.func @half_fragments
+  // CHECK:         llvm.inline_asm {{.*}}wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {$0, $1, $2, $3}, {$8, $9, $10, $11}, $12, p, 1, 1, 0; }
+  func.func @half_fragments() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = [1, 1, 1], block = [128, 1, 1], cluster = [1, 1, 1], shared = 1024, scratch = 0>} {
+    %c = plan.binding 0 write align 64 : memref<1024xf32>
+    %i = arith.constant 0 : index
+    %f = arith.constant true
+    %b = tile.alloc {offset = 0 : i64} : !tile.shared<8x64xbf16>
+    %a = tile.undefined : !tile.fragments<64x16xbf16>
+    %none = tile.undefined : !tile.accumulator<64x8xf32>
+    %d = tile.mma_fragments %a, %b from 16, %none accumulate %f : !tile.fragments<64x16xbf16>, !tile.shared<8x64xbf16>, !tile.accumulator<64x8xf32>
+    %done = tile.wait_mma 0, %d : !tile.accumulator<64x8xf32>
+    %pair = tile.fragment %done[0, 0] : !tile.accumulator<64x8xf32> -> vector<2xf32>
+    vector.store %pair, %c[%i] : memref<1024xf32>, vector<2xf32>
+    return
+  }
+
   // Bytes are turned, rows for lines.
   // CHECK-LABEL: llvm.func @bytes
   // CHECK-COUNT-4: llvm.inline_asm {{.*}}"ld.shared.b32 $0, [$1 + 8192];"

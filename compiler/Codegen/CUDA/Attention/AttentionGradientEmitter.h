@@ -1,0 +1,126 @@
+//===- AttentionGradientEmitter.h - How attention's gradient is emitted ---===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_CODEGEN_CUDA_ATTENTION_ATTENTIONGRADIENTEMITTER_H
+#define XC_CODEGEN_CUDA_ATTENTION_ATTENTIONGRADIENTEMITTER_H
+
+#include "compiler/Codegen/CUDA/Attention/AttentionTiles.h"
+
+namespace xc::cuda {
+
+class AttentionGradientEmitter : AttentionTiles {
+public:
+  AttentionGradientEmitter(const KernelInfo &kernel, kernel::AttentionGradientOp op,
+                           AttentionShape config);
+
+  mlir::LogicalResult run();
+
+private:
+  /// A head of a batch, and rows from `first` to `end` of its own operands.
+  struct Tile {
+    mlir::Value head, first, end;
+  };
+  /// Blocks of streamed operands from `first` to `last`; those before `open` and from `closed` on
+  /// hide something.
+  struct Blocks {
+    mlir::Value first, open, closed, last;
+  };
+  /// Of queries: the logsumexp in powers of 2, and delta.
+  struct Numbers {
+    mlir::Value logsumexp, delta;
+  };
+  /// What loops over blocks carry.
+  struct State {
+    llvm::SmallVector<mlir::Value> sums; // of queries, or of keys and values
+    RingState streamed;
+  };
+
+  llvm::SmallVector<mlir::Value> emitTiles(
+      mlir::ValueRange inits,
+      llvm::function_ref<llvm::SmallVector<mlir::Value>(const Tile &, mlir::ValueRange)> body);
+  Blocks findBlocks(const Tile &tile);
+  /// Calls `body` for each head of queries that the tile's head goes with, with values carried.
+  llvm::SmallVector<mlir::Value> forEachHead(
+      const Tile &tile, mlir::ValueRange inits,
+      llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)> body);
+  llvm::SmallVector<mlir::Value> emitLoads(const Tile &tile, mlir::ValueRange states);
+  llvm::SmallVector<mlir::Value> emitTile(const Tile &tile, mlir::ValueRange states);
+  State emitBlocks(const Tile &tile, mlir::Value head, const Blocks &blocks, State state);
+  /// Whether block `block` hides something; null if no block does.
+  mlir::Value mayHide(const Blocks &blocks, mlir::Value block);
+  /// Streamed tiles of a block: `wait` returns one when it is there, `release` gives it back.
+  struct Streamed {
+    llvm::function_ref<mlir::Value(unsigned)> wait;
+    llvm::function_ref<void(unsigned, mlir::Value)> release;
+  };
+  /// The sums with what a block adds to them.
+  llvm::SmallVector<mlir::Value> emitBlock(const Tile &tile, mlir::Value head, mlir::Value block,
+                                           mlir::ValueRange sums, mlir::Value hides,
+                                           Streamed tiles);
+
+  Numbers loadNumbers(mlir::Type type, mlir::Value head, mlir::Value first);
+  std::pair<mlir::Value, mlir::Value> startScores(unsigned operand, mlir::Value tile);
+  std::pair<mlir::Value, mlir::Value> startSum(mlir::Value weights, mlir::Value tile,
+                                               mlir::Value sums);
+  /// Powers of scores; 0 of what is hidden, where `hides` says that something may be (null: never).
+  mlir::Value emitWeights(const Tile &tile, mlir::Value head, mlir::Value scores,
+                          mlir::Value logsumexp, mlir::Value first, mlir::Value hides);
+  mlir::Value isVisible(mlir::Value head, mlir::Value row, mlir::Value column);
+  mlir::Value firstRow(const Tile &tile) {
+    return index.add(tile.first, index.mul(warpgroup, tile::kWarpgroupRows));
+  }
+  void store(const Tile &tile, mlir::ValueRange sums);
+  /// The kernel's loads and sums by roles of warpgroups; returns the number of blocks.
+  mlir::Value emitWithRoles();
+
+  // Schedule on mma.sync (EmitAttentionGradientMMA.cpp).
+  struct CopiedState {
+    llvm::SmallVector<mlir::Value> sums;
+    mlir::Value stage, filled; // the stage that comes next, and that which is filled next
+    llvm::SmallVector<mlir::Value> tokens;
+  };
+  void copyBlock(const Blocks &blocks, mlir::Value head, mlir::Value block, mlir::Value stage,
+                 llvm::SmallVectorImpl<mlir::Value> &tokens);
+  CopiedState emitCopiedBlock(const Tile &tile, const Blocks &blocks, mlir::Value head,
+                              mlir::Value block, const CopiedState &given);
+  llvm::SmallVector<mlir::Value> emitCopiedBlocks(const Tile &tile, const Blocks &blocks,
+                                                  mlir::Value head, mlir::ValueRange sums);
+  void emitCopiedTile(const Tile &tile);
+  /// Returns the number of blocks.
+  mlir::Value emitSynchronous();
+  /// Tiles of all heads.
+  mlir::Value countTiles();
+
+  llvm::SmallVector<mlir::Value> pack(const State &state) {
+    llvm::SmallVector<mlir::Value> values(state.sums);
+    values.append({state.streamed.stage, state.streamed.phase});
+    return values;
+  }
+  static State unpack(mlir::ValueRange values) {
+    size_t count = values.size() - 2;
+    return {llvm::SmallVector<mlir::Value>(values.take_front(count)),
+            {values[count], values[count + 1]}};
+  }
+
+  kernel::AttentionGradientOp op;
+  bool ofKeys;
+  int64_t dim;                // of lengths
+  int64_t widths[2];          // of vectors of queries and keys, and of values
+  int64_t group, window;      // heads of queries for one of keys; keys, 0: all
+  bool hidesFirst, hidesLast; // whether first and last blocks may hide something
+  mlir::Value ownLength, streamedLength, offset;
+  Source own[2], streamed[2];
+  CopySource ownCopies[2], streamedCopies[2];
+  mlir::Value ownSlots[2];
+  Numbers rowNumbers;
+  tile::RegisterType scoreType, weightType;
+  llvm::SmallVector<mlir::Type> sumTypes;
+};
+
+} // namespace xc::cuda
+
+#endif // XC_CODEGEN_CUDA_ATTENTION_ATTENTIONGRADIENTEMITTER_H

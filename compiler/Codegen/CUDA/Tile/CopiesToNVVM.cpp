@@ -1,0 +1,134 @@
+//===- CopiesToNVVM.cpp - Copies to tiles become cp.async -----------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A panel's line has at most eight chunks of 16 bytes. As many neighbouring threads as its chunks,
+// rounded up to a power of two, copy a line together, and the lines of a thread are a multiple of
+// eight apart, after which the swizzle repeats: all its places in shared memory are one address
+// plus constants. A chunk that is outside of the rows or the columns is copied as no bytes of 16,
+// which reads nothing and writes zeros.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CUDA/Tile/TileLowering.h"
+
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace xc::cuda::tile_lowering {
+
+namespace {
+
+/// Elements that a thread copies at a time, and the columns of a product's step.
+constexpr int64_t kChunk = 8, kStep = 16;
+
+struct LowerIssueCopy final : TilePattern<tile::IssueCopyOp> {
+  using TilePattern::TilePattern;
+
+  LogicalResult matchAndRewrite(tile::IssueCopyOp op, Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Builder b(rewriter, op.getLoc());
+    tile::SharedType tile = op.getTile().getType();
+    int64_t columns = llvm::alignTo(static_cast<int64_t>(op.getColumns()), kStep);
+    for (int64_t first = 0; first < columns; first += tile.getPanelColumns())
+      copyPanel(b, op, adaptor, first, std::min(columns - first, tile.getPanelColumns()) / kChunk);
+    NVVM::CpAsyncCommitGroupOp::create(rewriter, op.getLoc());
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+private:
+  static Value both(Builder &b, Value lhs, Value rhs) {
+    return lhs && rhs ? LLVM::AndOp::create(b.rewriter, b.loc, lhs, rhs).getResult()
+           : lhs      ? lhs
+                      : rhs;
+  }
+  static Value isBelow(Builder &b, Value lhs, Value rhs) {
+    return LLVM::ICmpOp::create(b.rewriter, b.loc, LLVM::ICmpPredicate::ult, lhs, rhs);
+  }
+  static void copyPanel(Builder &b, tile::IssueCopyOp op, Adaptor adaptor, int64_t first,
+                        int64_t chunks);
+  static void copyChunk(Builder &b, Value to, int64_t offset, Value from, Value inside,
+                        Value isOwn);
+};
+
+/// One copy of 16 bytes to `offset` bytes behind `to`: of zeros where `inside` is false, and by
+/// threads for which `isOwn` is true alone.
+void LowerIssueCopy::copyChunk(Builder &b, Value to, int64_t offset, Value from, Value inside,
+                               Value isOwn) {
+  Value bytes = LLVM::SelectOp::create(b.rewriter, b.loc, inside, b.word(16), b.word(0));
+  std::string copy =
+      llvm::formatv("cp.async.cg.shared.global [$0 + {0}], [$1], 16, $2;", offset).str();
+  SmallVector<Value> operands{b.address(to), from, bytes};
+  if (!isOwn) {
+    b.assembly(copy, "r,l,r,~{memory}", operands);
+    return;
+  }
+  operands.push_back(LLVM::ZExtOp::create(b.rewriter, b.loc, b.i32, isOwn));
+  b.assembly("{ .reg .pred p; setp.ne.b32 p, $3, 0; @p " + copy + " }", "r,l,r,r,~{memory}",
+             operands);
+}
+
+/// The `chunks` chunks of each line from column `first` on, which is a panel's.
+void LowerIssueCopy::copyPanel(Builder &b, tile::IssueCopyOp op, Adaptor adaptor, int64_t first,
+                               int64_t chunks) {
+  tile::SharedType tile = op.getTile().getType();
+  Type element = tile.getElementType(), index = adaptor.getStart().getType();
+  auto threads = static_cast<int64_t>(op.getThreads()),
+       columns = static_cast<int64_t>(op.getColumns());
+  int64_t width = llvm::bit_ceil(static_cast<uint64_t>(chunks)), lines = threads / width;
+  Value thread = NVVM::ThreadIdXOp::create(b.rewriter, b.loc, b.i32);
+  Value line = b.div(thread, width), chunk = b.both(thread, width - 1);
+  Value column = b.add(b.mul(chunk, kChunk), b.word(first));
+  Value isOwn = width == chunks ? Value() : isBelow(b, chunk, b.word(chunks));
+  Value isColumn =
+      first + chunks * kChunk <= columns ? Value() : isBelow(b, column, b.word(columns));
+  Value to = b.advance(adaptor.getTile(), getPlace(b, tile, line, column));
+  auto toIndex = [&](Value word) -> Value {
+    return index == b.i32 ? word : LLVM::ZExtOp::create(b.rewriter, b.loc, index, word);
+  };
+  Value row = b.add(adaptor.getRow(), toIndex(line));
+  Value place = LLVM::MulOp::create(b.rewriter, b.loc, row, adaptor.getStride());
+  place = b.add(b.add(adaptor.getStart(), place), toIndex(column));
+  auto global = cast<LLVM::LLVMPointerType>(adaptor.getMemory().getType());
+  Value from = LLVM::GEPOp::create(b.rewriter, b.loc, global, element, adaptor.getMemory(),
+                                   ArrayRef<LLVM::GEPArg>{place});
+  Value apart = b.mul(adaptor.getStride(), lines);
+  for (int64_t done = 0; done < tile.getRows(); done += lines) {
+    Value inside = isBelow(b, b.add(row, b.constant(index, done)), adaptor.getRows());
+    // The last lines may be fewer than threads have.
+    Value isLine =
+        done + lines <= tile.getRows() ? Value() : isBelow(b, line, b.word(tile.getRows() - done));
+    copyChunk(b, to, done * tile.getLineBytes(), from, both(b, inside, isColumn),
+              both(b, isOwn, isLine));
+    from = LLVM::GEPOp::create(b.rewriter, b.loc, global, element, from,
+                               ArrayRef<LLVM::GEPArg>{apart});
+  }
+}
+
+struct LowerRetireCopies final : TilePattern<tile::RetireCopiesOp> {
+  using TilePattern::TilePattern;
+
+  LogicalResult matchAndRewrite(tile::RetireCopiesOp op, Adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    NVVM::CpAsyncWaitGroupOp::create(rewriter, op.getLoc(), static_cast<uint32_t>(op.getPending()));
+    NVVM::BarrierOp::create(rewriter, op.getLoc(), TypeRange(), Value(), Value(),
+                            NVVM::BarrierReductionAttr(), Value());
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+} // namespace
+
+void populateCopyPatterns(const LLVMTypeConverter &converter, RewritePatternSet &patterns) {
+  patterns.add<LowerIssueCopy, LowerRetireCopies>(converter);
+}
+
+} // namespace xc::cuda::tile_lowering

@@ -1,0 +1,94 @@
+//===- AlignRows.cpp - Where rows of attention's operands begin -----------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Kernels of attention copy rows of their operands by 16 bytes at a time. A slice may begin
+// anywhere: where that is no multiple of so many, or is not known, the operand is moved to memory
+// of its own first.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Dispatch/AlignRows.h"
+
+#include "compiler/Dialect/Kernel/IR/AttentionGradientOp.h"
+#include "compiler/Dialect/Plan/Transforms/Views.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+
+namespace xc::plan {
+
+/// Elements of 16 bits that are copied at a time.
+static constexpr int64_t kStep = 8;
+
+/// Whether `slice` begins a multiple of `kStep` elements behind its source. A part of a view is
+/// bound at any place; one that kernels read themselves has to be where they know.
+static bool isAligned(tensor::ExtractSliceOp slice) {
+  bool isView = isContiguousSlice(slice);
+  int64_t stride = 1; // modulo the step
+  for (int64_t dim = slice.getSourceType().getRank(); dim-- > 0;) {
+    int64_t offset = slice.getStaticOffsets()[dim], size = slice.getSourceType().getDimSize(dim);
+    if (ShapedType::isDynamic(offset) && (!isView || stride != 0))
+      return false;
+    int64_t place = offset % kStep * stride; // in range: both are below the step
+    if (!ShapedType::isDynamic(offset) && place % kStep != 0)
+      return false;
+    if (!ShapedType::isDynamic(size))
+      stride = size % kStep * stride % kStep; // in range: both are below the step
+  }
+  return true;
+}
+
+bool hasAlignedRows(Value tensor) {
+  while (Operation *op = tensor.getDefiningOp()) {
+    auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
+    if (slice && !isAligned(slice))
+      return false;
+    if (!slice && !isView(op))
+      break;
+    tensor = op->getOperand(0);
+  }
+  return true;
+}
+
+static Value copy(OpBuilder &builder, Location loc, Value tensor) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  Value empty = tensor::EmptyOp::create(builder, loc, tensor::getMixedSizes(builder, loc, tensor),
+                                        type.getElementType());
+  AffineMap map = builder.getMultiDimIdentityMap(type.getRank());
+  SmallVector<utils::IteratorType> iterators(type.getRank(), utils::IteratorType::parallel);
+  return linalg::GenericOp::create(builder, loc, empty.getType(), tensor, empty, ArrayRef{map, map},
+                                   iterators,
+                                   [](OpBuilder &b, Location loc, ValueRange args) {
+                                     linalg::YieldOp::create(b, loc, args[0]);
+                                   })
+      .getResult(0);
+}
+
+void copyUnalignedRows(Block &block) {
+  llvm::DenseMap<Value, Value> copies;
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    SmallVector<Value> operands;
+    if (auto attention = dyn_cast<kernel::AttentionOp>(op))
+      operands = {attention.getQuery(), attention.getKey(), attention.getValue()};
+    else if (auto gradient = dyn_cast<kernel::AttentionGradientOp>(op))
+      operands = {gradient.getQuery(), gradient.getKey(), gradient.getValue(),
+                  gradient.getCotangent()};
+    for (Value operand : operands) {
+      if (hasAlignedRows(operand))
+        continue;
+      OpBuilder builder(&op);
+      Value &copied = copies[operand];
+      if (!copied)
+        copied = copy(builder, op.getLoc(), operand);
+      op.replaceUsesOfWith(operand, copied);
+    }
+  }
+}
+
+} // namespace xc::plan
