@@ -182,6 +182,7 @@ static void addDispatchPasses(OpPassManager &targetPM, const CompileOptions &opt
   addSplittingPasses(targetPM.nest<func::FuncOp>(), options);
   // Aligned copies of parameters are new.
   targetPM.addPass(plan::createHoistParameters());
+  funcPM.addPass(cpu::createOrderOperands());
   plan::FormDispatchesOptions regions;
   regions.fuse = options.fuse;
   targetPM.addNestedPass<func::FuncOp>(plan::createFormDispatches(regions));

@@ -13,6 +13,21 @@ include "mlir/Pass/PassBase.td"
 def ArchOption : Option<"arch", "arch", "std::string", /*default=*/[{""}],
                           "CPU to generate code for; empty: that of the module's plan.target">;
 
+def OrderOperands : Pass<"xc-cpu-order-operands", "mlir::func::FuncOp"> {
+  let summary = "Transpose weights that products would read across";
+  let description = [{
+    In a CPU's function in linalg form: where the operand of a product's columns is a parameter or constant, or a view of
+    one, whose last dim is not one of these columns, the product reads a transpose instead. `-xc-hoist-parameters` moves
+    that to the init plan. Products of one row stay. Example:
+    ```mlir
+    %r = linalg.generic {indexing_maps = [(m, n, k) -> (m, k), (m, n, k) -> (n, k), ...]} ins(%x, %w : ...)   // input
+    %t = linalg.transpose ins(%w : tensor<256x64xf32>) outs(%e : tensor<64x256xf32>) permutation = [1, 0]     // output
+    %r = linalg.generic {indexing_maps = [(m, n, k) -> (m, k), (m, n, k) -> (k, n), ...]} ins(%x, %t : ...)
+    ```
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
+}
+
 def NormalizeKernel : Pass<"xc-cpu-normalize-kernel", "mlir::ModuleOp"> {
   let summary = "Bring a kernel into the form that the strategies look at";
   let description = [{
