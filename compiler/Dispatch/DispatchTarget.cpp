@@ -23,9 +23,9 @@ public:
   bool vectorizesResults() const override { return true; }
 
   double estimateLayoutGain(const ConvolutionLayout &layout) const override {
-    // With its channels first a convolution is not vectorized (measured: 2.5 GFLOP/s instead of 30
-    // to 45); a transpose moves about one element in two nanoseconds.
-    constexpr double gain = 0.5;
+    // With its channels first a convolution is not vectorized (measured: 2.5 GFLOP/s instead of 45
+    // to 130); a transpose moves about two elements in a nanosecond.
+    constexpr double gain = 1.5;
     return layout.operations * gain;
   }
 };
