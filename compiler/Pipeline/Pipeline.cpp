@@ -92,10 +92,21 @@ static bool mayKeepManyQueries(const CompileOptions &options) {
          hasTarget(options, [](const cuda::Target &target) { return target.hasWGMMA; });
 }
 
-/// Whether a target may have kernels for some attention as a whole.
-static bool mayKeepAttention(const CompileOptions &options) {
+/// Whether a target may have kernels for attention of few queries.
+static bool mayKeepFewQueries(const CompileOptions &options) {
   return mayKeepManyQueries(options) ||
          hasTarget(options, [](const cuda::Target &target) { return target.hasMMA16816; });
+}
+
+/// Whether a target has kernels that go through blocks of keys, of f32 as well.
+static bool mayKeepBlocks(const CompileOptions &options) {
+  return llvm::any_of(options.targets,
+                      [](StringRef name) { return name.split(':').first == "cpu"; });
+}
+
+/// Whether a target may have kernels for some attention as a whole.
+static bool mayKeepAttention(const CompileOptions &options) {
+  return mayKeepFewQueries(options) || mayKeepBlocks(options);
 }
 
 /// Shapes first, since gradients, folding and decomposition look at them.
@@ -112,7 +123,8 @@ static void addArrayPasses(OpPassManager &pm, const CompileOptions &options,
   pm.addPass(createFoldConstants());
   addCleanup(pm);
   if (mayKeepAttention(options))
-    pm.addPass(array::createKeepAttention({mayKeepManyQueries(options)}));
+    pm.addPass(array::createKeepAttention(
+        {mayKeepManyQueries(options), mayKeepFewQueries(options), mayKeepBlocks(options)}));
   pm.addPass(array::createDecompose());
   addCleanup(pm);
   // After the decomposition, so that only simple ops need to know what an extent means for them.
@@ -170,6 +182,7 @@ static void addSplittingPasses(OpPassManager &funcPM, const CompileOptions &opti
   cuda::AlignOperandsOptions align;
   align.wgmma = options.wgmma;
   funcPM.addPass(cuda::createAlignOperands(align));
+  funcPM.addPass(cpu::createOrderOperands());
 }
 
 static void addDispatchPasses(OpPassManager &targetPM, const CompileOptions &options) {
@@ -182,7 +195,6 @@ static void addDispatchPasses(OpPassManager &targetPM, const CompileOptions &opt
   addSplittingPasses(targetPM.nest<func::FuncOp>(), options);
   // Aligned copies of parameters are new.
   targetPM.addPass(plan::createHoistParameters());
-  funcPM.addPass(cpu::createOrderOperands());
   plan::FormDispatchesOptions regions;
   regions.fuse = options.fuse;
   targetPM.addNestedPass<func::FuncOp>(plan::createFormDispatches(regions));

@@ -116,6 +116,27 @@ def LowerMatmul : Pass<"xc-cpu-lower-matmul", "mlir::ModuleOp"> {
                            "mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "xc::plan::PlanDialect"];
 }
 
+def LowerAttention : Pass<"xc-cpu-lower-attention", "mlir::ModuleOp"> {
+  let summary = "Turn attention into loops over blocks of keys";
+  let description = [{
+    Obeys `#cpu.attention`: queries are the lanes of vectors, so that maxima and sums over keys need no step across lanes.
+    Scores of one block of keys exist at a time; what was summed up before shrinks as the maximum grows. Sets
+    `plan.launch`. Example of the first inner loop, which adds up scores:
+    ```mlir
+    %r:24 = scf.for %d = %c0 to %c64 step %c1 iter_args(...) -> (vector<16xf32>, ...) {
+      %q0 = vector.load %queries[%d, %c0] : memref<64x32xf32>, vector<16xf32>
+      %k0 = memref.load %keys[%b, %h, %j, %d] : memref<2x12x512x64xf32>
+      %s0 = vector.broadcast %k0 : f32 to vector<16xf32>
+      %f0 = math.fma %s0, %q0, %acc0 : vector<16xf32>
+      ...
+    }
+    ```
+  }];
+  let dependentDialects = ["mlir::scf::SCFDialect", "mlir::vector::VectorDialect", "mlir::memref::MemRefDialect",
+                           "mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::math::MathDialect",
+                           "xc::plan::PlanDialect"];
+}
+
 def LowerLines : Pass<"xc-cpu-lower-lines", "mlir::ModuleOp"> {
   let summary = "Share the lines of sorts and scans among workgroups";
   let description = [{

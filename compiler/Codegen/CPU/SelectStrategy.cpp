@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CPU/Arch.h"
+#include "compiler/Codegen/CPU/AttentionKernel.h"
 #include "compiler/Codegen/CPU/CPUDialect.h"
 #include "compiler/Codegen/CPU/Contraction.h"
 #include "compiler/Codegen/CPU/KernelAnalysis.h"
@@ -171,7 +172,6 @@ static FailureOr<Choice> chooseReduction(func::FuncOp kernel, const Arch &arch, 
                 reason};
 }
 
-/// The number of accumulators is what the register file allows, less two vectors of columns and one
 /// The number of points of |loops|, if all sizes are known.
 static std::optional<int64_t> multiplySizes(ArrayRef<OpFoldResult> sizes,
                                             ArrayRef<unsigned> loops) {
@@ -199,6 +199,7 @@ static int64_t choosePanelRows(std::optional<int64_t> rows, int64_t most) {
   return best;
 }
 
+/// The number of accumulators is what the register file allows, less two vectors of columns and one
 /// of a row.
 static std::pair<int64_t, int64_t> chooseRegisterTile(const Arch &arch, int64_t lanes,
                                                       std::optional<int64_t> rows,
@@ -311,12 +312,38 @@ static FailureOr<Choice> chooseLines(func::FuncOp kernel) {
                 llvm::formatv("lines: workgroups share those of {0}", lines->op->getName())};
 }
 
+/// The largest divisor of |size| that is at most |most|, or |most| where that is less than half of
+/// it.
+static int64_t chooseDivisor(int64_t size, int64_t most) {
+  for (int64_t divisor = most; divisor * 2 > most; --divisor)
+    if (size % divisor == 0)
+      return divisor;
+  return std::min(most, std::max<int64_t>(size, 1));
+}
+
+static Choice chooseAttention(func::FuncOp kernel, kernel::AttentionOp attention,
+                              const Arch &arch) {
+  constexpr int64_t vectors = 2, keys = 96;
+  int64_t lanes = arch.vectorBytes / 4; // scores and sums are f32
+  int64_t most = std::min<int64_t>((arch.vectorRegisters - 4) / vectors, 12);
+  int64_t elements = chooseDivisor(attention.getValueType().getShape().back(), most);
+  SmallVector<int64_t> tile = {vectors * lanes, keys}, registers = {most, elements};
+  return {AttentionAttr::get(kernel.getContext(), AttentionAttr::kVersion, tile, registers, lanes),
+          llvm::formatv("attention: {0} queries as lanes, {1} keys at a time, of which {2} in "
+                        "registers, then {3} elements of the values",
+                        tile[0], keys, most, elements)};
+}
+
 static bool hasReduction(func::FuncOp kernel) {
   return llvm::any_of(kernel.getOps<linalg::GenericOp>(),
                       [](linalg::GenericOp op) { return op.getNumReductionLoops() != 0; });
 }
 
 static Choice chooseStrategy(func::FuncOp kernel, const Arch &arch) {
+  std::string whyNot;
+  if (FailureOr<AttentionKernel> attention = matchAttentionKernel(kernel, whyNot);
+      succeeded(attention))
+    return chooseAttention(kernel, attention->op, arch);
   if (hasReduction(kernel)) {
     if (FailureOr<Choice> matmul = chooseMatmul(kernel, arch); succeeded(matmul))
       return *matmul;

@@ -31,7 +31,7 @@ static constexpr double kLongFlopsPerMicrosecond = 5.4e6, kShortFlopsPerMicrosec
 static constexpr int64_t kLongVector = 128;
 
 bool hasAttentionKernel(kernel::AttentionOp op, const Target *target, bool wgmma) {
-  if (!target || !target->hasWGMMA || !wgmma)
+  if (!target || !target->hasWGMMA || !wgmma || op.getQueryType().getElementType().isF32())
     return false;
   auto isVector = [](int64_t size) {
     return !ShapedType::isDynamic(size) && size > 0 && size <= kMostVector &&
