@@ -16,6 +16,10 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
+namespace xc::kernel {
+class AttentionOp;
+} // namespace xc::kernel
+
 namespace xc::plan {
 
 /// A convolution whose image would be held with its channels last.
@@ -67,6 +71,9 @@ public:
 
   /// Whether a kernel may load what no call writes before it waits for the kernel in front.
   virtual bool loadsBeforeWaiting() const { return false; }
+
+  /// Whether a kernel computes `op` a block of keys at a time, so that it stays whole.
+  virtual bool attendsInBlocks(kernel::AttentionOp op) const;
 
   /// How many elements could be transposed in the time that channels last save; 0 for none.
   virtual double estimateLayoutGain(const ConvolutionLayout &layout) const { return 0; }

@@ -92,9 +92,20 @@ static bool hasTarget(const CompileOptions &options,
   });
 }
 
-/// Whether a target may have kernels for attention as a whole.
-static bool mayKeepAttention(const CompileOptions &options) {
+/// Whether a GPU may have kernels for attention as a whole, and for gradients.
+static bool mayKeepFused(const CompileOptions &options) {
   return hasTarget(options, [](const cuda::Target &target) { return target.hasMMA16816; });
+}
+
+/// Whether a target has kernels that go through blocks of keys, of f32 as well.
+static bool mayKeepBlocks(const CompileOptions &options) {
+  return llvm::any_of(options.targets,
+                      [](StringRef name) { return name.split(':').first == "cpu"; });
+}
+
+/// Whether a target may have kernels for some attention as a whole.
+static bool mayKeepAttention(const CompileOptions &options) {
+  return mayKeepFused(options) || mayKeepBlocks(options);
 }
 
 /// Shapes first, since gradients, folding and decomposition look at them.
@@ -114,7 +125,8 @@ static void addArrayPasses(OpPassManager &pm, const CompileOptions &options,
   pm.addPass(createFoldConstants());
   addCleanup(pm);
   if (mayKeepAttention(options))
-    pm.addPass(array::createKeepAttention());
+    pm.addPass(array::createKeepAttention(
+        {mayKeepFused(options), mayKeepFused(options), mayKeepBlocks(options)}));
   pm.addPass(array::createDecompose());
   addCleanup(pm);
   // After the decomposition, so that only simple ops need to know what an extent means for them.
@@ -172,6 +184,7 @@ static void addSplittingPasses(OpPassManager &funcPM, const CompileOptions &opti
   cuda::AlignOperandsOptions align;
   align.wgmma = options.wgmma;
   funcPM.addPass(cuda::createAlignOperands(align));
+  funcPM.addPass(cpu::createOrderOperands());
 }
 
 static void addDispatchPasses(OpPassManager &targetPM, const CompileOptions &options) {

@@ -93,6 +93,22 @@ LogicalResult MatmulAttr::verify(EmitError emitError, int64_t version, ArrayRef<
   return success();
 }
 
+LogicalResult AttentionAttr::verify(EmitError emitError, int64_t version, ArrayRef<int64_t> tile,
+                                    ArrayRef<int64_t> registers, int64_t lanes) {
+  if (failed(checkVersion(emitError, version, kVersion)) || failed(checkLanes(emitError, lanes)))
+    return failure();
+  if (tile.size() != 2 || registers.size() != 2)
+    return emitError() << "expected 2 tile and 2 register sizes, got " << tile.size() << " and "
+                       << registers.size();
+  if (failed(checkPositive(emitError, "tile size", tile)) ||
+      failed(checkPositive(emitError, "register tile size", registers)))
+    return failure();
+  if (tile[0] % lanes != 0)
+    return emitError() << "expected queries that are a multiple of " << lanes << " lanes, got "
+                       << tile[0];
+  return success();
+}
+
 LogicalResult LinesAttr::verify(EmitError emitError, int64_t version, int64_t tile) {
   return success(succeeded(checkVersion(emitError, version, kVersion)) &&
                  succeeded(checkPositive(emitError, "tile", {tile})));

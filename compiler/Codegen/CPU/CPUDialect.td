@@ -80,6 +80,21 @@ def CPU_MatmulAttr : CPU_Config<"Matmul", "matmul", "matmul"> {
   }];
 }
 
+def CPU_AttentionAttr : CPU_Config<"Attention", "attention", "attention"> {
+  let summary = "Attention, a block of keys at a time";
+  let description = [{
+    A workgroup computes `tile[0]` queries of one head, which are the lanes of its vectors, and visits `tile[1]` keys at a
+    time. No other scores exist. Sums for `registers[0]` keys, and then for `registers[1]` elements of the values, stay in
+    registers. Example: `#cpu.attention<version = 1, tile = [32, 96], registers = [12, 8], lanes = 16>`.
+  }];
+  let parameters = (ins "int64_t":$version, ArrayRefParameter<"int64_t">:$tile,
+                        ArrayRefParameter<"int64_t">:$registers, "int64_t":$lanes);
+  let assemblyFormat = [{
+    `<` `version` `=` $version `,` `tile` `=` `[` $tile `]` `,` `registers` `=` `[` $registers `]` `,`
+        `lanes` `=` $lanes `>`
+  }];
+}
+
 def CPU_LinesAttr : CPU_Config<"Lines", "lines", "lines"> {
   let summary = "A sort or a scan, whose lines are shared among workgroups";
   let description = [{

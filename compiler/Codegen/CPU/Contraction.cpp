@@ -40,36 +40,55 @@ bool matchMultiplyAdd(linalg::GenericOp op, Operation *&multiply, Operation *&ad
   return (inputs[0] == 0 && inputs[1] == 1) || (inputs[0] == 1 && inputs[1] == 0);
 }
 
-FailureOr<ContractionLoops> matchContraction(linalg::GenericOp op) {
-  Operation *multiply, *add;
-  if (!matchMultiplyAdd(op, multiply, add) ||
-      !llvm::all_of(op.getIndexingMapsArray(),
-                    [](AffineMap map) { return map.isProjectedPermutation(); }))
-    return failure();
-  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+/// |loops| in the order in which the results of |map| use them.
+static void orderByUse(SmallVector<unsigned> &loops, AffineMap map) {
+  SmallVector<unsigned> ordered;
+  for (AffineExpr expr : map.getResults())
+    for (unsigned loop : loops)
+      if (expr.isFunctionOfDim(loop) && !llvm::is_contained(ordered, loop))
+        ordered.push_back(loop);
+  loops = ordered;
+}
+
+/// Sorts the loops of |op| by the operands that use them.
+static FailureOr<ContractionLoops> assignLoops(linalg::GenericOp op, ArrayRef<AffineMap> maps) {
   ContractionLoops loops;
-  loops.isFloat = isa<arith::AddFOp>(add);
-  unsigned numM = 0, numN = 0, numK = 0;
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   for (unsigned loop = 0; loop < op.getNumLoops(); ++loop) {
     bool inLhs = maps[0].isFunctionOfDim(loop), inRhs = maps[1].isFunctionOfDim(loop);
     bool inResult = maps[2].isFunctionOfDim(loop);
-    if (inLhs && inRhs && inResult) {
+    if (inResult && ((inLhs && inRhs) || (!inLhs && !inRhs && ranges[loop] == 1)))
       loops.batch.push_back(loop);
-    } else if (inLhs && inResult) {
-      loops.m = loop;
-      ++numM;
-    } else if (inRhs && inResult) {
-      loops.n = loop;
-      ++numN;
-    } else if (inLhs && inRhs) {
-      loops.k = loop;
-      ++numK;
-    } else {
+    else if (inResult && (inLhs || inRhs))
+      (inLhs ? loops.m : loops.n).push_back(loop);
+    else if (inLhs && inRhs)
+      loops.k.push_back(loop);
+    else
       return failure();
-    }
   }
-  if (numM != 1 || numN != 1 || numK != 1)
+  return loops;
+}
+
+FailureOr<ContractionLoops> matchContraction(linalg::GenericOp op) {
+  Operation *multiply, *add;
+  if (!matchMultiplyAdd(op, multiply, add))
     return failure();
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  if (!maps[2].isProjectedPermutation())
+    return failure();
+  FailureOr<ContractionLoops> loops = assignLoops(op, maps);
+  if (failed(loops) || loops->m.empty() || loops->n.empty() || loops->k.empty())
+    return failure();
+  // Lanes go along the columns, so these are what lies side by side in the result.
+  if (llvm::any_of(loops->m, [&](unsigned loop) {
+        return maps[2].getResults().back().isFunctionOfDim(loop);
+      })) {
+    std::swap(loops->m, loops->n);
+    std::swap(loops->lhs, loops->rhs);
+  }
+  orderByUse(loops->m, maps[2]);
+  orderByUse(loops->n, maps[2]);
+  orderByUse(loops->k, maps[loops->lhs]);
   return loops;
 }
 
@@ -142,8 +161,9 @@ FailureOr<ContractionKernel> analyzeContraction(func::FuncOp kernel, std::string
   SmallVector<AffineMap> maps = result.op.getIndexingMapsArray();
   result.lhs = result.rhs = AccessSummary(numLoops);
   result.results = AccessSummary(rank);
-  if (failed(summarizeAt(result.op.getDpsInputs()[0], maps[0], result.lhs)) ||
-      failed(summarizeAt(result.op.getDpsInputs()[1], maps[1], result.rhs)) ||
+  unsigned lhs = result.loops.lhs, rhs = result.loops.rhs;
+  if (failed(summarizeAt(result.op.getDpsInputs()[lhs], maps[lhs], result.lhs)) ||
+      failed(summarizeAt(result.op.getDpsInputs()[rhs], maps[rhs], result.rhs)) ||
       failed(summarizeAt(result.op.getDpsInits()[0],
                          AffineMap::getMultiDimIdentityMap(rank, context), result.results)))
     return failure();

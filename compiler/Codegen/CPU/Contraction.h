@@ -13,10 +13,12 @@
 namespace xc::cpu {
 
 /// How |op| is a matrix product: acc + lhs * rhs, each loop in the role that its operands give it.
+/// A role may have several loops, of which the last is the innermost. So a convolution is a
+/// product, too: its rows are positions of the result, and it reduces over taps of the filter and
+/// channels.
 struct ContractionLoops {
-  llvm::SmallVector<unsigned> batch;
-  unsigned m = 0, n = 0, k = 0;
-  bool isFloat = false;
+  llvm::SmallVector<unsigned> batch, m, n, k;
+  unsigned lhs = 0, rhs = 1; // which inputs of the op they are
 };
 
 /// Whether the body is acc + f(lhs) * g(rhs), where f and g are chains of casts; the product's
@@ -24,8 +26,8 @@ struct ContractionLoops {
 bool matchMultiplyAdd(mlir::linalg::GenericOp op, mlir::Operation *&multiply,
                       mlir::Operation *&add);
 
-/// The roles of the loops of |op|, if it is a product with exactly one loop each for rows, columns
-/// and the reduced dim.
+/// The roles of the loops of |op|, if it is a product. The last dim of the result belongs to the
+/// columns.
 mlir::FailureOr<ContractionLoops> matchContraction(mlir::linalg::GenericOp op);
 
 /// A result of a kernel with one matrix product, and for each of its dims the dim of the product

@@ -14,6 +14,9 @@
 //     for j in this workgroup's columns, 32, then 8, then 1 at a time:
 //       store each result of the nest at (row, j)
 //
+// Where inputs lie along one of the rows' dims, a step is a square of that dim and the columns,
+// which is transposed in registers.
+//
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CPU/Arch.h"
@@ -21,6 +24,7 @@
 #include "compiler/Codegen/CPU/KernelAnalysis.h"
 #include "compiler/Codegen/CPU/LoopEmitter.h"
 #include "compiler/Codegen/CPU/Passes.h"
+#include "compiler/Codegen/CPU/TransposedReads.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -35,6 +39,10 @@ namespace xc::cpu {
 #define GEN_PASS_DEF_LOWERELEMENTWISE
 #include "compiler/Codegen/CPU/Passes.h.inc"
 
+/// Columns of a workgroup where all of the transposed loop is inside of them: each of its rows then
+/// writes a whole page of memory, in one run.
+static constexpr int64_t kSquareColumns = 1024;
+
 namespace {
 
 /// Results that are computed in the same loops.
@@ -44,6 +52,12 @@ struct Nest {
   SmallVector<LoopDim> rows;
   LoopDim columns;
   Spread spread;
+  std::optional<TransposedReads> transposed;
+  /// The row loop that `transposed` names. `rows` counts its squares, or where it is shorter than
+  /// the columns, has no such loop: each square of columns meets all of it, and memory is read in
+  /// runs.
+  LoopDim square;
+  bool isSquareInside = false;
 };
 
 /// Lowers one kernel function.
@@ -60,6 +74,16 @@ private:
   LogicalResult planLoops(Nest &nest);
   Buffer getTarget(const Root &root);
   void emitNest(Nest &nest, AffineExpr totalX, AffineExpr totalY);
+  void emitPoint(OpBuilder &b, Nest &nest, ArrayRef<Buffer> targets, ArrayRef<LaneIndex> point,
+                 const Environment &environment, int64_t lanes);
+  OpFoldResult planSquares(Nest &nest, Location loc);
+  void emitSquares(OpBuilder &b, Nest &nest, ArrayRef<Buffer> targets,
+                   MutableArrayRef<LaneIndex> point, Range columns);
+  void emitEdge(OpBuilder &b, Nest &nest, ArrayRef<Buffer> targets,
+                MutableArrayRef<LaneIndex> point, Range rows, Range columns);
+  void emitSquare(OpBuilder &b, Nest &nest, ArrayRef<Buffer> targets,
+                  MutableArrayRef<LaneIndex> point, Value row, Value column);
+  int64_t getRegisterLanes() { return arch.vectorBytes / getElementBytes(kernel); }
 
   func::FuncOp kernel;
   ElementwiseAttr config;
@@ -84,6 +108,24 @@ std::vector<Nest> ElementwiseLowering::formNests() {
   return nests;
 }
 
+/// Takes the loop that is stepped through in squares out of the rows, and returns how many elements
+/// each column of a row then has.
+OpFoldResult ElementwiseLowering::planSquares(Nest &nest, Location loc) {
+  auto row = nest.rows.begin() + nest.transposed->row;
+  nest.square = *row;
+  std::optional<int64_t> size = getConstantIntValue(row->size),
+                         columns = getConstantIntValue(nest.columns.size);
+  nest.isSquareInside = size && columns && *size < *columns;
+  if (nest.isSquareInside) {
+    nest.rows.erase(row);
+    return nest.square.size;
+  }
+  AffineExpr squares = builder.getAffineSymbolExpr(0).ceilDiv(getRegisterLanes());
+  row->size = affine::makeComposedFoldedAffineApply(builder, loc, AffineMap::get(0, 1, squares),
+                                                    {row->size});
+  return builder.getIndexAttr(getRegisterLanes());
+}
+
 LogicalResult ElementwiseLowering::planLoops(Nest &nest) {
   unsigned rank = nest.sizes.size();
   SmallVector<AffineExpr> dims;
@@ -104,9 +146,13 @@ LogicalResult ElementwiseLowering::planLoops(Nest &nest) {
     loops.push_back({{}, builder.getIndexAttr(1)}); // a result without dims
   nest.columns = loops.pop_back_val();
   nest.rows = std::move(loops);
+  if (config.getLanes() != 1)
+    nest.transposed =
+        findTransposedReads(summaries[0], nest.rows, nest.columns, getRegisterLanes());
+  OpFoldResult work = nest.transposed ? planSquares(nest, loc) : builder.getIndexAttr(1);
   FailureOr<Spread> result =
-      spread(nest.roots[0].op, getProduct(builder, loc, nest.rows), nest.columns.size,
-             /*work=*/builder.getIndexAttr(1), config.getChunk(), config.getTile(),
+      spread(nest.roots[0].op, getProduct(builder, loc, nest.rows), nest.columns.size, work,
+             nest.isSquareInside ? kSquareColumns : config.getChunk(), config.getTile(),
              std::max<int64_t>(config.getLanes(), 64));
   if (failed(result))
     return failure();
@@ -140,29 +186,123 @@ Buffer ElementwiseLowering::getTarget(const Root &root) {
   return target;
 }
 
+void ElementwiseLowering::emitPoint(OpBuilder &b, Nest &nest, ArrayRef<Buffer> targets,
+                                    ArrayRef<LaneIndex> point, const Environment &environment,
+                                    int64_t lanes) {
+  PointEvaluator evaluator(b, environment, lanes);
+  SmallVector<Value> values;
+  // All loads before all stores: a result may be in the memory of an input.
+  for (const Root &root : nest.roots)
+    values.push_back(evaluator.evaluate(root.value, point));
+  for (auto [root, value, target] : llvm::zip_equal(nest.roots, values, targets))
+    evaluator.store(root.op.getLoc(), value, target, point);
+}
+
+/// The square that begins at |row| of the transposed loop and |column|.
+void ElementwiseLowering::emitSquare(OpBuilder &b, Nest &nest, ArrayRef<Buffer> targets,
+                                     MutableArrayRef<LaneIndex> point, Value row, Value column) {
+  Location loc = nest.roots[0].op.getLoc();
+  int64_t lanes = getRegisterLanes();
+  const LoopDim &rowLoop = nest.square;
+  auto at = [&](Value base, int64_t offset) -> Value {
+    return b.createOrFold<arith::AddIOp>(loc, base, arith::ConstantIndexOp::create(b, loc, offset));
+  };
+  rowLoop.setIndex(point, {row, 1});
+  SmallVector<SmallVector<Value>> loaded;
+  for (const Access &access : nest.transposed->accesses) {
+    SmallVector<Value> vectors;
+    for (int64_t i = 0; i < lanes; ++i) {
+      nest.columns.setIndex(point, {at(column, i)});
+      Environment environment;
+      PointEvaluator evaluator(b, environment, lanes);
+      vectors.push_back(evaluator.evaluateAt(
+          access.tensor, AffineMap::get(point.size(), 0, access.indices, b.getContext()), point));
+    }
+    loaded.push_back(transposeVectors(b, loc, vectors));
+  }
+  nest.columns.setIndex(point, {column, 1});
+  for (int64_t i = 0; i < lanes; ++i) {
+    Environment environment;
+    for (auto [access, vectors] : llvm::zip_equal(nest.transposed->accesses, loaded))
+      environment.values[access.tensor] = vectors[i];
+    rowLoop.setIndex(point, {at(row, i)});
+    emitPoint(b, nest, targets, point, environment, lanes);
+  }
+}
+
+/// What is less than a square: loads of single elements.
+void ElementwiseLowering::emitEdge(OpBuilder &b, Nest &nest, ArrayRef<Buffer> targets,
+                                   MutableArrayRef<LaneIndex> point, Range rows, Range columns) {
+  Location loc = nest.roots[0].op.getLoc();
+  emitLoop(b, loc, rows, 1, [&](OpBuilder &outer, Location, Value row) {
+    nest.square.setIndex(point, {row});
+    int64_t lanes = getRegisterLanes();
+    emitLaneLoops(outer, loc, columns, getWidths(lanes, lanes, 1),
+                  [&](OpBuilder &inner, Value column, int64_t count) {
+                    nest.columns.setIndex(point, {column, count == 1 ? 0 : 1});
+                    emitPoint(inner, nest, targets, point, Environment(), count);
+                  });
+  });
+}
+
+/// The columns of one row, or of one square of rows.
+void ElementwiseLowering::emitSquares(OpBuilder &b, Nest &nest, ArrayRef<Buffer> targets,
+                                      MutableArrayRef<LaneIndex> point, Range columns) {
+  Location loc = nest.roots[0].op.getLoc();
+  int64_t step = getRegisterLanes();
+  Value lanes = arith::ConstantIndexOp::create(b, loc, step);
+  auto getEnd = [&](OpBuilder &at, Value begin, Value end) -> Value {
+    return at.createOrFold<arith::MinUIOp>(loc, arith::AddIOp::create(at, loc, begin, lanes), end);
+  };
+  Range rows{arith::ConstantIndexOp::create(b, loc, 0),
+             getValueOrCreateConstantIndexOp(b, loc, nest.square.size)};
+  if (!nest.isSquareInside) {
+    rows.begin = arith::MulIOp::create(b, loc, point[nest.square.dims.back()].base, lanes);
+    rows.end = getEnd(b, rows.begin, rows.end);
+  }
+  auto emitOne = [&](OpBuilder &inner, Range squareRows, Range squareColumns) {
+    auto isWhole = [&](Range range) -> Value {
+      Value length = arith::SubIOp::create(inner, loc, range.end, range.begin);
+      return arith::CmpIOp::create(inner, loc, arith::CmpIPredicate::eq, length, lanes);
+    };
+    Value whole = arith::AndIOp::create(inner, loc, isWhole(squareRows), isWhole(squareColumns));
+    scf::IfOp::create(
+        inner, loc, whole,
+        [&](OpBuilder &branch, Location) {
+          emitSquare(branch, nest, targets, point, squareRows.begin, squareColumns.begin);
+          scf::YieldOp::create(branch, loc);
+        },
+        [&](OpBuilder &branch, Location) {
+          emitEdge(branch, nest, targets, point, squareRows, squareColumns);
+          scf::YieldOp::create(branch, loc);
+        });
+  };
+  emitLoop(b, loc, columns, step, [&](OpBuilder &outer, Location, Value column) {
+    Range squareColumns{column, getEnd(outer, column, columns.end)};
+    emitLoop(outer, loc, rows, step, [&](OpBuilder &inner, Location, Value row) {
+      emitOne(inner, {row, getEnd(inner, row, rows.end)}, squareColumns);
+    });
+  });
+}
+
 void ElementwiseLowering::emitNest(Nest &nest, AffineExpr totalX, AffineExpr totalY) {
   Location loc = nest.roots[0].op.getLoc();
   Range rows = nest.spread.getRows(builder, loc, totalX);
   Range columns = nest.spread.getColumns(builder, loc, totalY);
   SmallVector<LaneIndex> point(nest.sizes.size());
-  SmallVector<int64_t> widths =
-      getWidths(config.getLanes(), arch.vectorBytes / getElementBytes(kernel), columns.divisor);
+  SmallVector<int64_t> widths = getWidths(config.getLanes(), getRegisterLanes(), columns.divisor);
   Environment environment;
   SmallVector<Buffer> targets;
   for (const Root &root : nest.roots)
     targets.push_back(getTarget(root));
   emitLinearLoop(builder, loc, rows, nest.rows, point, [&](OpBuilder &rowBuilder) {
+    if (nest.transposed)
+      return emitSquares(rowBuilder, nest, targets, point, columns);
     emitLaneLoops(rowBuilder, loc, columns, widths,
                   [&](OpBuilder &inner, Value index, int64_t lanes) {
                     if (!nest.columns.dims.empty())
                       nest.columns.setIndex(point, {index, lanes == 1 ? 0 : 1});
-                    PointEvaluator evaluator(inner, environment, lanes);
-                    SmallVector<Value> values;
-                    // All loads before all stores: a result may be in the memory of an input.
-                    for (const Root &root : nest.roots)
-                      values.push_back(evaluator.evaluate(root.value, point));
-                    for (auto [root, value, target] : llvm::zip_equal(nest.roots, values, targets))
-                      evaluator.store(root.op.getLoc(), value, target, point);
+                    emitPoint(inner, nest, targets, point, environment, lanes);
                   });
   });
 }

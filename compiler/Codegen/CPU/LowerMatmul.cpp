@@ -18,12 +18,16 @@
 // Panels are padded to their full width, so the inner loops have no edges; what was computed from
 // padding is never stored.
 //
+// Rows, columns and the reduced dim may each be several loops. A convolution has as rows the
+// positions of its result, and reduces over taps and channels: its left panels are columns of the
+// image (im2col), of which only one block exists at a time.
+//
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CPU/Arch.h"
 #include "compiler/Codegen/CPU/CPUDialect.h"
 #include "compiler/Codegen/CPU/Contraction.h"
-#include "compiler/Codegen/CPU/LoopEmitter.h"
+#include "compiler/Codegen/CPU/PackPanels.h"
 #include "compiler/Codegen/CPU/Passes.h"
 #include "compiler/Codegen/Common/ScalarFormula.h"
 
@@ -34,6 +38,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -42,23 +47,6 @@ namespace xc::cpu {
 #include "compiler/Codegen/CPU/Passes.h.inc"
 
 namespace {
-
-/// One side of the product: its rows (or columns) are packed into panels.
-struct Side {
-  Value operand;                          // tensor
-  AffineMap map;                          // of the operand
-  unsigned loop;                          // m or n
-  int64_t width;                          // rows or columns of a panel
-  Value panels;                           // memref: panel x reduced dim x width
-  Value begin, end;                       // of the tile, along `loop`
-  const AccessSummary *summary = nullptr; // of computing the operand
-};
-
-/// Where in a side's panels.
-struct PanelPoint {
-  Value panel;
-  LaneIndex kk, position;
-};
 
 class MatmulLowering {
 public:
@@ -73,17 +61,15 @@ private:
   void emitTile();
   void setBatch(MutableArrayRef<LaneIndex> point);
   void emitInitialSums();
-  void emitReducedBlock(OpBuilder &builder, Value begin);
-  void packElements(OpBuilder &builder, const Side &side, Value reducedBegin, const PanelPoint &at,
-                    int64_t numLanes, bool zero);
-  void packAlong(OpBuilder &builder, const Side &side, Value begin, Value length);
-  void packAcross(OpBuilder &builder, const Side &side, Value begin, Value length);
+  void emitReducedBlocks();
+  void emitReducedBlock(OpBuilder &builder, const ReducedBlock &block);
   void emitPanelProduct(OpBuilder &builder, Value row, Value column, Value length);
   void emitResults();
 
   Value index(OpBuilder &b, int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
-  /// Evaluates an operand at the product's iteration |loops|.
-  Value evaluate(PointEvaluator &evaluator, const Side &side, ArrayRef<LaneIndex> loops);
+  SmallVector<LoopDim> getLoops(ArrayRef<unsigned> loops);
+  Side makeSide(unsigned input, ArrayRef<unsigned> loops, int64_t width,
+                const AccessSummary &summary);
   /// Point of the product's dims at (row, column) of the tile.
   SmallVector<LaneIndex> getProductPoint(OpBuilder &b, Value row, Value column, int64_t numLanes);
   void emitOverTile(function_ref<void(OpBuilder &, Value, Value, int64_t)> body);
@@ -97,118 +83,24 @@ private:
   SmallVector<OpFoldResult> sizes; // of the loops
   Type element;                    // of the sums
   Side lhs, rhs;
+  ReducedLoops reduced;
+  bool startsAtZero = false;    // the one block of the reduced dim needs no sums of before
   Value sums;                   // memref: rows x columns of the tile, padded
   SmallVector<LaneIndex> batch; // indices of all loops, batch ones set
-  unsigned rowDim, columnDim;   // of the product
 };
 
 } // namespace
 
+/// Whether all elements of |tensor| are zero.
+static bool isZero(Value tensor) {
+  auto fill = tensor.getDefiningOp<linalg::FillOp>();
+  return fill &&
+         (matchPattern(fill.value(), m_AnyZeroFloat()) || matchPattern(fill.value(), m_Zero()));
+}
+
 /// min(|lhs|, |rhs|).
 static Value minimum(OpBuilder &builder, Location loc, Value lhs, Value rhs) {
   return builder.createOrFold<arith::MinUIOp>(loc, lhs, rhs);
-}
-
-Value MatmulLowering::evaluate(PointEvaluator &evaluator, const Side &side,
-                               ArrayRef<LaneIndex> loops) {
-  SmallVector<LaneIndex> indices;
-  for (AffineExpr expr : side.map.getResults())
-    indices.push_back(loops[cast<AffineDimExpr>(expr).getPosition()]);
-  return evaluator.evaluate(side.operand, indices);
-}
-
-//===----------------------------------------------------------------------===//
-// Packing
-//===----------------------------------------------------------------------===//
-
-/// Stores |numLanes| elements of a panel: position |position| and reduced index |kk|, one of which
-/// steps.
-void MatmulLowering::packElements(OpBuilder &b, const Side &side, Value reducedBegin,
-                                  const PanelPoint &at, int64_t numLanes, bool zero) {
-  Environment environment;
-  PointEvaluator evaluator(b, environment, numLanes);
-  Value value;
-  if (zero) {
-    value = arith::ConstantOp::create(b, loc, b.getZeroAttr(element));
-  } else {
-    SmallVector<LaneIndex> loops = batch;
-    Value first = arith::MulIOp::create(b, loc, at.panel, index(b, side.width));
-    Value own = arith::AddIOp::create(b, loc, first, at.position.base);
-    loops[side.loop] = {arith::AddIOp::create(b, loc, side.begin, own), at.position.stride};
-    loops[contraction.loops.k] = {arith::AddIOp::create(b, loc, reducedBegin, at.kk.base),
-                                  at.kk.stride};
-    value = evaluate(evaluator, side, loops);
-  }
-  evaluator.store(loc, value, Buffer{side.panels}, {{at.panel}, at.kk, at.position});
-}
-
-/// Fills the panels of |side| row by row, in lanes along the reduced dim: for operands that are
-/// contiguous along it. Rows of a panel past the last one are zero.
-void MatmulLowering::packAlong(OpBuilder &outer, const Side &side, Value begin, Value length) {
-  Value rows = arith::SubIOp::create(outer, loc, side.end, side.begin);
-  Value width = index(outer, side.width);
-  Value panels = arith::CeilDivUIOp::create(outer, loc, rows, width);
-  Value padded = arith::MulIOp::create(outer, loc, panels, width);
-  int64_t maxLanes = side.summary->guarded[contraction.loops.k] ? 1 : lanes;
-  SmallVector<int64_t> widths = getWidths(maxLanes, maxLanes, 1);
-  emitLoop(outer, loc, {index(outer, 0), padded}, 1, [&](OpBuilder &b, Location, Value row) {
-    Value panel = arith::DivUIOp::create(b, loc, row, width);
-    Value position = arith::RemUIOp::create(b, loc, row, width);
-    Value valid = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, row, rows);
-    auto pack = [&](bool zero) {
-      return [&, zero](OpBuilder &branch, Location) {
-        emitLaneLoops(branch, loc, {index(branch, 0), length}, widths,
-                      [&](OpBuilder &inner, Value kk, int64_t numLanes) {
-                        PanelPoint at{panel, {kk, numLanes == 1 ? 0 : 1}, {position}};
-                        packElements(inner, side, begin, at, numLanes, zero);
-                      });
-        scf::YieldOp::create(branch, loc);
-      };
-    };
-    scf::IfOp::create(b, loc, valid, pack(/*zero=*/false), pack(/*zero=*/true));
-  });
-}
-
-/// Fills the panels of |side| one reduced index after another, in lanes across the panel: for
-/// operands that are contiguous along their own dim. What is past the last one is zero.
-void MatmulLowering::packAcross(OpBuilder &outer, const Side &side, Value begin, Value length) {
-  Value rows = arith::SubIOp::create(outer, loc, side.end, side.begin);
-  Value width = index(outer, side.width);
-  Value panels = arith::CeilDivUIOp::create(outer, loc, rows, width);
-  bool byLanes = !side.summary->guarded[side.loop] && side.width % lanes == 0;
-  int64_t step = byLanes ? lanes : 1;
-  emitLoop(outer, loc, {index(outer, 0), panels}, 1, [&](OpBuilder &b, Location, Value panel) {
-    Value first = arith::MulIOp::create(b, loc, panel, width);
-    Value valid = minimum(b, loc, width, arith::SubIOp::create(b, loc, rows, first));
-    Value full = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, valid, width);
-    emitLoop(b, loc, {index(b, 0), length}, 1, [&](OpBuilder &row, Location, Value kk) {
-      auto packRange = [&](OpBuilder &branch, Value from, Value to, int64_t numLanes, bool zero) {
-        emitLoop(branch, loc, {from, to}, numLanes,
-                 [&](OpBuilder &inner, Location, Value position) {
-                   PanelPoint at{panel, {kk}, {position, numLanes == 1 ? 0 : 1}};
-                   packElements(inner, side, begin, at, numLanes, zero);
-                 });
-      };
-      auto packFull = [&](OpBuilder &branch, Location) {
-        packRange(branch, index(branch, 0), width, step, /*zero=*/false);
-        scf::YieldOp::create(branch, loc);
-      };
-      auto packEdge = [&](OpBuilder &branch, Location) {
-        packRange(branch, index(branch, 0), valid, 1, /*zero=*/false);
-        packRange(branch, valid, width, 1, /*zero=*/true);
-        scf::YieldOp::create(branch, loc);
-      };
-      scf::IfOp::create(row, loc, full, packFull, packEdge);
-    });
-  });
-}
-
-/// Whether the operand of |side| is contiguous along its own dim rather than the reduced one.
-static bool isContiguousAlongOwnDim(const Side &side) {
-  return llvm::any_of(side.summary->accesses, [&](const Access &access) {
-    return !access.indices.empty() && access.indices.back() &&
-           access.indices.back().isFunctionOfDim(side.loop);
-  });
 }
 
 //===----------------------------------------------------------------------===//
@@ -236,7 +128,10 @@ void MatmulLowering::emitPanelProduct(OpBuilder &b, Value row, Value column, Val
   SmallVector<Value> accumulators;
   for (int64_t r = 0; r < lhs.width; ++r)
     for (int64_t v = 0; v < vectors; ++v)
-      accumulators.push_back(vector::LoadOp::create(b, loc, vectorType, sums, sumIndices(b, r, v)));
+      accumulators.push_back(
+          startsAtZero
+              ? arith::ConstantOp::create(b, loc, b.getZeroAttr(vectorType)).getResult()
+              : vector::LoadOp::create(b, loc, vectorType, sums, sumIndices(b, r, v)).getResult());
   auto loop = scf::ForOp::create(
       b, loc, index(b, 0), length, index(b, 1), accumulators,
       [&](OpBuilder &inner, Location, Value kk, ValueRange carried) {
@@ -246,8 +141,10 @@ void MatmulLowering::emitPanelProduct(OpBuilder &b, Value row, Value column, Val
               vector::LoadOp::create(inner, loc, vectorType, rhs.panels,
                                      ValueRange{rhsPanel, kk, index(inner, v * lanes)}));
         for (int64_t r = 0; r < lhs.width; ++r) {
+          Value position = index(inner, r);
           Value scalar = memref::LoadOp::create(inner, loc, lhs.panels,
-                                                ValueRange{lhsPanel, kk, index(inner, r)});
+                                                lhs.byRows ? ValueRange{lhsPanel, position, kk}
+                                                           : ValueRange{lhsPanel, kk, position});
           Value left = vector::BroadcastOp::create(inner, loc, vectorType, scalar);
           for (int64_t v = 0; v < vectors; ++v)
             results.push_back(multiplyAdd(inner, loc, left, columns[v], carried[r * vectors + v]));
@@ -259,17 +156,12 @@ void MatmulLowering::emitPanelProduct(OpBuilder &b, Value row, Value column, Val
       vector::StoreOp::create(b, loc, loop.getResult(r * vectors + v), sums, sumIndices(b, r, v));
 }
 
-/// One block of the reduced dim: packs both operands, then multiplies all pairs of panels.
-void MatmulLowering::emitReducedBlock(OpBuilder &b, Value begin) {
-  Value size = getValueOrCreateConstantIndexOp(b, loc, sizes[contraction.loops.k]);
-  Value length =
-      minimum(b, loc, index(b, config.getTile()[2]), arith::SubIOp::create(b, loc, size, begin));
-  if (isContiguousAlongOwnDim(lhs))
-    packAcross(b, lhs, begin, length);
-  else
-    packAlong(b, lhs, begin, length);
-  // Lanes across a wide panel store whole vectors, however the operand lies.
-  packAcross(b, rhs, begin, length);
+/// Packs both operands, then multiplies all pairs of panels.
+void MatmulLowering::emitReducedBlock(OpBuilder &b, const ReducedBlock &block) {
+  PanelPacker packer(loc, batch, reduced, element, lanes);
+  packer.pack(b, lhs, block);
+  packer.pack(b, rhs, block);
+  Value length = b.createOrFold<arith::MulIOp>(loc, block.outerCount, block.innerCount);
   Value rows = arith::SubIOp::create(b, loc, lhs.end, lhs.begin);
   Value columns = arith::SubIOp::create(b, loc, rhs.end, rhs.begin);
   // The right panel stays in L1 while the left ones, which all fit L2, stream past it.
@@ -282,34 +174,62 @@ void MatmulLowering::emitReducedBlock(OpBuilder &b, Value begin) {
            });
 }
 
+/// Blocks of at most as many terms as the tile says: a part of the inner loop, or some iterations
+/// of the outer ones with all of it.
+void MatmulLowering::emitReducedBlocks() {
+  int64_t depth = config.getTile()[2];
+  std::optional<int64_t> innerSize = getConstantIntValue(reduced.inner.size);
+  int64_t innerStep = innerSize ? std::min(depth, std::max<int64_t>(*innerSize, 1)) : depth;
+  int64_t outerStep = innerSize ? std::max<int64_t>(1, depth / innerStep) : 1;
+  Value outerEnd =
+      getValueOrCreateConstantIndexOp(builder, loc, getProduct(builder, loc, reduced.outer));
+  Value innerEnd = getValueOrCreateConstantIndexOp(builder, loc, reduced.inner.size);
+  auto count = [&](OpBuilder &b, Value begin, Value end, int64_t step) {
+    return minimum(b, loc, index(b, step), arith::SubIOp::create(b, loc, end, begin));
+  };
+  emitLoop(builder, loc, {index(builder, 0), outerEnd}, outerStep,
+           [&](OpBuilder &outer, Location, Value outerBegin) {
+             Value outerCount = reduced.outer.empty()
+                                    ? index(outer, 1)
+                                    : count(outer, outerBegin, outerEnd, outerStep);
+             emitLoop(outer, loc, {index(outer, 0), innerEnd}, innerStep,
+                      [&](OpBuilder &inner, Location, Value begin) {
+                        Value innerCount = count(inner, begin, innerEnd, innerStep);
+                        emitReducedBlock(inner, {outerBegin, outerCount, begin, innerCount});
+                      });
+           });
+}
+
 //===----------------------------------------------------------------------===//
 // Before and after
 //===----------------------------------------------------------------------===//
 
 SmallVector<LaneIndex> MatmulLowering::getProductPoint(OpBuilder &b, Value row, Value column,
                                                        int64_t numLanes) {
-  SmallVector<LaneIndex> point;
-  for (AffineExpr expr : contraction.op.getIndexingMapsArray()[2].getResults()) {
-    unsigned loop = cast<AffineDimExpr>(expr).getPosition();
-    if (loop == lhs.loop)
-      point.push_back({arith::AddIOp::create(b, loc, lhs.begin, row)});
-    else if (loop == rhs.loop)
-      point.push_back({arith::AddIOp::create(b, loc, rhs.begin, column), numLanes == 1 ? 0 : 1});
-    else
-      point.push_back(batch[loop]);
-  }
-  return point;
+  SmallVector<LaneIndex> loops = batch;
+  setLinearIndex(b, loc, arith::AddIOp::create(b, loc, lhs.begin, row), lhs.loops, loops);
+  setLinearIndex(b, loc, arith::AddIOp::create(b, loc, rhs.begin, column), rhs.loops, loops);
+  loops[rhs.innermost()].stride = numLanes == 1 ? 0 : 1;
+  return llvm::map_to_vector(
+      contraction.op.getIndexingMapsArray()[2].getResults(),
+      [&](AffineExpr expr) { return loops[cast<AffineDimExpr>(expr).getPosition()]; });
 }
 
 /// Runs |body| over the valid part of the tile, in lanes along the columns.
 void MatmulLowering::emitOverTile(function_ref<void(OpBuilder &, Value, Value, int64_t)> body) {
   Value rows = arith::SubIOp::create(builder, loc, lhs.end, lhs.begin);
   Value columns = arith::SubIOp::create(builder, loc, rhs.end, rhs.begin);
-  bool guarded = contraction.results.guarded[columnDim];
-  SmallVector<int64_t> widths = getWidths(guarded ? 1 : lanes, guarded ? 1 : lanes, 1);
+  AffineMap map = contraction.op.getIndexingMapsArray()[2];
+  bool guarded = false;
+  for (auto [dim, expr] : llvm::enumerate(map.getResults()))
+    guarded |= contraction.results.guarded[dim] && expr.isFunctionOfDim(rhs.innermost());
+  std::optional<int64_t> run = getConstantIntValue(rhs.loops.back().size);
+  bool isRun = rhs.loops.size() == 1 || (run && *run % lanes == 0);
+  int64_t maxLanes = guarded || !isRun ? 1 : lanes;
   emitLoop(builder, loc, {index(builder, 0), rows}, 1,
            [&](OpBuilder &rowBuilder, Location, Value row) {
-             emitLaneLoops(rowBuilder, loc, {index(rowBuilder, 0), columns}, widths,
+             emitLaneLoops(rowBuilder, loc, {index(rowBuilder, 0), columns},
+                           getWidths(maxLanes, maxLanes, 1),
                            [&](OpBuilder &inner, Value column, int64_t numLanes) {
                              body(inner, row, column, numLanes);
                            });
@@ -328,14 +248,16 @@ void MatmulLowering::emitInitialSums() {
 
 void MatmulLowering::emitResults() {
   Value product = contraction.op->getResult(0);
-  unsigned rank = cast<RankedTensorType>(product.getType()).getRank();
-  Buffer buffer{sums, {rowDim, columnDim}, SmallVector<Value>(rank)};
-  buffer.origins[rowDim] = lhs.begin;
-  buffer.origins[columnDim] = rhs.begin;
-  Environment environment;
-  environment.buffers[product] = buffer;
   emitOverTile([&](OpBuilder &inner, Value row, Value column, int64_t numLanes) {
     SmallVector<LaneIndex> point = getProductPoint(inner, row, column, numLanes);
+    // A result uses the product at its own point alone, so its value there is all that is needed.
+    Environment environment;
+    Value sum = numLanes == 1
+                    ? memref::LoadOp::create(inner, loc, sums, ValueRange{row, column}).getResult()
+                    : vector::LoadOp::create(inner, loc, VectorType::get({numLanes}, element), sums,
+                                             ValueRange{row, column})
+                          .getResult();
+    environment.values[product] = sum;
     PointEvaluator evaluator(inner, environment, numLanes);
     SmallVector<Value> values;
     SmallVector<SmallVector<LaneIndex>> indices;
@@ -353,14 +275,21 @@ void MatmulLowering::emitResults() {
 // The kernel
 //===----------------------------------------------------------------------===//
 
+SmallVector<LoopDim> MatmulLowering::getLoops(ArrayRef<unsigned> loops) {
+  return llvm::map_to_vector(loops, [&](unsigned loop) { return LoopDim{{loop}, sizes[loop]}; });
+}
+
 LogicalResult MatmulLowering::planGrid() {
-  AffineExpr batchCount = builder.getAffineConstantExpr(1);
-  auto formula = [&](unsigned loop) {
-    return codegen::getScalarFormula(sizes[loop], builder.getContext());
+  auto formula = [&](ArrayRef<unsigned> loops) {
+    AffineExpr product = builder.getAffineConstantExpr(1);
+    for (unsigned loop : loops) {
+      AffineExpr size = codegen::getScalarFormula(sizes[loop], builder.getContext());
+      product = product && size ? product * size : AffineExpr();
+    }
+    return product;
   };
-  for (unsigned loop : contraction.loops.batch)
-    batchCount = batchCount && formula(loop) ? batchCount * formula(loop) : AffineExpr();
-  AffineExpr rows = formula(contraction.loops.m), columns = formula(contraction.loops.n);
+  AffineExpr batchCount = formula(contraction.loops.batch), rows = formula(contraction.loops.m),
+             columns = formula(contraction.loops.n);
   if (!batchCount || !rows || !columns)
     return contraction.op.emitOpError("has a size that is not a formula over the kernel's scalars");
   setLaunch(kernel,
@@ -369,11 +298,8 @@ LogicalResult MatmulLowering::planGrid() {
 }
 
 void MatmulLowering::setBatch(MutableArrayRef<LaneIndex> point) {
-  SmallVector<LoopDim> loops;
-  for (unsigned loop : contraction.loops.batch)
-    loops.push_back({{loop}, sizes[loop]});
   Value id = plan::WorkgroupIdOp::create(builder, loc, builder.getIndexType(), plan::Axis::Z);
-  setLinearIndex(builder, loc, id, loops, point);
+  setLinearIndex(builder, loc, id, getLoops(contraction.loops.batch), point);
 }
 
 void MatmulLowering::emitTile() {
@@ -385,10 +311,12 @@ void MatmulLowering::emitTile() {
     Value id = plan::WorkgroupIdOp::create(builder, loc, builder.getIndexType(), axis);
     side.begin = arith::MulIOp::create(builder, loc, id, index(builder, size));
     Value next = arith::AddIOp::create(builder, loc, side.begin, index(builder, size));
-    side.end = minimum(builder, loc, next,
-                       getValueOrCreateConstantIndexOp(builder, loc, sizes[side.loop]));
+    OpFoldResult count = getProduct(builder, loc, side.loops);
+    side.end = minimum(builder, loc, next, getValueOrCreateConstantIndexOp(builder, loc, count));
   };
-  lhs.panels = allocate({tile[0] / lhs.width, tile[2], lhs.width});
+  int64_t leftPanels = tile[0] / lhs.width;
+  lhs.panels = lhs.byRows ? allocate({leftPanels, lhs.width, tile[2]})
+                          : allocate({leftPanels, tile[2], lhs.width});
   rhs.panels = allocate({tile[1] / rhs.width, tile[2], rhs.width});
   sums = allocate({tile[0], tile[1]});
   setRange(lhs, plan::Axis::Y, tile[0]);
@@ -396,11 +324,25 @@ void MatmulLowering::emitTile() {
   batch.resize(contraction.op.getNumLoops());
   setBatch(batch);
 
-  emitInitialSums();
-  Value depth = getValueOrCreateConstantIndexOp(builder, loc, sizes[contraction.loops.k]);
-  emitLoop(builder, loc, {index(builder, 0), depth}, tile[2],
-           [&](OpBuilder &inner, Location, Value begin) { emitReducedBlock(inner, begin); });
+  std::optional<int64_t> terms =
+      getConstantIntValue(getProduct(builder, loc, getLoops(contraction.loops.k)));
+  startsAtZero =
+      terms && *terms > 0 && *terms <= tile[2] && isZero(contraction.op.getDpsInits()[0]);
+  if (!startsAtZero)
+    emitInitialSums();
+  emitReducedBlocks();
   emitResults();
+}
+
+Side MatmulLowering::makeSide(unsigned input, ArrayRef<unsigned> loops, int64_t width,
+                              const AccessSummary &summary) {
+  Side side;
+  side.operand = contraction.op.getDpsInputs()[input];
+  side.map = contraction.op.getIndexingMapsArray()[input];
+  side.loops = getLoops(loops);
+  side.width = width;
+  side.summary = &summary;
+  return side;
 }
 
 LogicalResult MatmulLowering::run() {
@@ -413,17 +355,14 @@ LogicalResult MatmulLowering::run() {
   linalg::GenericOp op = contraction.op;
   sizes = getLoopSizes(builder, op);
   element = cast<RankedTensorType>(op->getResult(0).getType()).getElementType();
-  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  lhs = {op.getDpsInputs()[0], maps[0], contraction.loops.m, config.getRegisters()[0], {}, {}, {},
-         &contraction.lhs};
-  rhs = {op.getDpsInputs()[1], maps[1], contraction.loops.n, config.getRegisters()[1], {}, {}, {},
-         &contraction.rhs};
-  for (auto [position, expr] : llvm::enumerate(maps[2].getResults())) {
-    if (cast<AffineDimExpr>(expr).getPosition() == lhs.loop)
-      rowDim = position;
-    if (cast<AffineDimExpr>(expr).getPosition() == rhs.loop)
-      columnDim = position;
-  }
+  const ContractionLoops &loops = contraction.loops;
+  lhs = makeSide(loops.lhs, loops.m, config.getRegisters()[0], contraction.lhs);
+  rhs = makeSide(loops.rhs, loops.n, config.getRegisters()[1], contraction.rhs);
+  // Lanes across a wide right panel store whole vectors, however the operand lies.
+  lhs.byRows = !isContiguousAlongOwnDim(lhs);
+  reduced = {getLoops(ArrayRef(loops.k).drop_back()),
+             LoopDim{{loops.k.back()}, sizes[loops.k.back()]}};
+  mergeRuns(lhs, rhs, reduced, lanes);
   if (failed(planGrid()))
     return failure();
   emitTile();

@@ -13,6 +13,21 @@ include "mlir/Pass/PassBase.td"
 def ArchOption : Option<"arch", "arch", "std::string", /*default=*/[{""}],
                           "CPU to generate code for; empty: that of the module's plan.target">;
 
+def OrderOperands : Pass<"xc-cpu-order-operands", "mlir::func::FuncOp"> {
+  let summary = "Transpose weights that products would read across";
+  let description = [{
+    In a CPU's function in linalg form: where the operand of a product's columns is a parameter or constant, or a view of
+    one, whose last dim is not one of these columns, the product reads a transpose instead. `-xc-hoist-parameters` moves
+    that to the init plan. Products of one row stay. Example:
+    ```mlir
+    %r = linalg.generic {indexing_maps = [(m, n, k) -> (m, k), (m, n, k) -> (n, k), ...]} ins(%x, %w : ...)   // input
+    %t = linalg.transpose ins(%w : tensor<256x64xf32>) outs(%e : tensor<64x256xf32>) permutation = [1, 0]     // output
+    %r = linalg.generic {indexing_maps = [(m, n, k) -> (m, k), (m, n, k) -> (k, n), ...]} ins(%x, %t : ...)
+    ```
+  }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
+}
+
 def NormalizeKernel : Pass<"xc-cpu-normalize-kernel", "mlir::ModuleOp"> {
   let summary = "Bring a kernel into the form that the strategies look at";
   let description = [{
@@ -99,6 +114,27 @@ def LowerMatmul : Pass<"xc-cpu-lower-matmul", "mlir::ModuleOp"> {
   }];
   let dependentDialects = ["mlir::scf::SCFDialect", "mlir::vector::VectorDialect", "mlir::memref::MemRefDialect",
                            "mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "xc::plan::PlanDialect"];
+}
+
+def LowerAttention : Pass<"xc-cpu-lower-attention", "mlir::ModuleOp"> {
+  let summary = "Turn attention into loops over blocks of keys";
+  let description = [{
+    Obeys `#cpu.attention`: queries are the lanes of vectors, so that maxima and sums over keys need no step across lanes.
+    Scores of one block of keys exist at a time; what was summed up before shrinks as the maximum grows. Sets
+    `plan.launch`. Example of the first inner loop, which adds up scores:
+    ```mlir
+    %r:24 = scf.for %d = %c0 to %c64 step %c1 iter_args(...) -> (vector<16xf32>, ...) {
+      %q0 = vector.load %queries[%d, %c0] : memref<64x32xf32>, vector<16xf32>
+      %k0 = memref.load %keys[%b, %h, %j, %d] : memref<2x12x512x64xf32>
+      %s0 = vector.broadcast %k0 : f32 to vector<16xf32>
+      %f0 = math.fma %s0, %q0, %acc0 : vector<16xf32>
+      ...
+    }
+    ```
+  }];
+  let dependentDialects = ["mlir::scf::SCFDialect", "mlir::vector::VectorDialect", "mlir::memref::MemRefDialect",
+                           "mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::math::MathDialect",
+                           "xc::plan::PlanDialect"];
 }
 
 def LowerLines : Pass<"xc-cpu-lower-lines", "mlir::ModuleOp"> {

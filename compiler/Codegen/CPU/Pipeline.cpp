@@ -50,6 +50,7 @@ static void addStrategies(OpPassManager &pm, const CodegenOptions &options) {
   pm.addPass(createLowerElementwise({options.arch}));
   pm.addPass(createLowerReduction({options.arch}));
   pm.addPass(createLowerMatmul());
+  pm.addPass(createLowerAttention());
   pm.addPass(createLowerLines());
   pm.addPass(createLowerGeneric());
   pm.addPass(codegen::createLowerKernelOpsToLoops());

@@ -285,6 +285,16 @@ void PointEvaluator::cloneBodyOp(Operation &op, ArrayRef<LaneIndex> loops,
     mapping[from] = to;
 }
 
+SmallVector<LaneIndex> PointEvaluator::evaluateMap(Location loc, AffineMap map,
+                                                   ArrayRef<LaneIndex> loops) {
+  return llvm::map_to_vector(map.getResults(),
+                             [&](AffineExpr expr) { return evaluateExpr(loc, expr, loops); });
+}
+
+Value PointEvaluator::evaluateAt(Value tensor, AffineMap map, ArrayRef<LaneIndex> loops) {
+  return evaluate(tensor, evaluateMap(tensor.getLoc(), map, loops));
+}
+
 SmallVector<Value> PointEvaluator::evaluateBody(linalg::GenericOp op, ArrayRef<LaneIndex> loops,
                                                 ValueRange accumulators) {
   DenseMap<Value, Value> mapping;

@@ -63,6 +63,13 @@ public:
   /// Element of |tensor| at |indices|: a scalar where all lanes agree, else a vector.
   mlir::Value evaluate(mlir::Value tensor, llvm::ArrayRef<LaneIndex> indices);
 
+  /// The indices that |map| gives iteration |loops|.
+  llvm::SmallVector<LaneIndex> evaluateMap(mlir::Location loc, mlir::AffineMap map,
+                                           llvm::ArrayRef<LaneIndex> loops);
+
+  /// Element of |tensor| where |map| puts iteration |loops|.
+  mlir::Value evaluateAt(mlir::Value tensor, mlir::AffineMap map, llvm::ArrayRef<LaneIndex> loops);
+
   /// What the body of |op| yields at iteration |loops|. |accumulators| stand for the outputs, if
   /// |op| reduces.
   llvm::SmallVector<mlir::Value> evaluateBody(mlir::linalg::GenericOp op,

@@ -1,7 +1,7 @@
 // RUN: xc-opt %s -xc-cpu-codegen="arch=aarch64 object-file=%t.o" | FileCheck %s --check-prefix=EXPORT
 // RUN: llvm-objdump -d %t.o | FileCheck %s
 
-// EXPORT: plan.exports = [{config = #cpu.matmul<version = 1, tile = [72, 72, 64], registers = [12, 8], lanes = 4>
+// EXPORT: plan.exports = [{config = #cpu.matmul<version = 1, tile = [66, 72, 64], registers = [11, 8], lanes = 4>
 // EXPORT-SAME: name = "matmul_bias"
 
 // CHECK:       file format elf64-littleaarch64

@@ -37,3 +37,13 @@ func.func @rows() attributes {lowering_config = #cpu.matmul<version = 1, tile = 
 
 // expected-error@+1 {{expected a positive tile, got 0}}
 func.func @line_tile() attributes {lowering_config = #cpu.lines<version = 1, tile = 0>} { return }
+
+// -----
+
+// expected-error@+1 {{expected 2 tile and 2 register sizes, got 1 and 2}}
+func.func @attention_tile() attributes {lowering_config = #cpu.attention<version = 1, tile = [16], registers = [6, 4], lanes = 8>} { return }
+
+// -----
+
+// expected-error@+1 {{expected queries that are a multiple of 8 lanes, got 12}}
+func.func @attention_queries() attributes {lowering_config = #cpu.attention<version = 1, tile = [12, 96], registers = [6, 4], lanes = 8>} { return }

@@ -35,3 +35,10 @@ func.func @generic() attributes {lowering_config = #cpu.generic<version = 1>} {
   %s = cpu.scratch : memref<128xi8>
   return
 }
+
+// CHECK-LABEL: func.func @attention()
+// CHECK-SAME: #cpu.attention<version = 1, tile = [16, 96], registers = [6, 4], lanes = 8>
+func.func @attention() attributes {
+    lowering_config = #cpu.attention<version = 1, tile = [16, 96], registers = [6, 4], lanes = 8>} {
+  return
+}

@@ -109,3 +109,35 @@ func.func @other_strategies_are_left_alone() attributes {lowering_config = #cpu.
   bufferization.materialize_in_destination %t in restrict writable %y : (tensor<4xf32>, memref<4xf32>) -> ()
   return
 }
+
+// -----
+
+#config = #cpu.elementwise<version = 1, lanes = 32, chunk = 128, tile = 4096>
+
+// The input lies along the result's rows: squares of a register's lanes are loaded as they lie and transposed. The last
+// columns are loaded one by one.
+// CHECK-LABEL: func.func @transposed()
+// CHECK-SAME:    grid = [1, 1, 1]
+// CHECK-DAG:     %[[X:.*]] = plan.binding 0 {{.*}} memref<36x64xf32>
+// CHECK-DAG:     %[[Y:.*]] = plan.binding 1 {{.*}} memref<64x36xf32>
+// CHECK:         scf.if
+// CHECK-COUNT-8:   vector.load %[[X]]{{.*}} vector<8xf32>
+// CHECK-COUNT-24:  vector.shuffle
+// CHECK-NOT:       vector.shuffle
+// CHECK-COUNT-8:   vector.store %{{.*}}, %[[Y]]{{.*}} vector<8xf32>
+// CHECK:         } else {
+// CHECK:           memref.load %[[X]]
+// CHECK:           memref.store %{{.*}}, %[[Y]]
+func.func @transposed() attributes {lowering_config = #config} {
+  %x = plan.binding 0 read align 64 : memref<36x64xf32>
+  %y = plan.binding 1 write align 64 : memref<64x36xf32>
+  %t = bufferization.to_tensor %x restrict : memref<36x64xf32> to tensor<36x64xf32>
+  %e = tensor.empty() : tensor<64x36xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (j, i)>, affine_map<(i, j) -> (i, j)>], iterator_types = ["parallel", "parallel"]}
+      ins(%t : tensor<36x64xf32>) outs(%e : tensor<64x36xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      linalg.yield %a : f32
+  } -> tensor<64x36xf32>
+  bufferization.materialize_in_destination %r in restrict writable %y : (tensor<64x36xf32>, memref<64x36xf32>) -> ()
+  return
+}

@@ -5,16 +5,16 @@
 // One workgroup per tile of 4 x 16; a 2 x 16 block of sums is 4 vectors in registers.
 // CHECK-LABEL: func.func @product()
 // CHECK-SAME:    grid = [3, s0 ceildiv 4, 1]
-// CHECK-DAG:     %[[LHS:.*]] = memref.alloc() : memref<2x32x2xf32>
+// CHECK-DAG:     %[[LHS:.*]] = memref.alloc() : memref<2x2x32xf32>
 // CHECK-DAG:     %[[RHS:.*]] = memref.alloc() : memref<1x32x16xf32>
 // CHECK-DAG:     %[[SUMS:.*]] = memref.alloc() : memref<4x16xf32>
 // CHECK:         scf.for
-// CHECK:           memref.store %{{.*}}, %[[LHS]]
+// CHECK:           vector.store %{{.*}}, %[[LHS]]
 // CHECK:           vector.store %{{.*}}, %[[RHS]]
 // CHECK:           vector.load %[[SUMS]]
 // CHECK:           %[[R:.*]]:4 = scf.for %[[K:[^ ]*]] = {{.*}} iter_args(%[[A:.*]] = %{{.*}}, %{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}) -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>)
 // CHECK:             %[[B:.*]] = vector.load %[[RHS]][%{{.*}}, %[[K]], %{{.*}}] : memref<1x32x16xf32>, vector<8xf32>
-// CHECK:             %[[S:.*]] = memref.load %[[LHS]][%{{.*}}, %[[K]], %{{.*}}] : memref<2x32x2xf32>
+// CHECK:             %[[S:.*]] = memref.load %[[LHS]][%{{.*}}, %{{.*}}, %[[K]]] : memref<2x2x32xf32>
 // CHECK:             %[[L:.*]] = vector.broadcast %[[S]] : f32 to vector<8xf32>
 // CHECK:             math.fma %[[L]], %[[B]], %[[A]] : vector<8xf32>
 // CHECK-COUNT-3:     math.fma
@@ -41,6 +41,50 @@ func.func @product() attributes {lowering_config = #config} {
       linalg.yield %s : f32
   } -> tensor<?x48xf32>
   bufferization.materialize_in_destination %r in restrict writable %y : (tensor<?x48xf32>, memref<?x48xf32>) -> ()
+  return
+}
+
+// -----
+
+#config = #cpu.matmul<version = 1, tile = [8, 16, 24], registers = [4, 16], lanes = 8>
+
+// A convolution: rows are the positions of the result. A block of the reduced dim is three taps of eight channels, of which
+// the left panels hold a row for each position; outside of the image these are zeros.
+// CHECK-LABEL: func.func @convolution()
+// CHECK-SAME:    grid = [1, 7, 1]
+// CHECK-DAG:     %[[IMAGE:.*]] = plan.binding 0
+// CHECK-DAG:     %[[PANELS:.*]] = memref.alloc() : memref<2x4x24xf32>
+// CHECK:         scf.for %{{.*}} = %c0 to %c9 step %c3
+// CHECK:           arith.remui %{{.*}}, %c7
+// CHECK:           arith.divui %{{.*}}, %c7
+// CHECK:           scf.if
+// CHECK:             vector.load %[[IMAGE]]
+// CHECK:           vector.store %{{.*}}, %[[PANELS]]
+// CHECK:           memref.load %[[PANELS]]
+// CHECK:           math.fma
+func.func @convolution() attributes {lowering_config = #config} {
+  %x = plan.binding 0 read align 64 : memref<7x7x8xf32>
+  %w = plan.binding 1 read align 64 : memref<3x3x8x16xf32>
+  %y = plan.binding 2 write align 64 : memref<7x7x16xf32>
+  %t = bufferization.to_tensor %x restrict : memref<7x7x8xf32> to tensor<7x7x8xf32>
+  %u = bufferization.to_tensor %w restrict : memref<3x3x8x16xf32> to tensor<3x3x8x16xf32>
+  %c = arith.constant 0.0 : f32
+  %p = tensor.pad %t low[1, 1, 0] high[1, 1, 0] {
+    ^bb0(%i: index, %j: index, %k: index):
+      tensor.yield %c : f32
+  } : tensor<7x7x8xf32> to tensor<9x9x8xf32>
+  %e = tensor.empty() : tensor<7x7x16xf32>
+  %z = linalg.fill ins(%c : f32) outs(%e : tensor<7x7x16xf32>) -> tensor<7x7x16xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(h, w, f, r, s, c) -> (h + r, w + s, c)>, affine_map<(h, w, f, r, s, c) -> (r, s, c, f)>,
+                                        affine_map<(h, w, f, r, s, c) -> (h, w, f)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+      ins(%p, %u : tensor<9x9x8xf32>, tensor<3x3x8x16xf32>) outs(%z : tensor<7x7x16xf32>) {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %q = arith.mulf %a, %b : f32
+      %s = arith.addf %o, %q : f32
+      linalg.yield %s : f32
+  } -> tensor<7x7x16xf32>
+  bufferization.materialize_in_destination %r in restrict writable %y : (tensor<7x7x16xf32>, memref<7x7x16xf32>) -> ()
   return
 }
 

@@ -69,7 +69,7 @@ func.func @column_sum() {
 
 // 12 accumulators fill the 16 registers of AVX2, 24 the 32 of AVX-512.
 // CHECK-LABEL: func.func @matmul()
-// CHECK-SAME:    #cpu.matmul<version = 1, tile = [186, 256, 256], registers = [6, 16], lanes = 8>
+// CHECK-SAME:    #cpu.matmul<version = 1, tile = [372, 128, 300], registers = [6, 16], lanes = 8>
 // V4-LABEL:    func.func @matmul()
 // V4-SAME:       registers = [12, 32], lanes = 16>
 func.func @matmul() {

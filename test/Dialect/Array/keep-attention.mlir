@@ -1,5 +1,6 @@
 // RUN: xc-opt %s -split-input-file -xc-array-keep-attention -xc-array-decompose | FileCheck %s
 // RUN: xc-opt %s -split-input-file -xc-array-keep-attention=many=false -xc-array-decompose | FileCheck %s --check-prefix=FEW
+// RUN: xc-opt %s -split-input-file '-xc-array-keep-attention=many=false few=false blocks=true' -xc-array-decompose | FileCheck %s --check-prefix=BLOCKS
 
 // CHECK-LABEL: func.func @half
 // CHECK:         array.attention %{{.*}} {array.whole}
@@ -10,11 +11,15 @@ func.func @half(%q: tensor<2x?x64xf16>, %k: tensor<2x?x64xf16>) -> tensor<2x?x64
 
 // FEW-LABEL: func.func @half
 // FEW-NOT:     array.attention
+// BLOCKS-LABEL: func.func @half
+// BLOCKS:         array.attention %{{.*}} {array.whole}
 
 // Few queries have kernels on more targets.
 // CHECK-LABEL: func.func @few
 // CHECK:         array.attention %{{.*}} {array.whole}
 // CHECK:         array.paged_attention %{{.*}} {array.whole}
+// BLOCKS-LABEL: func.func @few
+// BLOCKS-NOT:     array.whole
 // FEW-LABEL: func.func @few
 // FEW:         array.attention %{{.*}} {array.whole}
 // FEW:         array.paged_attention %{{.*}} {array.whole}
@@ -27,6 +32,11 @@ func.func @few(%q: tensor<2x4x1x64xf16>, %k: tensor<2x2x20x64xf16>, %p: tensor<9
 }
 
 // No kernel takes wide types, or a vector of a size that is not known, or many queries to pages.
+// Blocks of keys are for f32, too.
+// BLOCKS-LABEL: func.func @others
+// BLOCKS:         array.attention %{{.*}} {array.whole} : (tensor<2x20x64xf32>
+// BLOCKS-NOT:     array.whole
+// BLOCKS-LABEL: func.func @extent
 // CHECK-LABEL: func.func @others
 // CHECK-NOT:     array.attention
 // CHECK-NOT:     array.paged_attention

@@ -368,10 +368,10 @@ func.func @attention_rank(%q: tensor<4x16xf16>, %e: tensor<4x16xf16>) -> tensor<
 
 // -----
 
-func.func @attention_type(%q: tensor<2x4x16xf32>, %e: tensor<2x4x16xf32>) -> tensor<2x4x16xf32> {
-  // expected-error @below {{expected one 16-bit float type, got 'tensor<2x4x16xf32>', 'tensor<2x4x16xf32>' and 'tensor<2x4x16xf32>'}}
-  %r = kernel.attention %q, %q, %q into %e scale = 1.0 : tensor<2x4x16xf32>, tensor<2x4x16xf32>, tensor<2x4x16xf32> into tensor<2x4x16xf32> -> tensor<2x4x16xf32>
-  return %r : tensor<2x4x16xf32>
+func.func @attention_type(%q: tensor<2x4x16xf64>, %e: tensor<2x4x16xf64>) -> tensor<2x4x16xf64> {
+  // expected-error @below {{expected one float type of 16 or 32 bits, got 'tensor<2x4x16xf64>', 'tensor<2x4x16xf64>' and 'tensor<2x4x16xf64>'}}
+  %r = kernel.attention %q, %q, %q into %e scale = 1.0 : tensor<2x4x16xf64>, tensor<2x4x16xf64>, tensor<2x4x16xf64> into tensor<2x4x16xf64> -> tensor<2x4x16xf64>
+  return %r : tensor<2x4x16xf64>
 }
 
 // -----

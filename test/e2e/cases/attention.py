@@ -185,20 +185,22 @@ def blocks():
 
 
 def symbolic_blocks():
-    """Of one module: no query, fewer than a block, a whole block, several, the last one overlapping the one before."""
-    head = "%q: tensor<?x4x?x16xf32>, %k: tensor<?x2x?x16xf32>, %v: tensor<?x2x?x16xf32>"
-    types = "(tensor<?x4x?x16xf32>, tensor<?x2x?x16xf32>, tensor<?x2x?x16xf32>) -> tensor<?x4x?x16xf32>"
+    """Of one module: no query, fewer than a block, a whole block, several, the last one overlapping the one before.
+    No target has a kernel of f64, so its plans have both cases of the lengths."""
     sizes = (1, 1), (5, 300), (64, 64), (130, 20), (0, 4), (65, 9), (128, 3)
-    steps = []
-    for queries, keys in sizes:
-        given = inputs("f32", (2, 4, queries, 16), (2, 2, keys, 16))
-        steps.append(Step(given, [("f32", attend(*(t.values for t in given), 0.25, causal=True, window=11))]))
-    for one_call in (False, True):
-        yield Case(f"symbolic_blocks{'_one_call' * one_call}", f"""  func.func @NAME({head}) -> tensor<?x4x?x16xf32> {{
-    %r = array.attention %q, %k, %v causal window = 11 scale = {at_most(1024, 0.25)} : {types}
-    return %r : tensor<?x4x?x16xf32>
+    for name, dtype, one_call in (("", "f32", False), ("_f64", "f64", False), ("_one_call", "f64", True)):
+        query, key = f"tensor<?x4x?x16x{dtype}>", f"tensor<?x2x?x16x{dtype}>"
+        steps = []
+        for queries, keys in sizes:
+            given = inputs(dtype, (2, 4, queries, 16), (2, 2, keys, 16))
+            steps.append(Step(given, [(dtype, attend(*(t.values for t in given), 0.25, causal=True, window=11))]))
+        yield Case(f"symbolic_blocks{name}", f"""  func.func @NAME(%q: {query}, %k: {key}, %v: {key}) -> {query} {{
+    %r = array.attention %q, %k, %v causal window = 11 scale = {at_most(1024, 0.25)} : ({query}, {key}, {key}) -> {query}
+    return %r : {query}
   }}
 """, steps, "sum", one_call=one_call, recordings=2)
+    head = "%q: tensor<?x4x?x16xf32>, %k: tensor<?x2x?x16xf32>, %v: tensor<?x2x?x16xf32>"
+    types = "(tensor<?x4x?x16xf32>, tensor<?x2x?x16xf32>, tensor<?x2x?x16xf32>) -> tensor<?x4x?x16xf32>"
     steps = []
     for queries, keys in sizes:
         given = inputs("f32", (2, 4, queries, 16), (2, 2, keys, 16), seed=3)

@@ -204,6 +204,38 @@ def winograd():
     yield one("symbolic", (2, 9, 10, 8), (3, 3, 8, 12), types=[some, some], result=some, low=[1, 1], high=[1, 1])
 
 
+def panels():
+    """What a product on a CPU packs in several blocks: more rows than a panel has, several parts of the sum, edges of all of them."""
+    def one(name, x, w, dims=NHWC, dtype="f32", **more):
+        return case(f"panels_{name}", random(dtype, x, 90), random(dtype, w, 91), dims, **more)
+
+    same = dict(low=[1, 1], high=[1, 1])
+    yield one("blocks", (2, 20, 21, 40), (3, 3, 40, 70), **same)
+    yield one("deep", (1, 7, 7, 300), (3, 3, 300, 33), **same)
+    yield one("equal", (8, 8, 8, 8), (3, 3, 8, 8), **same)
+    yield one("uneven", (1, 33, 35, 24), (3, 5, 24, 33), strides=[2, 1], filter_dilation=[1, 2], low=[2, 0], high=[1, 3])
+    yield one("one_row", (1, 1, 50, 16), (1, 3, 16, 20), low=[0, 1], high=[0, 1])
+    yield one("one_tap", (2, 9, 9, 40), (1, 1, 40, 65), strides=[2, 2])
+    yield one("nchw", (2, 24, 15, 17), (40, 24, 3, 3), NCHW, **same)
+    yield one("grouped", (2, 9, 10, 64), (3, 3, 32, 48), feature_groups=2, **same)
+    yield one("f64", (1, 9, 10, 20), (3, 3, 20, 18), dtype="f64", **same)
+    yield one("bf16", (1, 9, 10, 24), (3, 3, 24, 40), dtype="bf16", **same)
+    # Pixels with few channels: a row of taps is one run of memory, in the middle of the image and at its borders.
+    stem = dict(strides=[2, 2], low=[3, 3], high=[3, 3])
+    yield one("runs", (1, 31, 29, 3), (7, 7, 3, 64), **stem)
+    yield one("runs_nchw", (2, 3, 30, 31), (24, 3, 7, 7), NCHW, **stem)
+    yield one("runs_unpadded", (2, 15, 17, 3), (5, 5, 3, 20))
+    yield one("runs_uneven", (1, 12, 19, 4), (3, 3, 4, 32), low=[0, 2], high=[1, 0], strides=[1, 3])
+    yield one("runs_wider_than_image", (1, 9, 3, 2), (3, 5, 2, 16), low=[1, 2], high=[1, 2])
+    yield one("runs_dilated", (1, 12, 19, 3), (3, 3, 3, 16), filter_dilation=[1, 2], **same)
+    # Rows of several loops that lie along the innermost one, whose size is not known.
+    x, w = random("f32", (2, 20, 25), 90), random("f32", (20, 40, 1), 91)
+    yield case("panels_symbolic_rows", x, w, "[b, f, 0] x [i, o, 0] -> [b, 0, f]", types=["tensor<?x20x?xf32>", w.mlir],
+               result="tensor<?x?x40xf32>")
+    yield one("runs_symbolic", (2, 14, 15, 3), (3, 3, 3, 16), types=["tensor<?x?x?x3xf32>", "tensor<3x3x3x16xf32>"],
+              result="tensor<?x?x?x16xf32>", **same)
+
+
 def fused():
     x, w, bias = random("f32", (2, 8, 8, 8), 38), random("f32", (3, 3, 8, 16), 39), random("f32", (16,), 40)
     y = convolve(x.values, w.values, NHWC, low=[1, 1], high=[1, 1])
@@ -346,6 +378,6 @@ def known_places():
 
 
 def cases():
-    for make in (windows, shared, ranks, dim_orders, groups, types, symbolic, winograd, fused, padded, channels_first,
+    for make in (windows, shared, ranks, dim_orders, groups, types, symbolic, winograd, panels, fused, padded, channels_first,
                  pixels, pixels_fused, known_places):
         yield from make()

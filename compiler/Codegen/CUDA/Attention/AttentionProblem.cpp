@@ -30,8 +30,11 @@ static constexpr double kLongFlopsPerMicrosecond = 5.4e6, kShortFlopsPerMicrosec
                         kMaskedFlopsPerMicrosecond = 1.4e6;
 static constexpr int64_t kLongVector = 128;
 
-/// Whether the fused kernels take vectors of this length, and there is something to compute.
+/// Whether the fused kernels take these types and vectors, and there is something to compute.
 static bool isFused(kernel::AttentionOp op) {
+  // CPUs have kernels of f32, too.
+  if (op.getQueryType().getElementType().isF32())
+    return false;
   auto isVector = [](int64_t size) {
     return !ShapedType::isDynamic(size) && size > 0 && size <= kMostVector &&
            size % kVectorStep == 0;

@@ -21,6 +21,7 @@
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
 #include "compiler/Dialect/Array/Transforms/Passes.h"
 #include "compiler/Dialect/Kernel/IR/AttentionGradientOp.h"
+#include "compiler/Dispatch/DispatchTarget.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -103,7 +104,8 @@ static std::optional<int64_t> getWindow(std::optional<uint64_t> window) {
 
 static bool isDecoded(kernel::AttentionOp op, const Target *target) {
   int64_t queries = op.getQueryType().getShape().drop_back().back();
-  return !ShapedType::isDynamic(queries) && queries < array::kFewQueries &&
+  return !op.getQueryType().getElementType().isF32() && !ShapedType::isDynamic(queries) &&
+         queries < array::kFewQueries &&
          hasDecodeKernel(getDecodeSizes(op.getQueryType(), op.getKeyType(), op.getValueType()),
                          getWindow(op.getWindow()), target);
 }
@@ -170,7 +172,8 @@ struct ExpandAttention final : impl::ExpandAttentionBase<ExpandAttention> {
     bool isAnyExpanded = decodeFewQueries(module);
     SmallVector<kernel::AttentionOp> ops;
     module.walk([&](kernel::AttentionOp op) {
-      if (!hasAttentionKernel(op, findTarget(op), wgmma))
+      if (!hasAttentionKernel(op, findTarget(op), wgmma) &&
+          !plan::getDispatchTarget(op).attendsInBlocks(op))
         ops.push_back(op);
     });
     SmallVector<kernel::AttentionGradientOp> gradients;

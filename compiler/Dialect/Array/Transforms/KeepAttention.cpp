@@ -99,12 +99,12 @@ struct KeepAttention final : impl::KeepAttentionBase<KeepAttention> {
       op->setAttr(kWholeAttr, builder.getUnitAttr());
     }
     getOperation().walk([&](AttentionOp op) {
-      if (mayBeKernel(op))
+      if (mayBeKernel(op) || (blocks && mayBeBlocks(op)))
         op->setAttr(kWholeAttr, builder.getUnitAttr());
     });
     getOperation().walk([&](PagedAttentionOp op) {
       RankedTensorType query = op.getQuery().getType();
-      if (hasVectors(query, op.getValues().getType()) && isFew(query))
+      if (few && hasVectors(query, op.getValues().getType()) && isFew(query))
         op->setAttr(kWholeAttr, builder.getUnitAttr());
     });
   }
@@ -127,8 +127,14 @@ private:
   }
   template <typename Op> bool mayBeKernel(Op op) const {
     RankedTensorType query = op.getQuery().getType();
-    bool isWanted = isFew(query) ? std::is_same_v<Op, AttentionOp> : many;
+    bool isWanted = isFew(query) ? few && std::is_same_v<Op, AttentionOp> : many;
     return hasVectors(query, op.getValue().getType()) && isWanted;
+  }
+  bool mayBeBlocks(AttentionOp op) const {
+    RankedTensorType query = op.getQuery().getType(), value = op.getValue().getType();
+    return !isFew(query) && !query.getElementType().isF64() &&
+           !ShapedType::isDynamic(query.getShape().back()) &&
+           !ShapedType::isDynamic(value.getShape().back());
   }
 };
 

@@ -82,7 +82,7 @@ def Decompose : Pass<"xc-array-decompose"> {
 def KeepAttention : Pass<"xc-array-keep-attention", "::mlir::ModuleOp"> {
   let summary = "Leave attention whole that a target may have a kernel for";
   let description = [{
-    Marks each `array.attention` of 16-bit floats and vectors of known sizes, in a module without device-bounded dims, as `array.whole`:
+    Marks each `array.attention` of 16-bit floats (or f32, with `blocks`) and vectors of known sizes, in a module without device-bounded dims, as `array.whole`:
     `-xc-array-decompose` then leaves it, and it becomes a kernel op. Whether a target takes it is decided where targets are known. So
     is each `array.paged_attention` of fewer than 16 queries, and each `array.attention_gradient` of such operands whose sizes are all
     known: it gets the logsumexp of the attention that it is the gradient of, and the sums of products of its result and the cotangent as
@@ -93,7 +93,10 @@ def KeepAttention : Pass<"xc-array-keep-attention", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [Option<"many", "many", "bool", /*default=*/"true",
-                        "Whether some target has a kernel for 16 queries or more, and for gradients">];
+                        "Whether some target has a kernel for 16 queries or more, and for gradients">,
+                 Option<"few", "few", "bool", /*default=*/"true", "Whether some target has one for fewer queries">,
+                 Option<"blocks", "blocks", "bool", /*default=*/"false",
+                        "Whether some target has one for 16 queries or more that takes f32, too">];
 }
 
 def Recognize : Pass<"xc-array-recognize", "::mlir::ModuleOp"> {

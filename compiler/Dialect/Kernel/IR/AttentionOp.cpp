@@ -40,9 +40,9 @@ static LogicalResult verifyShapes(AttentionOp op) {
     return op.emitOpError("expected queries, keys and values that belong together, got ")
            << query << ", " << key << " and " << value;
   Type element = query.getElementType();
-  if ((!element.isF16() && !element.isBF16()) || key.getElementType() != element ||
-      value.getElementType() != element)
-    return op.emitOpError("expected one 16-bit float type, got ")
+  if ((!element.isF16() && !element.isBF16() && !element.isF32()) ||
+      key.getElementType() != element || value.getElementType() != element)
+    return op.emitOpError("expected one float type of 16 or 32 bits, got ")
            << query << ", " << key << " and " << value;
   return success();
 }

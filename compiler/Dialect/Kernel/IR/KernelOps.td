@@ -199,8 +199,8 @@ def Kernel_AttentionOp : Op<Kernel_Dialect, "attention", [
     DeclareOpInterfaceMethods<LoopNestOpInterface>]> {
   let summary = "Scaled dot-product attention";
   let description = [{
-    What `array.attention` says, of storage types: `query [..., H, Q, D]`, `key [..., G, K, D]`, `value [..., G, K, E]` of one 16-bit float
-    type. A `mask` broadcasts to `[..., H, Q, K]`: bytes (0 hides a key) or floats that are added to the scaled scores; a dim that is
+    What `array.attention` says, of storage types: `query [..., H, Q, D]`, `key [..., G, K, D]`, `value [..., G, K, E]` of one float
+    type of 16 or 32 bits. A `mask` broadcasts to `[..., H, Q, K]`: bytes (0 hides a key) or floats that are added to the scaled scores; a dim that is
     dynamic may turn out to be 1. The destinations are the result `[..., H, Q, E]` and, if there is a second one, the logarithm of the
     sum of exponentials, `[..., H, Q]` of f32. Scores, softmax and sums are f32; weights are rounded to the type of the values.
 

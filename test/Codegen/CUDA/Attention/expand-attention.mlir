@@ -1,16 +1,29 @@
 // RUN: xc-opt %s -split-input-file -xc-expand-attention | FileCheck %s
 
-// A CPU has no kernel for it: the products, the softmax between them, and the truth values of the mask.
+// A CPU goes through blocks of keys.
+// CHECK-LABEL: func.func @cpu_blocks
+// CHECK:         kernel.attention
+module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+  func.func @cpu_blocks(%q: tensor<2x20x16xf32>, %k: tensor<2x30x16xf32>) -> tensor<2x20x16xf32> {
+    %e = tensor.empty() : tensor<2x20x16xf32>
+    %r = kernel.attention %q, %k, %k into %e scale = 1.000000e+00 : tensor<2x20x16xf32>, tensor<2x30x16xf32>, tensor<2x30x16xf32> into tensor<2x20x16xf32> -> tensor<2x20x16xf32>
+    return %r : tensor<2x20x16xf32>
+  }
+}
+
+// -----
+
+// Of few queries, it has no kernel: the products, the softmax between them, and the truth values of the mask.
 // CHECK-LABEL: func.func @cpu
 // CHECK-NOT:     kernel.attention
 // CHECK:         linalg.contract
 // CHECK:         math.exp
 // CHECK:         linalg.contract
 module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
-  func.func @cpu(%q: tensor<2x20x16xf16>, %k: tensor<2x30x16xf16>, %m: tensor<20x30xi8>) -> tensor<2x20x16xf16> {
-    %e = tensor.empty() : tensor<2x20x16xf16>
-    %r = kernel.attention %q, %k, %k mask(%m : tensor<20x30xi8>) into %e scale = 1.000000e+00 : tensor<2x20x16xf16>, tensor<2x30x16xf16>, tensor<2x30x16xf16> into tensor<2x20x16xf16> -> tensor<2x20x16xf16>
-    return %r : tensor<2x20x16xf16>
+  func.func @cpu(%q: tensor<2x10x16xf16>, %k: tensor<2x30x16xf16>, %m: tensor<10x30xi8>) -> tensor<2x10x16xf16> {
+    %e = tensor.empty() : tensor<2x10x16xf16>
+    %r = kernel.attention %q, %k, %k mask(%m : tensor<10x30xi8>) into %e scale = 1.000000e+00 : tensor<2x10x16xf16>, tensor<2x30x16xf16>, tensor<2x30x16xf16> into tensor<2x10x16xf16> -> tensor<2x10x16xf16>
+    return %r : tensor<2x10x16xf16>
   }
 }
 
