@@ -138,7 +138,7 @@ MatmulProblem PositionSplitter::describe() const {
   problem.k = count(a.k);
   problem.elementBytes = 2;
   problem.outputBytes = 4;
-  problem.storesBoxes = true;
+  problem.isStaged = true;
   problem.sharedElements = problem.k * (problem.m + problem.n);
   if (!a.isImage && !b.isImage)
     return problem;
