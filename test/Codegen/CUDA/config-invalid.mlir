@@ -297,3 +297,18 @@ func.func @attention_cluster_keys() attributes {lowering_config = #cuda.attentio
 
 // expected-error @+1 {{expected 0 or 1 for 'serpentine', got 2}}
 func.func @attention_serpentine() attributes {lowering_config = #cuda.attention<warpgroups = 2, keys = 128, stages = 2, query_stages = 1, raster = 1, ping_pong = 1, serpentine = 2>} { return }
+
+// -----
+
+// expected-error@+1 {{expected strip to be positive, got 0}}
+func.func @strips() attributes {lowering_config = #cuda.window_strips<threads = 128, vector = 4, strip = 0, rows = 1>} { return }
+
+// -----
+
+// expected-error@+1 {{expected rows to be positive, got 0}}
+func.func @strip_rows() attributes {lowering_config = #cuda.window_strips<threads = 128, vector = 4, strip = 2, rows = 0>} { return }
+
+// -----
+
+// expected-error@+1 {{expected 1 to 1024 threads, got 64 x 32}}
+func.func @workers() attributes {lowering_config = #cuda.window_gradient<vector = 4, chunks = 64, workers = 32, strip = 2>} { return }
