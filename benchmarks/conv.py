@@ -7,12 +7,14 @@
 `build` compiles each workload, one module each, and writes DIR/modules.json. `run` compares each result with torch's in f32 (outputs start as
 NaN), then times modules and torch the same way: many calls in one CUDA graph over inputs that are rotated; the median of several replays. It
 prints a line for each, stops before --seconds are over, and writes DIR/results.json. Workloads are the table's below, or those named:
-[input_|filter_]TYPE_nBATCH_cCHANNELS_hHEIGHT_kFEATURES_rWINDOW, then any of _sSTRIDE, _pPADDING (half the window if it is not said),
-_dDILATION, _fused (scale, shift, residual and relu behind it). `input_` and `filter_` are gradients.
+[input_|filter_|transposed_]TYPE_nBATCH_cCHANNELS_hHEIGHT_kFEATURES_rWINDOW, then any of _sSTRIDE, _pPADDING (half the window if it is not
+said), _dDILATION, _gGROUPS, _xDIMS (spatial ones, 2 if it is not said), _sm80 (code for sm_80), _fused (scale, shift, residual and relu behind
+it). `input_` and `filter_` are gradients; `transposed_` is a transposed convolution of kCHANNELS to cFEATURES.
 """
 import argparse
 import concurrent.futures
 import json
+import math
 import pathlib
 import re
 import subprocess
@@ -30,39 +32,70 @@ GRADIENTS = [*SHAPES[:4], "n32_c256_h56_k64_r1", "n32_c128_h56_k128_r3_s2", "n32
 WORKLOADS = [f"bf16_{shape}" for shape in SHAPES] + ["bf16_n32_c64_h56_k64_r3_fused", "bf16_n128_c128_h28_k128_r3_fused",
                                                      "f16_n32_c256_h14_k256_r3"] + [
     f"{kind}_bf16_{shape}" for kind in ("input", "filter") for shape in GRADIENTS]
-NHWC = "[b, 0, 1, f] x [o, 0, 1, i] -> [b, 0, 1, f]"
+DEPTHWISE = ["n32_c144_h56_k144_r3_g144", "n32_c144_h56_k144_r3_s2_g144", "n32_c96_h56_k96_r7_g96", "n32_c240_h28_k240_r5_s2_g240"]
+OTHERS = [f"{kind}bf16_{shape}" for shape in DEPTHWISE for kind in ("", "input_", "filter_")] + [
+    "bf16_n32_c3_h224_k64_r7_s2", "filter_bf16_n32_c3_h224_k64_r7_s2", "bf16_n32_c3_h224_k32_r3_s2", "bf16_n32_c3_h224_k96_r4_s4_p0",
+    "f16_n8_c128_h56_k128_r3_g32", "bf16_n32_c256_h14_k256_r3_g8", "bf16_n4_c256_h64_k128_r2_s2_p0", "transposed_bf16_n4_c512_h32_k1024_r2_s2_p0",
+    "transposed_bf16_n16_c128_h32_k256_r4_s2_p1", "bf16_n2_c64_h32_k64_r3_x3", "bf16_n8_c512_h1500_k512_r3_x1", "bf16_n8_c256_h4096_k256_r7_x1",
+    "bf16_n4_c256_h64_k256_r3_p4_d4"] + [f"bf16_{shape}_sm80" for shape in SHAPES[:9]]
+WORKLOADS += OTHERS
 
 
 def parse(name):
-    found = re.fullmatch(r"(input_|filter_)?(bf16|f16)_n(\d+)_c(\d+)_h(\d+)_k(\d+)_r(\d+)(?:_s(\d+))?(?:_p(\d+))?(?:_d(\d+))?(_fused)?", name)
-    if not found or (found[1] and found[11]):
+    found = re.fullmatch(r"(input_|filter_|transposed_)?(bf16|f16)_n(\d+)_c(\d+)_h(\d+)_k(\d+)_r(\d+)"
+                         r"(?:_s(\d+))?(?:_p(\d+))?(?:_d(\d+))?(?:_g(\d+))?(?:_x(\d))?(_sm80)?(_fused)?", name)
+    if not found or (found[1] and found[14]):
         sys.exit(f"conv.py: {name} is no workload")
-    kind, dtype, *numbers, fused = found.groups()
-    n, c, h, k, r, s, p, d = (None if number is None else int(number) for number in numbers)
-    s, d, p = s or 1, d or 1, r // 2 if p is None else p
-    return dict(name=name, kind=(kind or "forward_")[:-1], dtype=dtype, fused=bool(fused), n=n, c=c, h=h, k=k, r=r, s=s, p=p, d=d,
-                out=(h + 2 * p - (r - 1) * d - 1) // s + 1)
+    kind, dtype, *numbers, old, fused = found.groups()
+    n, c, h, k, r, s, p, d, g, x = (None if number is None else int(number) for number in numbers)
+    s, d, p, g, x = s or 1, d or 1, r // 2 if p is None else p, g or 1, x or 2
+    work = dict(name=name, kind=(kind or "forward_")[:-1], dtype=dtype, fused=bool(fused), arch="sm_80" if old else "sm_90a", n=n, c=c, h=h, k=k,
+                r=r, s=s, p=p, d=d, g=g, x=x, out=(h + 2 * p - (r - 1) * d - 1) // s + 1)
+    if kind == "transposed_":  # the gradient of a convolution of an image of which `h` is the result
+        work.update(h=(h - 1) * s - 2 * p + r, out=h)
+    return work
 
 
 def flops(work):
-    return 2 * work["n"] * work["out"] ** 2 * work["k"] * work["c"] * work["r"] ** 2
+    return 2 * work["n"] * work["out"] ** work["x"] * work["k"] * work["c"] // work["g"] * work["r"] ** work["x"]
+
+
+def shape_of(work, tensor):
+    """Of the image, the filter and the result, channels last."""
+    x = work["x"]
+    return {"x": (work["n"], *[work["h"]] * x, work["c"]), "w": (work["k"], *[work["r"]] * x, work["c"] // work["g"]),
+            "y": (work["n"], *[work["out"]] * x, work["k"])}[tensor]
 
 
 def mlir(work):
     def tensor(*shape):
         return f"tensor<{''.join(f'{size}x' for size in shape)}{work['dtype']}>"
-    x, w = tensor(work["n"], work["h"], work["h"], work["c"]), tensor(work["k"], work["r"], work["r"], work["c"])
-    y, line = tensor(work["n"], work["out"], work["out"], work["k"]), tensor(work["k"])
-    s, p, d = work["s"], work["p"], work["d"]
-    window = (f" strides = [{s}, {s}]" if s > 1 else "") + (f" low = [{p}, {p}] high = [{p}, {p}]" if p else "") + (
-        f" filter_dilation = [{d}, {d}]" if d > 1 else "")
+    x, w, y = (tensor(*shape_of(work, name)) for name in "xwy")
+    line = tensor(work["k"])
+    s, p, d, g, r, rank = (work[key] for key in "spdgrx")
+    places = ", ".join(str(dim) for dim in range(rank))
+
+    def window(**attributes):
+        lists = {"strides": s, "low": p, "high": p, "filter_dilation": d, "feature_groups": g, **attributes}
+        return "".join(f" {name} = " + (str(value) if name == "feature_groups" else str([value] * rank))
+                       for name, value in lists.items() if value != (0 if name in ("low", "high") else 1))
+    if work["kind"] == "transposed":
+        around = r - 1 - p
+        attributes = window(strides=1, low=around, high=around, input_dilation=s)
+        return f"""func.func @main(%x: {y} {{array.name = "x"}}, %w: {w} {{array.name = "w"}}) -> {x} {{
+  %v = array.reverse %w axes = {list(range(1, rank + 1))} : {w} -> {w}
+  %y = array.conv %x, %v dims = <[b, {places}, f] x [i, {places}, o] -> [b, {places}, f]>{attributes} : ({y}, {w}) -> {x}
+  return %y : {x}
+}}
+"""
+    dims = f"[b, {places}, f] x [o, {places}, i] -> [b, {places}, f]"
     arguments, lines, result = f'%x: {x} {{array.name = "x"}}, %w: {w} {{array.name = "w"}}', [], "%y"
     if work["fused"]:
         arguments += f", %g: {line}, %b: {line}, %r: {y}"
         lines = [f"%z = array.mul %y, %g : ({y}, {line}) -> {y}", f"%u = array.add %z, %b : ({y}, {line}) -> {y}",
                  f"%v = array.add %u, %r : {y}", f"%o = array.relu %v : {y}"]
         result = "%o"
-    body = "\n  ".join([f"%y = array.conv %x, %w dims = <{NHWC}>{window} : ({x}, {w}) -> {y}", *lines])
+    body = "\n  ".join([f"%y = array.conv %x, %w dims = <{dims}>{window()} : ({x}, {w}) -> {y}", *lines])
     return f"func.func @main({arguments}) -> {y} {{\n  {body}\n  return {result} : {y}\n}}\n"
 
 
@@ -74,14 +107,14 @@ def gradient(work):
 def compile_one(args, work):
     base = pathlib.Path(args.out) / work["name"]
     pathlib.Path(f"{base}.mlir").write_text(mlir(work))
-    command = [f"{args.build}/bin/xcompile", f"{base}.mlir", "-o", f"{base}.vmfb", "--target=cuda:sm_90a", "-j", "1", "--report=json",
-               *gradient(work)]
+    command = [f"{args.build}/bin/xcompile", f"{base}.mlir", "-o", f"{base}.vmfb", f"--target=cuda:{work['arch']}", "-j", "1", "--report=json",
+               *gradient(work), *(["--ptxas=off"] if work["arch"] == "sm_80" else [])]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         print(f"{work['name']}: {done.stderr.strip()[-300:]}", file=sys.stderr)
         return None
     variants = [kernel["variants"][0] for function in json.loads(done.stdout) for kernel in function["kernels"]
-                if work["kind"] == "forward" or "vjp" in kernel["name"]]
+                if work["kind"] in ("forward", "transposed") or "vjp" in kernel["name"]]
     return dict(work=work, module=f"{base.name}.vmfb", kernels=[dict(reason=variant["reason"], config=variant["config"]) for variant in variants])
 
 
@@ -105,35 +138,41 @@ class Problem:
 
         def random(*shape, scale=1.0):
             return (torch.randn(*shape, device="cuda") * scale).to(dtype)
-        n, c, h, k, r, out = (work[key] for key in ("n", "c", "h", "k", "r", "out"))
-        elements = n * (h * h * c + out * out * k * (2 if work["fused"] else 1))
+        shapes = {name: shape_of(work, name) for name in "xwy"}
+        k, fan = work["k"], work["r"] ** work["x"] * work["c"] // work["g"]
+        elements = math.prod(shapes["x"]) + math.prod(shapes["y"]) * (2 if work["fused"] else 1)
         self.sets = []
         for _ in range(max(2, min(8, int(200e6 / (2 * elements)) + 1))):
-            x, w = random(n, h, h, c), random(k, r, r, c, scale=(c * r * r) ** -0.5)
+            x, w = random(*shapes["y" if work["kind"] == "transposed" else "x"]), random(*shapes["w"], scale=fan ** -0.5)
             more = ()
             if work["fused"]:
-                more = (random(k), random(k), random(n, out, out, k))
-            elif work["kind"] != "forward":
-                more = (random(n, out, out, k),)
+                more = (random(k), random(k), random(*shapes["y"]))
+            elif work["kind"] in ("input", "filter"):
+                more = (random(*shapes["y"]),)
             self.sets.append((x, w, *more))
-        like = {"forward": (n, out, out, k), "input": (n, h, h, c), "filter": (k, r, r, c)}[work["kind"]]
+        like = shapes[{"forward": "y", "input": "x", "filter": "w", "transposed": "x"}[work["kind"]]]
         self.output = torch.full(like, float("nan"), device="cuda", dtype=dtype)
 
     def compute(self, x, w, *more):
         """What the module computes, by torch, in the types of the operands."""
         torch, work = self.torch, self.work
-        x, w = x.permute(0, 3, 1, 2), w.permute(0, 3, 1, 2)
-        window = dict(stride=work["s"], padding=work["p"], dilation=work["d"])
+        rank = work["x"]
+        first, last = (0, rank + 1, *range(1, rank + 1)), (0, *range(2, rank + 2), 1)
+        x, w = x.permute(first), w.permute(first)
+        window = dict(stride=work["s"], padding=work["p"], dilation=work["d"], groups=work["g"])
+        functions = torch.nn.functional
+        if work["kind"] == "transposed":
+            return getattr(functions, f"conv_transpose{rank}d")(x, w, **window).permute(last)
         if work["kind"] == "forward":
-            y = torch.nn.functional.conv2d(x, w, **window)
+            y = getattr(functions, f"conv{rank}d")(x, w, **window)
             if work["fused"]:
                 g, b, r = more
-                y = torch.relu(y * g[:, None, None] + b[:, None, None] + r.permute(0, 3, 1, 2))
-            return y.permute(0, 2, 3, 1)
-        s, p, d = ([work[key]] * 2 for key in "spd")
+                y = torch.relu(y * g[:, None, None] + b[:, None, None] + r.permute(first))
+            return y.permute(last)
+        s, p, d = ([work[key]] * rank for key in "spd")
         mask = [work["kind"] == "input", work["kind"] == "filter", False]
-        results = torch.ops.aten.convolution_backward(more[0].permute(0, 3, 1, 2), x, w, None, s, p, d, False, [0, 0], 1, mask)
-        return results[0 if mask[0] else 1].permute(0, 2, 3, 1)
+        results = torch.ops.aten.convolution_backward(more[0].permute(first), x, w, None, s, p, d, False, [0] * rank, work["g"], mask)
+        return results[0 if mask[0] else 1].permute(last)
 
     def error(self):
         """Of the output against torch in f32, relative."""
@@ -145,7 +184,7 @@ def measure(torch, runtime, args, module, problem):
     from attention import time_graph
     work, streams = module["work"], {}
     instance = runtime.instance(pathlib.Path(args.out) / module["module"])
-    entry = "main" if work["kind"] == "forward" else "main_vjp"
+    entry = "main_vjp" if work["kind"] in ("input", "filter") else "main"
     calls = [runtime.call(instance, [(tensor, work["dtype"]) for tensor in values], [(problem.output, work["dtype"])], entry)
              for values in problem.sets]
 
@@ -191,7 +230,7 @@ def run(args):
         expected = sum(float(found[1]) for kernel in module["kernels"] if (found := re.search(r"([\d.]+) us expected", kernel["reason"])))
         results.append(dict(work=work, error=error, right=isRight, ours=ours, peer=peer, expected=expected, kernels=module["kernels"]))
         print(f"{work['name']:36} {'ok' if isRight else 'WRONG'} {error:.1e}  ours {ours:7.1f}  expected {expected:7.1f}  cuDNN {peer:7.1f}  "
-              f"{peer / ours:5.2f}x  {flops(work) / ours / 1e6:6.0f} TFLOP/s", flush=True)
+              f"{peer / ours:5.2f}x  {flops(work) / ours / 1e6:6.1f} TFLOP/s", flush=True)
         del problem
     (pathlib.Path(args.results or args.out) / "results.json").write_text(json.dumps(results, indent=1))
     print(f"{sum(result['right'] for result in results)} of {len(results)} right")

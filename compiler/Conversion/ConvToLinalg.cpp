@@ -8,6 +8,8 @@
 //
 //   y[n, o, f] += pad(x)[n, o * stride + k * dilation, i] * w[k, i, f]
 //
+// A filter that is reversed, as in gradients, is read as it was, and the input's window backwards.
+//
 // Its loops are the result's dims in order, then those that only the filter has. Groups are a loop
 // of their own, before the features (of the batch) that they split.
 //
@@ -15,6 +17,7 @@
 
 #include "compiler/Conversion/ArrayToLinalg.h"
 #include "compiler/Dialect/Array/IR/Demands.h"
+#include "compiler/Dialect/Array/IR/SpreadConv.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -38,9 +41,11 @@ struct ConvertConv : OpConversionPattern<array::ConvOp> {
 /// Builds the generic for one convolution.
 class ConvLowering {
 public:
-  ConvLowering(OpBuilder &builder, array::ConvOp op, Value input, Value filter)
+  /// `isBackward`: the filter is to be reversed along its spatial dims, of known sizes.
+  ConvLowering(OpBuilder &builder, array::ConvOp op, Value input, Value filter, bool isBackward)
       : builder(builder), op(op), loc(op.getLoc()), dims(op.getDims()), sizes(builder, loc),
-        input(input), filter(filter), groups(op.getFeatureGroups() * op.getBatchGroups()) {}
+        input(input), filter(filter), isBackward(isBackward),
+        groups(op.getFeatureGroups() * op.getBatchGroups()) {}
 
   Value build();
 
@@ -65,6 +70,7 @@ private:
   ConvDimsAttr dims;
   array::SizeBuilder sizes;
   Value input, filter;
+  bool isBackward;
   int64_t groups;
 
   SmallVector<utils::IteratorType> iterators;
@@ -161,8 +167,10 @@ SmallVector<AffineExpr> ConvLowering::mapInput() {
       addSplit(label, batch, op.getBatchGroups() != 1);
     else if (label == ConvDimsAttr::kFeature)
       addSplit(label, filterInput, op.getFeatureGroups() != 1);
-    else
-      exprs.push_back(places[label] * window[label].stride + taps[label] * window[label].dilation);
+    else {
+      AffineExpr tap = isBackward ? window[label].size - 1 - taps[label] : taps[label];
+      exprs.push_back(places[label] * window[label].stride + tap * window[label].dilation);
+    }
   }
   return exprs;
 }
@@ -289,7 +297,12 @@ LogicalResult ConvertConv::matchAndRewrite(array::ConvOp op, OpAdaptor adaptor,
   for (const array::WindowDim &dim : op.getWindow())
     if (dim.inputDilation != 1 || dim.low < 0 || dim.high < 0)
       return rewriter.notifyMatchFailure(op, "not decomposed into padding and a convolution");
-  ConvLowering lowering(rewriter, op, adaptor.getInput(), adaptor.getFilter());
+  Value reversed = array::findReversed(op);
+  bool isBackward = reversed && llvm::none_of(op.getWindow(), [](const array::WindowDim &dim) {
+                      return ShapedType::isDynamic(dim.size);
+                    });
+  Value filter = isBackward ? rewriter.getRemappedValue(reversed) : adaptor.getFilter();
+  ConvLowering lowering(rewriter, op, adaptor.getInput(), filter, isBackward);
   rewriter.replaceOp(op, lowering.build());
   return success();
 }

@@ -11,6 +11,8 @@
 //
 //   y[n, i, r, f] += pad(x)[n, i + a, c] * w'[a, c, r, f]
 //
+// A gradient's filter is reversed. That is left out, and the input's elements are read backwards.
+//
 // Outputs i and phases r follow one another in memory: they are one dim of the result, of which the
 // part that is asked for is a slice.
 //
@@ -36,9 +38,12 @@ namespace {
 
 class SpreadConvLowering {
 public:
-  SpreadConvLowering(OpBuilder &builder, array::ConvOp op, Value input, ArrayRef<SpreadDim> spread)
+  /// `isBackward`: the op's filter is `filter`, reversed.
+  SpreadConvLowering(OpBuilder &builder, array::ConvOp op, Value input, Value filter,
+                     bool isBackward, ArrayRef<SpreadDim> spread)
       : builder(builder), op(op), loc(op.getLoc()), dims(op.getDims()), spread(spread),
-        input(input), positions(spread.size()), phases(spread.size()), taps(spread.size()) {}
+        input(input), filter(filter), isBackward(isBackward), positions(spread.size()),
+        phases(spread.size()), taps(spread.size()) {}
 
   Value build();
 
@@ -51,6 +56,8 @@ private:
   SmallVector<AffineExpr> mapInput();
   SmallVector<AffineExpr> mapFilter();
   Value padInput();
+  Value buildPhaseFilter(ArrayRef<AffineExpr> exprs);
+  Value getTap(OpBuilder &b, Location bodyLoc, const SpreadDim &dim, Value tap, Value phase);
   Value buildGeneric(ArrayRef<AffineExpr> inputExprs, ArrayRef<AffineExpr> filterExprs);
   Value cut(Value result);
 
@@ -59,7 +66,8 @@ private:
   Location loc;
   ConvDimsAttr dims;
   ArrayRef<SpreadDim> spread;
-  Value input;
+  Value input, filter;
+  bool isBackward;
   SmallVector<utils::IteratorType> iterators;
   AffineExpr batch, feature, channel;
   SmallVector<AffineExpr> positions, phases, taps; // of each spatial dim
@@ -104,15 +112,19 @@ SmallVector<AffineExpr> SpreadConvLowering::mapInput() {
   SmallVector<array::WindowDim> window = op.getWindow();
   SmallVector<AffineExpr> exprs;
   for (int64_t label : dims.getInput()) {
-    if (label == ConvDimsAttr::kBatch)
+    if (label == ConvDimsAttr::kBatch) {
       exprs.push_back(batch);
-    else if (label == ConvDimsAttr::kFeature)
+      continue;
+    }
+    if (label == ConvDimsAttr::kFeature) {
       exprs.push_back(channel);
-    else if (spread[label].spread != 1)
-      exprs.push_back(positions[label] + taps[label]);
+      continue;
+    }
+    AffineExpr tap = isBackward ? spread[label].taps - 1 - taps[label] : taps[label];
+    if (spread[label].spread != 1)
+      exprs.push_back(positions[label] + tap);
     else
-      exprs.push_back(positions[label] * window[label].stride +
-                      taps[label] * window[label].dilation);
+      exprs.push_back(positions[label] * window[label].stride + tap * window[label].dilation);
   }
   return exprs;
 }
@@ -143,9 +155,73 @@ Value SpreadConvLowering::padInput() {
   return padTensor(builder, loc, input, low, high, cast<TypedAttr>(builder.getZeroAttr(element)));
 }
 
+/// Which tap of the filter `tap` of a phase is; outside of the filter where it has none there.
+Value SpreadConvLowering::getTap(OpBuilder &b, Location bodyLoc, const SpreadDim &dim, Value tap,
+                                 Value phase) {
+  auto number = [&](int64_t value) { return arith::ConstantIndexOp::create(b, bodyLoc, value); };
+  Value first = arith::MulIOp::create(b, bodyLoc, tap, number(dim.spread));
+  if (isBackward)
+    return arith::AddIOp::create(b, bodyLoc, first,
+                                 arith::AddIOp::create(b, bodyLoc, phase, number(-dim.after)));
+  return arith::AddIOp::create(
+      b, bodyLoc, first,
+      arith::SubIOp::create(b, bodyLoc, number(dim.spread - 1 - dim.before), phase));
+}
+
+/// The filter of all phases, whose dims are the loops `exprs`: of each phase its taps, and zeros
+/// where others have more. It is stored in the order in which it is read.
+Value SpreadConvLowering::buildPhaseFilter(ArrayRef<AffineExpr> exprs) {
+  auto type = cast<RankedTensorType>(filter.getType());
+  SmallVector<int64_t> shape(exprs.size());
+  auto place = [&](AffineExpr loop) { return llvm::find(exprs, loop) - exprs.begin(); };
+  for (auto [position, label] : llvm::enumerate(dims.getFilter())) {
+    int64_t size = type.getDimSize(position);
+    if (label == ConvDimsAttr::kFilterInput)
+      shape[place(channel)] = size;
+    else if (label == ConvDimsAttr::kFilterOutput)
+      shape[place(feature)] = size;
+    else
+      shape[place(taps[label])] = spread[label].taps;
+    if (label >= 0 && spread[label].spread != 1)
+      shape[place(phases[label])] = spread[label].spread;
+  }
+  Value empty = tensor::EmptyOp::create(builder, loc, shape, type.getElementType());
+  AffineMap identity = builder.getMultiDimIdentityMap(shape.size());
+  SmallVector<utils::IteratorType> parallel(shape.size(), utils::IteratorType::parallel);
+  auto generic = linalg::GenericOp::create(
+      builder, loc, empty.getType(), ValueRange(), empty, identity, parallel,
+      [&](OpBuilder &b, Location bodyLoc, ValueRange) {
+        auto at = [&](AffineExpr loop) -> Value {
+          return linalg::IndexOp::create(b, bodyLoc, place(loop));
+        };
+        Value zero = arith::ConstantIndexOp::create(b, bodyLoc, 0), inside;
+        SmallVector<Value> indices;
+        for (auto [position, label] : llvm::enumerate(dims.getFilter())) {
+          bool isSpread = label >= 0 && spread[label].spread != 1;
+          indices.push_back(at(label == ConvDimsAttr::kFilterInput    ? channel
+                               : label == ConvDimsAttr::kFilterOutput ? feature
+                                                                      : taps[label]));
+          if (!isSpread)
+            continue;
+          Value size = arith::ConstantIndexOp::create(b, bodyLoc, type.getDimSize(position));
+          Value tap = getTap(b, bodyLoc, spread[label], indices.back(), at(phases[label]));
+          // Negative numbers are large ones without a sign.
+          Value isTap = arith::CmpIOp::create(b, bodyLoc, arith::CmpIPredicate::ult, tap, size);
+          inside = inside ? arith::AndIOp::create(b, bodyLoc, inside, isTap).getResult() : isTap;
+          indices.back() = arith::SelectOp::create(b, bodyLoc, isTap, tap, zero);
+        }
+        Value element = tensor::ExtractOp::create(b, bodyLoc, filter, indices);
+        Value none =
+            arith::ConstantOp::create(b, bodyLoc, builder.getZeroAttr(type.getElementType()));
+        Value value = arith::SelectOp::create(b, bodyLoc, inside, element, none);
+        linalg::YieldOp::create(b, bodyLoc, value);
+      });
+  return generic.getResult(0);
+}
+
 Value SpreadConvLowering::buildGeneric(ArrayRef<AffineExpr> inputExprs,
                                        ArrayRef<AffineExpr> filterExprs) {
-  Value filter = array::buildPhaseFilter(op, builder, spread);
+  Value phaseFilter = buildPhaseFilter(filterExprs);
   Type accumulator = computeElement(storageElement(getElementTypeOrSelf(op.getType())));
   Value init =
       filledTensor(builder, loc, resultSizes, scalarConstant(builder, loc, accumulator, 0));
@@ -157,7 +233,7 @@ Value SpreadConvLowering::buildGeneric(ArrayRef<AffineExpr> inputExprs,
                                           : arith::ExtFOp::create(b, loc, accumulator, value);
   };
   auto generic = linalg::GenericOp::create(
-      builder, loc, init.getType(), ValueRange{input, filter}, init,
+      builder, loc, init.getType(), ValueRange{input, phaseFilter}, init,
       {map(inputExprs), map(filterExprs), map(resultExprs)}, iterators,
       [&](OpBuilder &b, Location bodyLoc, ValueRange args) {
         Value product = arith::MulFOp::create(b, bodyLoc, widen(b, args[0]), widen(b, args[1]));
@@ -208,7 +284,11 @@ struct ConvertSpreadConv : OpConversionPattern<array::ConvOp> {
     std::optional<SmallVector<SpreadDim>> spread = array::matchSpreadConv(op);
     if (!spread)
       return rewriter.notifyMatchFailure(op, "the input is not spread, or not in phases");
-    rewriter.replaceOp(op, SpreadConvLowering(rewriter, op, adaptor.getInput(), *spread).build());
+    Value reversed = array::findReversed(op);
+    Value filter = reversed ? rewriter.getRemappedValue(reversed) : adaptor.getFilter();
+    rewriter.replaceOp(op, SpreadConvLowering(rewriter, op, adaptor.getInput(), filter,
+                                              reversed != nullptr, *spread)
+                               .build());
     return success();
   }
 };

@@ -171,6 +171,37 @@ def EmitPointwise : EmitPass<"xc-cuda-emit-pointwise"> {
   }];
 }
 
+def EmitWindowStrips : EmitPass<"xc-cuda-emit-window-strips"> {
+  let summary = "Emit the threads of kernels configured as #cuda.window_strips";
+  let description = [{
+    Replaces the tensor ops of the function by what one thread does: it computes a vector of channels at some neighbouring positions
+    of windows, row after row, and loads each element of the image once for all of them. Sets `plan.launch`. Fails where windows are
+    of another form, and leaves other functions alone. Example, with strips of 2 under a window of 2:
+    ```mlir
+    %y = linalg.generic ... ins(%x, %w : tensor<1x5x8xf32>, tensor<2x8xf32>)  // input: y[q, c] += x[q + s, c] * w[s, c]
+    %x0 = vector.load %x[%i0] : memref<40xf32>, vector<4xf32>                 // output
+    %x1 = vector.load %x[%i1] : memref<40xf32>, vector<4xf32>                 // for both positions
+    %x2 = vector.load %x[%i2] : memref<40xf32>, vector<4xf32>
+    ```
+  }];
+}
+
+def EmitWindowGradient : EmitPass<"xc-cuda-emit-window-gradient"> {
+  let summary = "Emit the threads of kernels configured as #cuda.window_gradient";
+  let description = [{
+    Replaces the partial sums of a gradient to a depthwise filter by what one thread does: it holds the sums of all taps for a vector
+    of channels, takes turns with others at strips of positions, and adds up what they have through shared memory. Sets
+    `plan.launch`. Fails where sums are of another form, and leaves other functions alone. Example:
+    ```mlir
+    // input: w'[(n * 56 + p) floordiv 7, r, s, c] += x[n, p + r, q + s, c] * y'[n, p, q, c]
+    %parts = linalg.generic ... ins(%x, %dy : tensor<32x58x58x64xbf16>, tensor<32x56x56x64xbf16>)
+    // output: a loop over strips, and then
+    gpu.barrier
+    memref.store %sum, %parts[%at] : memref<147456xf32>
+    ```
+  }];
+}
+
 def EmitTranspose : EmitPass<"xc-cuda-emit-transpose"> {
   let summary = "Emit the threads of kernels configured as #cuda.transpose";
   let description = [{

@@ -29,6 +29,8 @@ namespace xc::cuda {
   STRATEGY(Transpose)                                                                              \
   STRATEGY(Elementwise)                                                                            \
   STRATEGY(DirectWindow)                                                                           \
+  STRATEGY(WindowStrips)                                                                           \
+  STRATEGY(WindowGradient)                                                                         \
   STRATEGY(RowReduction)                                                                           \
   STRATEGY(ColumnReduction)                                                                        \
   STRATEGY(MatmulWGMMA)                                                                            \

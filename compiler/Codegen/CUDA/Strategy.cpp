@@ -12,6 +12,7 @@
 #include "compiler/Dialect/Kernel/IR/AttentionDecodeOp.h"
 
 #include "compiler/Dialect/Array/IR/Sizes.h"
+#include "compiler/Dialect/Plan/IR/PartialSums.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -151,6 +152,8 @@ const WindowQuery *KernelQuery::getWindows() {
   linalg::LinalgOp longest;
   int64_t largest = -1;
   for (linalg::LinalgOp op : kernel.getReductions()) {
+    if (plan::getPartialSums(op))
+      return nullptr;
     SmallVector<unsigned> dims;
     op.getReductionDims(dims);
     std::optional<int64_t> size = getStaticProduct(op, dims);
@@ -169,6 +172,9 @@ const ReductionGroup *KernelQuery::getReductionGroup() {
     const WindowQuery *overWindows = getWindows();
     if (!isReduction())
       refusal = "nothing is reduced";
+    else if (llvm::any_of(kernel.getReductions(),
+                          [](linalg::LinalgOp op) { return plan::getPartialSums(op).has_value(); }))
+      refusal = "results are partial sums";
     else if (getContraction() && isStreamed() && canUseWGMMA(*this))
       refusal = "the matrix is streamed through wgmma";
     else if (getContraction() && !isStreamed() && !overWindows)

@@ -322,3 +322,18 @@ func.func @attention_mma_held() attributes {lowering_config = #cuda.attention_mm
 
 // expected-error@+1 {{expected 1 to 1048576 heads in a group, got 0}}
 func.func @attention_mma_raster() attributes {lowering_config = #cuda.attention_mma<warpgroups = 1, keys = 64, stages = 2, held_queries = 1, raster = 0>} { return }
+
+// -----
+
+// expected-error@+1 {{expected strip to be positive, got 0}}
+func.func @strips() attributes {lowering_config = #cuda.window_strips<threads = 128, vector = 4, strip = 0, rows = 1>} { return }
+
+// -----
+
+// expected-error@+1 {{expected rows to be positive, got 0}}
+func.func @strip_rows() attributes {lowering_config = #cuda.window_strips<threads = 128, vector = 4, strip = 2, rows = 0>} { return }
+
+// -----
+
+// expected-error@+1 {{expected 1 to 1024 threads, got 64 x 32}}
+func.func @workers() attributes {lowering_config = #cuda.window_gradient<vector = 4, chunks = 64, workers = 32, strip = 2>} { return }

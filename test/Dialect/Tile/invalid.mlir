@@ -183,6 +183,14 @@ func.func @write(%tile: !tile.shared<64x64xbf16>, %values: vector<16xbf16>, %i: 
 
 // -----
 
+func.func @read(%tile: !tile.shared<64x64xbf16>, %i: index) {
+  // expected-error@+1 {{expected at most 16 bytes of 'bf16', got 'vector<8xf32>'}}
+  %values = tile.read_elements %tile[%i, %i] : !tile.shared<64x64xbf16> -> vector<8xf32>
+  return
+}
+
+// -----
+
 func.func @write_fragment(%tile: !tile.shared<64x32xf32>, %pair: vector<2xf32>, %i: index) {
   // expected-error@+1 {{expected four pairs of 16-bit elements of '!tile.shared<64x32xf32>'}}
   tile.write_fragment %pair, %pair, %pair, %pair to %tile[%i, %i] : vector<2xf32>, !tile.shared<64x32xf32>

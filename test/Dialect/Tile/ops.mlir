@@ -112,6 +112,7 @@ func.func @fragments(%memory: memref<524288xf32>, %row: index, %later: i1, %c: !
 
 // CHECK-LABEL: func.func @stores
 // CHECK:         tile.write %{{.*}} to %{{.*}}[%{{.*}}, %{{.*}}] : vector<8xbf16>, {{.*}}<128x128xbf16>
+// CHECK:         tile.read_elements %{{.*}}[%{{.*}}, %{{.*}}] : {{.*}}<128x128xbf16> -> vector<8xbf16>
 // CHECK:         tile.write_fragment %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} to %{{.*}}[%{{.*}}, %{{.*}}] : vector<2xbf16>, {{.*}}<128x128xbf16>
 // CHECK:         tile.fence_async
 // CHECK:         tile.sync_warpgroup
@@ -124,6 +125,7 @@ func.func @stores(%c: memref<524288xbf16>, %i: index, %chunk: vector<8xbf16>, %p
   %map = tile.tensor_map %c {sizes = affine_map<() -> (1024, 512)>, strides = affine_map<() -> (512, 1)>} : memref<524288xbf16> -> !tile.tensor_map<64x64xbf16>
   %tile = tile.alloc : !tile.shared<128x128xbf16>
   tile.write %chunk to %tile[%i, %i] : vector<8xbf16>, !tile.shared<128x128xbf16>
+  %read = tile.read_elements %tile[%i, %i] : !tile.shared<128x128xbf16> -> vector<8xbf16>
   tile.write_fragment %pair, %pair, %pair, %pair to %tile[%i, %i] : vector<2xbf16>, !tile.shared<128x128xbf16>
   tile.fence_async
   tile.sync_warpgroup %i

@@ -328,7 +328,7 @@ def pixels():
     yield one("few_positions", (1, 3, 3, 64), (3, 3, 64, 32), low=[1, 1], high=[0, 0])
     yield one("long_sum", (1, 4, 4, 512), (3, 3, 512, 64), **same)
     yield one("many_tiles", (3, 20, 21, 16), (3, 3, 16, 136), **same)
-    yield one("of_1d", (2, 30, 16), (5, 16, 24), "[b, 0, f] x [0, i, o] -> [b, 0, f]", strides=[2], low=[2], high=[2])
+    yield one("of_1d", (2, 1999, 40), (5, 16, 24), "[b, 0, f] x [0, i, o] -> [b, 0, f]", strides=[2], low=[2], high=[2])
     yield one("of_3d", (2, 5, 4, 6, 16), (2, 3, 3, 16, 24), "[b, 0, 1, 2, f] x [0, 1, 2, i, o] -> [b, 0, 1, 2, f]", strides=[1, 2, 1],
               low=[1, 0, 1], high=[0, 1, 1])
     # Corners and steps that the hardware does not have.
@@ -362,6 +362,37 @@ def pixels_fused():
                          %r0 = array.relu %c : {type}""", "model")
 
 
+def strips():
+    """Depthwise convolutions with channels innermost, whose threads compute strips of neighbouring positions where these are many."""
+    def one(name, shape, taps, dtype="bf16", dims=NHWC, **window):
+        return case(f"strips_{name}", random(dtype, shape, 93), random(dtype, (*taps, 1, shape[-1]), 94), dims,
+                    feature_groups=shape[-1], **window)
+
+    same = dict(low=[1, 1], high=[1, 1])
+    yield one("whole", (2, 24, 28, 56), (3, 3), **same)
+    yield one("ragged", (2, 31, 29, 40), (3, 3), "f16", **same)
+    yield one("valid", (1, 40, 37, 64), (3, 3))
+    yield one("strided", (2, 47, 45, 72), (3, 3), strides=[2, 2], **same)
+    yield one("strided_apart", (4, 33, 77, 24), (2, 3), "f16", strides=[1, 3], low=[0, 2], high=[1, 1])
+    yield one("wide", (1, 33, 34, 64), (7, 7), low=[3, 3], high=[3, 3])
+    yield one("asymmetric", (1, 41, 49, 36), (5, 2), "f32", low=[4, 0], high=[1, 1])
+    yield one("dilated", (2, 29, 30, 44), (3, 3), "f32", filter_dilation=[2, 3], low=[2, 1], high=[0, 3])
+    yield one("wide_padding", (32, 3, 4, 64), (3, 3), low=[4, 3], high=[3, 5])
+    yield one("of_1d", (2, 1999, 40), (5,), dims="[b, 0, f] x [0, i, o] -> [b, 0, f]", strides=[2], low=[2], high=[2])
+    yield one("of_3d", (2, 9, 11, 12, 32), (3, 2, 3), dims="[b, 0, 1, 2, f] x [0, 1, 2, i, o] -> [b, 0, 1, 2, f]", low=[1, 0, 1], high=[1, 1, 1])
+    x, w = random("bf16", (3, 22, 31, 40), 95), random("bf16", (3, 3, 1, 40), 96)
+    yield case("strips_symbolic_batch", x, w, types=["tensor<?x22x31x40xbf16>", w.mlir], result="tensor<?x22x31x40xbf16>", feature_groups=40, **same)
+    yield case("strips_symbolic_image", x, w, types=["tensor<3x?x?x40xbf16>", w.mlir], result="tensor<3x?x?x40xbf16>", feature_groups=40, **same)
+    shift, residual = random("bf16", (40,), 97), random("bf16", (3, 22, 31, 40), 98)
+    y = convolve(x.values, w.values, NHWC, feature_groups=40, **same)
+    type, line = residual.mlir, shift.mlir
+    yield simple("strips_fused", [x, w, shift, residual], [("bf16", np.maximum(y + shift.values, 0) + residual.values)],
+                 f"""%y = array.conv %0, %1 dims = <{NHWC}> low = [1, 1] high = [1, 1] feature_groups = 40 : ({x.mlir}, {w.mlir}) -> {type}
+                     %a = array.add %y, %2 : ({type}, {line}) -> {type}
+                     %b = array.relu %a : {type}
+                     %r0 = array.add %b, %3 : {type}""", "model")
+
+
 def known_places():
     """A result of known size says how large the operand has to be."""
     w, x = random("f32", (2, 1, 3), 60), random("f32", (1, 1, 6), 63)
@@ -379,5 +410,5 @@ def known_places():
 
 def cases():
     for make in (windows, shared, ranks, dim_orders, groups, types, symbolic, winograd, panels, fused, padded, channels_first,
-                 pixels, pixels_fused, known_places):
+                 pixels, pixels_fused, strips, known_places):
         yield from make()

@@ -609,8 +609,37 @@ def pixels():
         yield Case(f"pixels_{name}", text, [Step([x, w, d], wanted, "_vjp")], "sum", gradients=("",))
 
 
+def depthwise():
+    """Convolutions of channels one by one: back to the filter threads hold the sums of all taps, and blocks share the rows of all images."""
+    for name, dtype, shape, (r, s), window in (
+            ("same", "bf16", (2, 17, 19, 32), (3, 3), dict(low=[1, 1], high=[1, 1])),
+            ("strided", "f16", (4, 29, 27, 24), (3, 3), dict(low=[1, 1], high=[1, 1], strides=[2, 2])),
+            ("wide", "bf16", (2, 15, 21, 40), (7, 7), dict(low=[3, 3], high=[3, 3])),
+            ("asymmetric", "f32", (3, 16, 20, 20), (2, 5), dict(low=[1, 4], high=[0, 2])),
+            ("dilated", "f16", (2, 16, 21, 72), (3, 2), dict(low=[2, 1], high=[2, 2], filter_dilation=[2, 3])),
+            ("few", "bf16", (1, 5, 6, 8), (3, 3), dict(low=[1, 1], high=[1, 1]))):
+        channels = shape[3]
+        x, w = random(dtype, shape, 43, -1, 1), random(dtype, (channels, r, s, 1), 44, -1, 1)
+        y = conv.convolve(x.values, w.values, conv.KRSC, feature_groups=channels, **window)
+        d = random(dtype, y.shape, 45, -1, 1)
+        low, high = window["low"], window["high"]
+        padded = np.pad(x.values, [(0, 0), *zip(low, high), (0, 0)])
+        dx, dw = np.zeros(padded.shape), np.zeros(w.shape)
+        for tap in np.ndindex(r, s):
+            place = (slice(None), *(slice(t * step, t * step + (n - 1) * stride + 1, stride) for t, step, n, stride in zip(
+                tap, window.get("filter_dilation", [1, 1]), y.shape[1:3], window.get("strides", [1, 1]))))
+            dw[(slice(None), *tap, 0)] = (padded[place] * d.values).sum((0, 1, 2))
+            dx[place] += d.values * w.values[(slice(None), *tap, 0)]
+        dx = dx[:, low[0]:low[0] + shape[1], low[1]:low[1] + shape[2]]
+        text = function("", [("%x", x.mlir), ("%w", w.mlir)], [("%y", d.mlir)],
+                        f"    %y = array.conv %x, %w {conv.attributes(conv.KRSC, dict(window, feature_groups=channels))}"
+                        f" : ({x.mlir}, {w.mlir}) -> {d.mlir}")
+        yield Case(f"depthwise_{name}", text, [Step([x, w, d], [(dtype, dx), (dtype, dw)], "_vjp")], "sum", gradients=("",))
+
+
 def cases():
     yield from pixels()
+    yield from depthwise()
     yield from attention_blocks()
     yield from choices()
     yield from loops()

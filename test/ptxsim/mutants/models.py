@@ -55,6 +55,10 @@ MODELS = [
     model("layer_norm", ["4x3000xf32", "3000xf32", "3000xf32"], "4x3000xf32",
           "%r = array.layer_norm %0 scale(%1 : tensor<3000xf32>) bias(%2 : tensor<3000xf32>) axis = 1 "
           "epsilon = 1.0e-5 : tensor<4x3000xf32>"),
+    # The gradient to the filter of a depthwise convolution: threads exchange the sums of taps.
+    model("depthwise_filter", ["4x16x16x32xf16", "4x14x14x32xf16"], "3x3x1x32xf16",
+          "%r = array.conv %0, %1 dims = <[f, 0, 1, b] x [i, 0, 1, o] -> [0, 1, b, f]> batch_groups = 32 : "
+          "(tensor<4x16x16x32xf16>, tensor<4x14x14x32xf16>) -> tensor<3x3x1x32xf16>"),
     model("transpose", ["100x70xf32"], "70x100xf32",
           "%r = array.transpose %0 permutation = [1, 0] : tensor<100x70xf32> -> tensor<70x100xf32>"),
     model("transpose_f16", ["96x64xf16"], "64x96xf16",
@@ -164,6 +168,7 @@ REDUNDANT = {
 REDUNDANT |= {("conv_wgmma_filter", "sm_90a", "main_k0_conv", number): reason
               for number, reason in ((10, LAST), (11, ONCE), (12, ONCE), (15, JOINED), (21, JOINED))}
 REDUNDANT |= {("conv_wgmma_filter", "sm_90a", "main_k1_reduce", 3): COLUMN_TREE}
+REDUNDANT |= {("depthwise_filter", target, "main_k1_reduce", number): COLUMN_TREE for target, number in (("sm_80", 2), ("sm_90a", 3))}
 REDUNDANT |= {("matmul_wgmma_turns", "sm_90a", "main_k0_matmul", 3): TEAMS}
 REDUNDANT |= {("attention_fused", "sm_90a", "main_k0_attention", number): reason
               for number, reason in ((8, TURNS), (10, WRITTEN), (22, IMPLIED), (24, IMPLIED))}
@@ -188,6 +193,8 @@ HARMLESS = {
        for target in ("sm_80", "sm_90a") for number in (13, 14, 15, 16)},
     **{("sort", target, "main_k0_sort", number): "a thread's first entries lie beside each other, before one that nobody reads"
        for target in ("sm_80", "sm_90a") for number in range(17, 33)},
+    **{("depthwise_filter", target, "main_k0_conv", 10): "the element that it leaves out has a sum of the round before, which only results show"
+       for target in ("sm_80", "sm_90a")},
     **{("argsort_digits", target, "main_k3_sort_digit", 54): "nobody reads the elements in order, and none of another round lies beside these"
        for target in ("sm_80", "sm_90a")},
 }

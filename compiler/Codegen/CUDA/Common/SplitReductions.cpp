@@ -28,6 +28,7 @@
 #include "compiler/Codegen/CUDA/Matmul/Contraction.h"
 #include "compiler/Codegen/CUDA/Matmul/SplitProducts.h"
 #include "compiler/Codegen/CUDA/Passes.h"
+#include "compiler/Codegen/CUDA/Window/WindowGradient.h"
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
 #include "compiler/Dialect/Plan/IR/Reductions.h"
 
@@ -406,7 +407,7 @@ struct SplitReductions final : impl::SplitReductionsBase<SplitReductions> {
       if (!splitPositions(op, *arch))
         splitProduct(op, *arch);
     for (auto op : llvm::make_early_inc_range(getOperation().getOps<linalg::GenericOp>()))
-      if (!splitPositions(op, *arch))
+      if (!splitPositions(op, *arch) && !splitWindowGradient(op, *arch))
         splitWindowProduct(op, *arch);
     llvm::SmallPtrSet<Operation *, 8> done;
     splitWalkedRows(*arch, done);

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/IR/AttentionConfig.h"
+#include "compiler/Codegen/CUDA/IR/WindowConfig.h"
 
 #include "compiler/Dialect/Tile/IR/TileOps.h"
 
@@ -125,6 +126,21 @@ LogicalResult ColumnReductionAttr::verify(EmitError emitError, int64_t threads, 
   return success(succeeded(verifyThreads(emitError, threads, rows)) &&
                  succeeded(verifyPowerOf2(emitError, "rows", rows)) &&
                  succeeded(verifyVector(emitError, vector)));
+}
+
+LogicalResult WindowStripsAttr::verify(EmitError emitError, int64_t threads, int64_t vector,
+                                       int64_t strip, int64_t rows) {
+  return success(succeeded(verifyThreads(emitError, threads)) &&
+                 succeeded(verifyVector(emitError, vector)) &&
+                 succeeded(verifyPositive(emitError, "strip", strip)) &&
+                 succeeded(verifyPositive(emitError, "rows", rows)));
+}
+
+LogicalResult WindowGradientAttr::verify(EmitError emitError, int64_t vector, int64_t chunks,
+                                         int64_t workers, int64_t strip) {
+  return success(succeeded(verifyThreads(emitError, chunks, workers)) &&
+                 succeeded(verifyVector(emitError, vector)) &&
+                 succeeded(verifyPositive(emitError, "strip", strip)));
 }
 
 LogicalResult ScatterAttr::verify(EmitError emitError, int64_t threads, int64_t rows,

@@ -17,6 +17,8 @@
 //
 //   w'[r, s, c, f] += x[n, p * stride + r * dilation - padding, ..., c] * y'[n, p, q, f]
 //
+// Windows may be gone through backwards (x[p + 2 - r]), as gradients to the input do.
+//
 // Refused, with a reason: images whose channels are not innermost in memory or are no multiple of
 // 16 bytes, positions that are not in the image's order, symbolic spatial sizes, groups, and what
 // cuTensorMapEncodeIm2col does not take.
@@ -185,10 +187,12 @@ bool ConvolutionMatcher::addSpatial(const Terms &terms, unsigned dim, int64_t si
   for (auto [loop, step] : terms.loops) {
     bool isPosition = llvm::is_contained(getPositionLoops(), loop);
     std::optional<unsigned> &found = isPosition ? spatial.position : spatial.tap;
-    if (found || step < 1 || (!isPosition && !llvm::is_contained(getFilterLoops(), loop)))
+    if (found || step == 0 || (isPosition && step < 0) ||
+        (!isPosition && !llvm::is_contained(getFilterLoops(), loop)))
       return refuse("the image's indices are not those of windows");
     found = loop;
-    (isPosition ? spatial.stride : spatial.dilation) = step;
+    spatial.isBackward |= step < 0;
+    (isPosition ? spatial.stride : spatial.dilation) = std::abs(step);
   }
   if (ShapedType::isDynamic(size) ||
       (spatial.position && ShapedType::isDynamic(ranges[*spatial.position])) ||
@@ -196,6 +200,9 @@ bool ConvolutionMatcher::addSpatial(const Terms &terms, unsigned dim, int64_t si
     return refuse("the image's spatial sizes are symbolic");
   if (spatial.position)
     spatial.positions = ranges[*spatial.position];
+  // Taps are counted from the one that reads first.
+  if (spatial.isBackward)
+    spatial.lower -= (ranges[*spatial.tap] - 1) * spatial.dilation;
   // The box ends at the last position, whatever else of the image there is.
   spatial.upper = spatial.lower + (spatial.positions - 1) * spatial.stride + 1 - size;
   image.spatial.push_back(spatial);

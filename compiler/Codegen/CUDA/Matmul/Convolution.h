@@ -21,11 +21,12 @@ struct WindowedImage {
   struct Spatial {
     /// Loops of the output position and of the filter's tap along this dim; none of one step.
     std::optional<unsigned> position, tap;
-    int64_t positions;    // how many there are
-    int64_t size;         // of the image
-    int64_t stride;       // from one position to the next
-    int64_t dilation;     // from one tap to the next
-    int64_t lower, upper; // corners of the positions' bounding box, see tile.tensor_map
+    int64_t positions;       // how many there are
+    int64_t size;            // of the image
+    int64_t stride;          // from one position to the next
+    int64_t dilation;        // from one tap to the next
+    int64_t lower, upper;    // corners of the positions' bounding box, see tile.tensor_map
+    bool isBackward = false; // the first tap reads behind all others
   };
 
   plan::BindingOp binding;

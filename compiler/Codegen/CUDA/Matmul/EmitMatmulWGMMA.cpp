@@ -35,7 +35,8 @@
 // In a cluster of rows and columns of blocks, each block fetches a part of the lines of what it
 // shares with others and sends it to all of them; a stage is empty once the consumers of all of
 // them have released it. Outputs of 16 bits whose rows are aligned pass through shared memory and
-// are stored by boxes, and those of 32 bits if there is room for that; others are stored by the
+// are stored by boxes, and those of 32 bits if there is room for that. Where rows lie apart as no
+// box has them, threads store those of 16 bits from there in chunks. Others are stored by the
 // threads that hold them.
 //
 // Tiles may be wider than a whole number of panels: a map of its own has the last, narrower boxes
@@ -99,17 +100,22 @@ void WGMMAEmitter::prepareOutput() {
             (llvm::alignTo(operand.type.getBytes(), tile::kTileAlignment) + tile::kBarrierBytes);
   int64_t columns = getStagingColumns(*kernel.target, ownColumns, getElementBytes(elementType),
                                       config.getWarpgroups(), config.getBlocks(), used);
+  if (columns == 0)
+    return;
   std::string reason;
   std::optional<TiledAccess> access =
       matchTiledOutput(contraction, result, tile.getLoopSizes(), index, reason);
-  if (columns == 0 || !access || access->dims.back().group != Group::N)
+  auto type = tile::SharedType::get(
+      builder.getContext(), config.getWarpgroups() * tile::kWarpgroupRows, columns, elementType);
+  if (!access && getElementBytes(elementType) == 2 &&
+      hasChunkedRows(contraction, result, tile.getLoopSizes(), index))
+    staging = tile::AllocOp::create(builder, loc, type, IntegerAttr());
+  if (!access || access->dims.back().group != Group::N)
     return;
   // A box of a vector is one row, which only the first warpgroup has.
   bool hasRows = llvm::any_of(access->dims, [](const auto &dim) { return dim.group == Group::M; });
   if (!hasRows && config.getTileM() != tile::kWarpgroupRows)
     return;
-  auto type = tile::SharedType::get(
-      builder.getContext(), config.getWarpgroups() * tile::kWarpgroupRows, columns, elementType);
   output = access;
   auto makeBoxes = [&](int64_t width) {
     return makeMap(*access, type, /*isOperand=*/false,

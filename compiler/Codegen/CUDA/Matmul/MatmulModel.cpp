@@ -163,9 +163,8 @@ static int64_t getOperandBytes(const MatmulProblem &problem, const WGMMAPlan &pl
 
 /// All bytes of a block that stages its outputs where it can.
 static int64_t getSharedBytes(const MatmulProblem &problem, const WGMMAPlan &plan) {
-  int64_t columns = problem.storesBoxes
-                        ? getWantedStagingColumns(plan.tileN / plan.split, problem.outputBytes)
-                        : 0;
+  int64_t columns =
+      problem.isStaged ? getWantedStagingColumns(plan.tileN / plan.split, problem.outputBytes) : 0;
   return getOperandBytes(problem, plan) +
          getStagingBytes(columns, problem.outputBytes, plan.warpgroups);
 }
@@ -493,7 +492,7 @@ static bool fitsRegisters(const MatmulProblem &problem, const Shape &shape, int6
   int64_t fragments = inRegisters ? 16 * parts : 0;
   // Outputs that threads store themselves take places of their own, and so do sums that other
   // blocks send.
-  int64_t others = (problem.storesBoxes ? 40 : 48) + (split > 1 ? 24 : 0);
+  int64_t others = (problem.isStaged ? 40 : 48) + (split > 1 ? 24 : 0);
   WarpgroupRegisters registers = getRegisters(problem, shape.tileN, shape.warpgroups, blocks);
   // Sums of two parts and those that other blocks send do not fit beside what turning takes.
   if (problem.turnsB && split > 1 && sums > kSplitSums)

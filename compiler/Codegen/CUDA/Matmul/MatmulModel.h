@@ -22,7 +22,7 @@ struct MatmulProblem {
   int64_t elementBytes, outputBytes;
   bool isKContiguousA, isKContiguousB;
   bool turnsB;       // threads load operand B and store it with its lines along k
-  bool storesBoxes;  // the output passes through shared memory
+  bool isStaged;     // the output passes through shared memory
   int64_t outputOps; // instructions for one element of the output, beyond its store
   /// Columns of the parts that rows are reduced in; 1 if they are not. Operand A's rows are
   /// the product's columns if `isSwapped`.

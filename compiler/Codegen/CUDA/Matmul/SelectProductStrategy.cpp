@@ -106,7 +106,7 @@ private:
     refusal = reason.str();
     return std::nullopt;
   }
-  std::optional<TiledAccess> getBoxedOutput(const Contraction &product);
+  bool isStagedOutput(const Contraction &product);
   bool canTurn(const Contraction::Side &side, ArrayRef<unsigned> own);
   /// What an operand is beyond a matrix, or a batch of them, in memory; empty if it is just that.
   std::string findNoKeyReason(const Contraction::Side &side, ArrayRef<unsigned> own) const;
@@ -288,14 +288,17 @@ std::string ProductChooser::checkGiven(Attribute config) {
   return checkMMATiles(contraction, mma);
 }
 
-/// The output of `product`, which is the contraction or the convolution that it is.
-std::optional<TiledAccess> ProductChooser::getBoxedOutput(const Contraction &product) {
+/// True if the output of `product`, which is the contraction or the convolution that it is, leaves
+/// through shared memory: by boxes, or by chunks of 16-bit elements.
+bool ProductChooser::isStagedOutput(const Contraction &product) {
   int64_t bytes = getElementBytes(getOutputType(product));
   if (product.group.results.size() != 1 || (bytes != 2 && bytes != 4))
-    return std::nullopt;
+    return false;
   const ReductionGroup::Result &result = product.group.results.front();
   std::string reason;
-  return matchTiledOutput(product, result, product.getSizes(points), points.index, reason);
+  SmallVector<Value> sizes = product.getSizes(points);
+  return matchTiledOutput(product, result, sizes, points.index, reason) ||
+         (bytes == 2 && hasChunkedRows(product, result, sizes, points.index));
 }
 
 int64_t ProductChooser::getExpectedSize(ArrayRef<unsigned> dims, int64_t guess) {
@@ -386,8 +389,8 @@ std::optional<MatmulProblem> ProductChooser::makeProblem() {
   problem.isKContiguousA = a->dims.back().group == TiledAccess::Group::K;
   problem.turnsB = turns;
   problem.isKContiguousB = !turns && b->dims.back().group == TiledAccess::Group::K;
-  problem.storesBoxes = getBoxedOutput(contraction).has_value() &&
-                        (problem.elementBytes == 2 || problem.isKContiguousA);
+  problem.isStaged =
+      isStagedOutput(contraction) && (problem.elementBytes == 2 || problem.isKContiguousA);
   if (problem.elementBytes != 2 && !problem.isKContiguousB && !turns)
     return refuse(getName(second) +
                   " does not run along k, as elements of other than 16 bits must");
@@ -421,7 +424,7 @@ std::optional<MatmulProblem> ProductChooser::makeConvolutionProblem(ArrayRef<Val
   problem.outputBytes = product.group.results.empty() ? 0 : getElementBytes(getOutputType(product));
   problem.partColumns = product.getPartColumns();
   problem.isGuess = !product.getProduct(product.m) || !product.getProduct(product.n);
-  problem.storesBoxes = getBoxedOutput(product).has_value();
+  problem.isStaged = isStagedOutput(product);
   problem.outputOps = outputOps;
   if (isAcross) {
     describeAcross(problem);

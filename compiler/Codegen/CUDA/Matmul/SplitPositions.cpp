@@ -66,6 +66,7 @@ private:
   bool match();
   MatmulProblem describe() const;
   double estimate(const MatmulProblem &problem) const;
+  AffineExpr getPosition() const;
   std::optional<plan::PartialSums> choose() const;
   int64_t count(ArrayRef<unsigned> loops) const {
     int64_t product = 1;
@@ -138,7 +139,7 @@ MatmulProblem PositionSplitter::describe() const {
   problem.k = count(a.k);
   problem.elementBytes = 2;
   problem.outputBytes = 4;
-  problem.storesBoxes = true;
+  problem.isStaged = true;
   problem.sharedElements = problem.k * (problem.m + problem.n);
   if (!a.isImage && !b.isImage)
     return problem;
@@ -162,6 +163,15 @@ double PositionSplitter::estimate(const MatmulProblem &problem) const {
   return plans.empty() ? std::numeric_limits<double>::infinity() : plans.front().microseconds;
 }
 
+/// The number of a position, over the op's loops.
+AffineExpr PositionSplitter::getPosition() const {
+  AffineExpr position = getAffineConstantExpr(0, a.input->getOwner()->getContext());
+  for (auto [number, loop] : llvm::enumerate(a.k))
+    position = position + getAffineDimExpr(loop, position.getContext()) *
+                              count(ArrayRef(a.k).drop_front(number + 1));
+  return position;
+}
+
 std::optional<plan::PartialSums> PositionSplitter::choose() const {
   MatmulProblem whole = describe();
   if (whole.k < 2 * kShortestPart)
@@ -175,14 +185,17 @@ std::optional<plan::PartialSums> PositionSplitter::choose() const {
     part.batch *= parts;
     if (part.batch > 2 * target.multiprocessors)
       break;
-    // Steps that do not go round leave the last parts empty.
-    if (llvm::divideCeil(whole.k, part.k) != static_cast<uint64_t>(parts))
+    // Steps that do not go round leave the last parts empty, and a quotient that folds does not say
+    // which part a position is of.
+    auto quotient = dyn_cast<AffineBinaryOpExpr>(getPosition().floorDiv(part.k));
+    if (llvm::divideCeil(whole.k, part.k) != static_cast<uint64_t>(parts) || !quotient ||
+        quotient.getKind() != AffineExprKind::FloorDiv)
       continue;
     double sumBytes = static_cast<double>(results * whole.outputBytes * parts);
     double time = estimate(part) + kSumTime + sumBytes / kSumBytesPerMicrosecond;
     if (time < limit) {
       limit = time;
-      best = plan::PartialSums{parts, part.k, AffineExpr()};
+      best = plan::PartialSums{parts, part.k, getPosition().floorDiv(part.k)};
     }
   }
   return best;
@@ -195,12 +208,8 @@ bool PositionSplitter::run() {
   if (!sums)
     return false;
   IRRewriter rewriter(op);
-  AffineExpr position = rewriter.getAffineConstantExpr(0);
-  for (auto [number, loop] : llvm::enumerate(a.k))
-    position =
-        position + rewriter.getAffineDimExpr(loop) * count(ArrayRef(a.k).drop_front(number + 1));
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  maps.back() = maps.back().insertResult(position.floorDiv(sums->size), 0);
+  maps.back() = maps.back().insertResult(sums->quotient, 0);
   Value init = op.getDpsInits().front();
   Value start =
       makeZeroParts(rewriter, op.getLoc(), cast<RankedTensorType>(init.getType()), sums->count);

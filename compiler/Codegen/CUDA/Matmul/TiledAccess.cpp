@@ -188,6 +188,20 @@ std::optional<TiledAccess> matchTiledOutput(const Contraction &contraction,
                           reason);
 }
 
+bool hasChunkedRows(const Contraction &contraction, const ReductionGroup::Result &result,
+                    ArrayRef<Value> sizes, IndexBuilder &index) {
+  plan::BindingOp binding = result.output.binding;
+  auto type = cast<MemRefType>(binding.getMemory().getType());
+  int64_t chunk = kStrideBytes / getElementBytes(type.getElementType());
+  SmallVector<unsigned> columns = getLongLoops(contraction, TiledAccess::Group::N, sizes);
+  if (binding.getAlignment() < kStrideBytes || columns.empty() || result.coords.empty())
+    return false;
+  std::optional<Coord> inner = matchCoord(result.coords.back());
+  return inner && inner->dim && inner->dim.getPosition() == columns.back() && inner->step == 1 &&
+         inner->start % chunk == 0 && knownDivisor(sizes[columns.back()]) % chunk == 0 &&
+         knownDivisor(getExtents(binding, index).back()) % chunk == 0;
+}
+
 Value getCopied(Operation *op, SmallVector<AffineExpr> &coords) {
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
     std::optional<SmallVector<AffineExpr>> source = getSourceCoords(slice, coords);

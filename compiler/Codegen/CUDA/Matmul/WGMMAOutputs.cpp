@@ -14,6 +14,9 @@ namespace xc::cuda {
 
 using Group = TiledAccess::Group;
 
+/// What a thread stores at a time.
+static constexpr int64_t kChunkBytes = 16;
+
 static Value getPair(OpBuilder &builder, Location loc, Value sums, int64_t column, int64_t half) {
   auto type = cast<tile::AccumulatorType>(sums.getType());
   return tile::FragmentOp::create(builder, loc, VectorType::get(2, type.getElementType()), sums,
@@ -113,7 +116,7 @@ void WGMMAEmitter::loadColumnVectors() {
   std::optional<int64_t> columns = getConstantIntValue(tile.sizeN);
   // Their registers must be free all along the products.
   constexpr int64_t fewColumns = 128;
-  if (!output || !columns || !tile.hasWholeTiles() || config.getSplit() > 1 ||
+  if (!staging || !columns || !tile.hasWholeTiles() || config.getSplit() > 1 ||
       ownColumns > fewColumns)
     return;
   Value pair = index.mul(index.rem(index.rem(thread, 32), 4), 2);
@@ -147,48 +150,76 @@ void WGMMAEmitter::stage(Value row, int64_t column, ArrayRef<Value> pairs) {
                           index.add(own, column + number / 2 * 8));
 }
 
-void WGMMAEmitter::storeBoxes(Value warpgroup, Value place, ArrayRef<Value> sums) {
-  auto type = cast<tile::SharedType>(staging.getType());
+void WGMMAEmitter::stageColumns(Value stagingRow, Value startM, int64_t first, int64_t columns,
+                                Value sums) {
   Value lane = index.rem(thread, 32), warp = index.div(threadInWarpgroup, 32);
   Value pair = index.mul(index.rem(lane, 4), 2);
+  Value warpRow = index.add(stagingRow, index.mul(warp, 16));
+  Value m = index.add(startM, index.add(index.mul(warp, 16), index.div(lane, 4)));
+  SmallVector<MatmulTile::RowParts, 2> parts(2, tile.startParts()); // of each half
+  for (int64_t column = 0; column < columns; column += 16) {
+    SmallVector<Value> words;
+    for (int64_t right = 0; right < 16; right += 8)
+      for (int64_t half = 0; half < 2; ++half) {
+        int64_t at = first + column + right;
+        Value n = index.add(index.add(startColumn, pair), at);
+        Value row = index.add(m, half * 8);
+        Value accumulators = getPair(builder, loc, sums, at, half);
+        words.push_back(tile.emitOutput(row, n, accumulators));
+        addToParts(parts[half], row, n, accumulators, at + 8);
+      }
+    stage(warpRow, column, words);
+  }
+}
+
+void WGMMAEmitter::storeBoxes(Value stagingRow, Value startM, int64_t first, int64_t columns) {
+  int64_t width = cast<tile::SharedType>(staging.getType()).getPanelColumns();
+  for (int64_t column = 0; column < columns; column += width) {
+    Value n = index.add(startColumn, first + column);
+    Value map = columns - column < width ? outputTailMap : outputMap;
+    SmallVector<Value> coords =
+        getCoords(*output, {}, [&](Group group) { return group == Group::N ? n : startM; });
+    tile::StoreOp::create(builder, loc, staging, stagingRow, column / width, map, coords);
+  }
+}
+
+/// Neighbouring threads have neighbouring chunks of a row, whose lines memory then gets whole.
+void WGMMAEmitter::storeChunks(Value stagingRow, Value startM, int64_t first, int64_t columns) {
+  auto type = cast<tile::SharedType>(staging.getType());
+  int64_t width = kChunkBytes / type.getElementBytes(), perRow = columns / width;
+  auto chunkType = VectorType::get(width, type.getElementType());
+  for (int64_t chunk = 0; chunk < tile::kWarpgroupRows * perRow; chunk += tile::kWarpgroupThreads) {
+    Value number = index.add(threadInWarpgroup, chunk);
+    Value row = index.div(number, perRow), column = index.mul(index.rem(number, perRow), width);
+    Value values =
+        tile::ReadElementsOp::create(builder, loc, chunkType, staging, index.add(stagingRow, row), column);
+    tile.storeOutput(index.add(startM, row), index.add(startColumn, index.add(column, first)),
+                     values);
+  }
+}
+
+void WGMMAEmitter::storeStaged(Value warpgroup, Value place, ArrayRef<Value> sums) {
+  int64_t width = cast<tile::SharedType>(staging.getType()).getColumns();
   Value isLeader = index.isEqual(threadInWarpgroup, index.constant(0));
   Value stagingRow = index.mul(warpgroup, tile::kWarpgroupRows);
-  Value warpRow = index.add(stagingRow, index.mul(warp, 16));
   // What belongs to columns, a bias say, is read once for all parts of these rows and then let go.
-  for (int64_t first = 0; first < ownColumns; first += type.getColumns()) {
-    int64_t columns = std::min(type.getColumns(), ownColumns - first);
+  for (int64_t first = 0; first < ownColumns; first += width) {
+    int64_t columns = std::min(width, ownColumns - first);
     for (auto [part, values] : llvm::enumerate(sums)) {
       Value startM = index.add(index.add(tile.startM, index.mul(place, rowsPerWarpgroup)),
                                part * tile::kWarpgroupRows);
-      Value m = index.add(startM, index.add(index.mul(warp, 16), index.div(lane, 4)));
-      points.emitIf(isLeader, [&] { tile::WaitStoresOp::create(builder, loc, 0, /*read=*/true); });
+      if (output)
+        points.emitIf(isLeader,
+                      [&] { tile::WaitStoresOp::create(builder, loc, 0, /*read=*/true); });
       tile::SyncWarpgroupOp::create(builder, loc, warpgroup);
-      SmallVector<MatmulTile::RowParts, 2> parts(2, tile.startParts()); // of each half
-      for (int64_t column = 0; column < columns; column += 16) {
-        SmallVector<Value> words;
-        for (int64_t right = 0; right < 16; right += 8)
-          for (int64_t half = 0; half < 2; ++half) {
-            int64_t at = first + column + right;
-            Value n = index.add(index.add(startColumn, pair), at);
-            Value row = index.add(m, half * 8);
-            Value accumulators = getPair(builder, loc, values, at, half);
-            words.push_back(tile.emitOutput(row, n, accumulators));
-            addToParts(parts[half], row, n, accumulators, at + 8);
-          }
-        stage(warpRow, column, words);
-      }
-      tile::FenceAsyncOp::create(builder, loc);
+      stageColumns(stagingRow, startM, first, columns, values);
+      if (output)
+        tile::FenceAsyncOp::create(builder, loc);
       tile::SyncWarpgroupOp::create(builder, loc, warpgroup);
-      points.emitIf(isLeader, [&] {
-        for (int64_t column = 0; column < columns; column += type.getPanelColumns()) {
-          Value n = index.add(startColumn, first + column);
-          Value map = columns - column < type.getPanelColumns() ? outputTailMap : outputMap;
-          SmallVector<Value> coords =
-              getCoords(*output, {}, [&](Group group) { return group == Group::N ? n : startM; });
-          tile::StoreOp::create(builder, loc, staging, stagingRow, column / type.getPanelColumns(),
-                                map, coords);
-        }
-      });
+      if (output)
+        points.emitIf(isLeader, [&] { storeBoxes(stagingRow, startM, first, columns); });
+      else
+        storeChunks(stagingRow, startM, first, columns);
     }
   }
 }

@@ -71,7 +71,10 @@ WGMMAEmitter::getPixelCoords(Value pixel, Value channel, ValueRange taps) {
     Value offset = index.constant(0);
     if (dim.tap) {
       size_t place = llvm::find(image->taps, *dim.tap) - image->taps.begin();
-      offset = index.mul(taps[place], dim.dilation);
+      Value tap = taps[place];
+      if (dim.isBackward)
+        tap = index.sub(index.sub(tile.getLoopSizes()[*dim.tap], index.constant(1)), tap);
+      offset = index.mul(tap, dim.dilation);
     }
     offsets.push_back(offset);
   }

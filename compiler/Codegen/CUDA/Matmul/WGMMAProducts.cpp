@@ -187,8 +187,8 @@ void WGMMAEmitter::emitConsumer(Value warpgroup) {
     RingState next = emitProduct({state[0], state[1]}, place, sums, other);
     if (config.getSplit() > 1)
       reduce(warpgroup, sums);
-    if (output)
-      storeBoxes(warpgroup, place, sums);
+    if (staging)
+      storeStaged(warpgroup, place, sums);
     else
       storeDirectly(place, sums);
     if (turn)

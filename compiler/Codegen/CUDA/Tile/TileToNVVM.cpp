@@ -384,6 +384,24 @@ struct LowerWrite final : TilePattern<tile::WriteOp> {
   }
 };
 
+struct LowerReadElements final : TilePattern<tile::ReadElementsOp> {
+  using TilePattern::TilePattern;
+
+  LogicalResult matchAndRewrite(tile::ReadElementsOp op, Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Builder b(rewriter, op.getLoc());
+    tile::SharedType tile = op.getTile().getType();
+    Value place = getPlace(b, tile, b.toWord(adaptor.getRow()), b.toWord(adaptor.getColumn()));
+    int64_t lanes = 1;
+    if (auto vector = dyn_cast<VectorType>(op.getValues().getType()))
+      lanes = vector.getNumElements();
+    rewriter.replaceOpWithNewOp<LLVM::LoadOp>(op, op.getValues().getType(),
+                                              b.advance(adaptor.getTile(), place),
+                                              lanes * tile.getElementBytes());
+    return success();
+  }
+};
+
 struct LowerWriteFragment final : TilePattern<tile::WriteFragmentOp> {
   using TilePattern::TilePattern;
 
@@ -709,13 +727,14 @@ void addTileTypeConversions(LLVMTypeConverter &converter) {
 }
 
 void populateTileToNVVMPatterns(const LLVMTypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerRing, LowerAlloc, LowerSlot, LowerWaitFull, LowerWaitEmpty, LowerPublish,
-               LowerRelease, LowerReleaseIn, LowerSyncBlocks, LowerLoad, LowerMulticast, LowerStore,
-               LowerWaitStores, LowerFenceAsync, LowerSyncWarpgroup, LowerTurn<tile::TakeTurnOp>,
-               LowerTurn<tile::GiveTurnOp>, LowerWrite, LowerWriteFragment, LowerUndefined,
-               LowerMma, LowerMmaFragments, LowerWaitFragments, LowerWaitMma, LowerFragment,
-               LowerReduceBlocks, LowerArriveBlocks, LowerWaitBlocks, LowerStoreIn, LowerPrefetch>(
-      converter);
+  patterns
+      .add<LowerRing, LowerAlloc, LowerSlot, LowerWaitFull, LowerWaitEmpty, LowerPublish,
+           LowerRelease, LowerReleaseIn, LowerSyncBlocks, LowerLoad, LowerMulticast, LowerStore,
+           LowerWaitStores, LowerFenceAsync, LowerSyncWarpgroup, LowerTurn<tile::TakeTurnOp>,
+           LowerTurn<tile::GiveTurnOp>, LowerWrite, LowerReadElements, LowerWriteFragment, LowerUndefined,
+           LowerMma, LowerMmaFragments, LowerWaitFragments, LowerWaitMma, LowerFragment,
+           LowerReduceBlocks, LowerArriveBlocks, LowerWaitBlocks, LowerStoreIn, LowerPrefetch>(
+          converter);
   populateFragmentPatterns(converter, patterns);
   populateRegisterPatterns(converter, patterns);
   populateMatrixPatterns(converter, patterns);

@@ -217,17 +217,18 @@ Value ConvGradients::cutTo(Value value, Value like) {
 
 Value ConvGradients::buildInputGradient() {
   Value w = op.getFilter();
+  // The filter's roles swap: what it gave is what it takes. Within groups, the outputs of a group
+  // are the inputs now, and the groups stand beside the inputs.
+  if (op.getFeatureGroups() != 1)
+    w = moveGroups(e, w, dims.filterDim(ConvDimsAttr::kFilterOutput), op.getFeatureGroups(),
+                   dims.filterDim(ConvDimsAttr::kFilterInput));
+  // Last, where who reads the filter finds it.
   SmallVector<int64_t> axes;
   for (int64_t spatial = 0; spatial < dims.getSpatialRank(); ++spatial)
     axes.push_back(dims.filterDim(spatial));
   llvm::sort(axes);
   if (!axes.empty())
     w = e.make<ReverseOp>(w, axes);
-  // The filter's roles swap: what it gave is what it takes. Within groups, the outputs of a group
-  // are the inputs now, and the groups stand beside the inputs.
-  if (op.getFeatureGroups() != 1)
-    w = moveGroups(e, w, dims.filterDim(ConvDimsAttr::kFilterOutput), op.getFeatureGroups(),
-                   dims.filterDim(ConvDimsAttr::kFilterInput));
   SmallVector<int64_t> labels(dims.getFilter());
   std::swap(labels[dims.filterDim(ConvDimsAttr::kFilterInput)],
             labels[dims.filterDim(ConvDimsAttr::kFilterOutput)]);

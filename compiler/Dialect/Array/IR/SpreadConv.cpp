@@ -8,7 +8,6 @@
 #include "compiler/Dialect/Array/IR/SpreadConv.h"
 
 #include "compiler/Dialect/Array/IR/Demands.h"
-#include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
 #include "compiler/Dialect/Array/IR/Windows.h"
 
 #include "llvm/Support/MathExtras.h"
@@ -76,65 +75,10 @@ static SmallVector<int64_t> getSpatialDims(ConvOp op) {
   return positions;
 }
 
-/// What the filter is the reverse of along all spatial dims; null if it is not reversed so.
-static Value findReversed(ConvOp op) {
+Value findReversed(ConvOp op) {
   auto reverse = op.getFilter().getDefiningOp<ReverseOp>();
   return reverse && llvm::equal(reverse.getAxes(), getSpatialDims(op)) ? reverse.getOperand()
                                                                        : Value();
-}
-
-Value buildPhaseFilter(ConvOp op, OpBuilder &builder, ArrayRef<SpreadDim> spread) {
-  ExpressionBuilder e(builder, op.getLoc());
-  ConvDimsAttr dims = op.getDims();
-  // A gradient's filter is reversed already: reversed as a whole its phases are in order, and its
-  // taps are not.
-  Value w = op.getFilter();
-  Value origin = findReversed(op);
-  if (origin)
-    w = origin;
-  int64_t rank = op.getFilter().getType().getRank();
-  SmallVector<int64_t> low(rank, 0), high(rank, 0);
-  // Where each dim of the filter, and its phases, come after they are split.
-  SmallVector<int64_t> shape, places(rank), phasePlaces(rank, -1);
-  for (auto [spatial, dim] : llvm::enumerate(spread)) {
-    low[dims.filterDim(spatial)] = origin ? dim.after : dim.before;
-    high[dims.filterDim(spatial)] = origin ? dim.before : dim.after;
-  }
-  for (int64_t position = 0; position < rank; ++position) {
-    places[position] = shape.size();
-    const SpreadDim *dim = nullptr;
-    for (auto [spatial, candidate] : llvm::enumerate(spread))
-      if (dims.filterDim(spatial) == position && candidate.spread != 1)
-        dim = &candidate;
-    if (!dim) {
-      shape.push_back(op.getFilter().getType().getDimSize(position));
-      continue;
-    }
-    shape.push_back(dim->taps);
-    phasePlaces[position] = shape.size();
-    shape.push_back(dim->spread);
-  }
-  Type element = op.getFilter().getType().getElementType();
-  w = e.make<PadOp>(w, e.scalar(0, w), low, high, DenseI64ArrayAttr());
-  w = e.make<ReshapeOp>(RankedTensorType::get(shape, element), w, ValueRange());
-  SmallVector<int64_t> permutation;
-  for (int64_t position = 0; position < rank; ++position) {
-    if (position == dims.filterDim(ConvDimsAttr::kFilterOutput))
-      for (size_t spatial = 0; spatial < spread.size(); ++spatial)
-        if (int64_t place = phasePlaces[dims.filterDim(spatial)]; place >= 0)
-          permutation.push_back(place);
-    permutation.push_back(places[position]);
-  }
-  if (!llvm::is_sorted(permutation))
-    w = e.make<TransposeOp>(w, permutation);
-  // Last, so that the filter is in memory as its convolution reads it: a transpose alone is not.
-  SmallVector<int64_t> parts(phasePlaces), reversed;
-  if (origin)
-    parts = llvm::map_to_vector(getSpatialDims(op), [&](int64_t dim) { return places[dim]; });
-  for (auto [position, place] : llvm::enumerate(permutation))
-    if (llvm::is_contained(parts, place))
-      reversed.push_back(position);
-  return e.make<ReverseOp>(w, reversed);
 }
 
 } // namespace xc::array

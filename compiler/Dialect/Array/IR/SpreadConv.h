@@ -20,8 +20,10 @@ namespace xc::array {
 ///
 ///   y[i * D + r - shift] = sum_a pad(x)[i + a] * w[a * D - r + D - 1 - before]
 ///
-/// w counts as zero outside of itself. So all phases are computed of the same elements, none of
-/// which is a zero between others. A dim that is not spread has one phase, and stays as it is.
+/// Where w is v reversed, as in gradients, v is read: pad(x)[i + taps - 1 - a] * v[a * D + r -
+/// after]. w and v count as zero outside of themselves. So all phases are computed of the same
+/// elements, none of which is a zero between others. A dim that is not spread has one phase, and
+/// stays as it is.
 struct SpreadDim {
   int64_t spread, shift;
   int64_t taps, positions; // a and i
@@ -33,10 +35,9 @@ struct SpreadDim {
 /// dilation come with it, there are groups, a size is not known, or elements are left out.
 std::optional<llvm::SmallVector<SpreadDim>> matchSpreadConv(ConvOp op);
 
-/// The filter of all phases: along each spatial dim the taps, and the phases before the output's
-/// features, one dim for each that is spread. Of w[0, i, o] with one spread spatial dim, w'[a, i,
-/// r, o].
-mlir::Value buildPhaseFilter(ConvOp op, mlir::OpBuilder &builder, llvm::ArrayRef<SpreadDim> spread);
+/// What the filter is the reverse of along all spatial dims; null if it is not reversed so. Who
+/// reads that and goes through the image's window backwards needs no reversed copy.
+mlir::Value findReversed(ConvOp op);
 
 } // namespace xc::array
 

@@ -152,18 +152,26 @@ LogicalResult StoreOp::verify() {
   return verifyBox(*this, getMap().getType(), tile, getCoords().size(), columns);
 }
 
-LogicalResult WriteOp::verify() {
-  SharedType tile = getTile().getType();
-  Type type = getValues().getType();
+/// Checks that `type`, of what is moved at a time, is a part of a chunk of `tile`.
+static LogicalResult verifyChunk(Operation *op, Type type, SharedType tile) {
   int64_t count = 1;
+  Type element = type;
   if (auto vector = dyn_cast<VectorType>(type)) {
     count = vector.getNumElements();
-    type = vector.getElementType();
+    element = vector.getElementType();
   }
-  if (type != tile.getElementType() || count > 16 / tile.getElementBytes())
-    return emitOpError("expected at most 16 bytes of ")
-           << tile.getElementType() << ", got " << getValues().getType();
+  if (element != tile.getElementType() || count > 16 / tile.getElementBytes())
+    return op->emitOpError("expected at most 16 bytes of ")
+           << tile.getElementType() << ", got " << type;
   return success();
+}
+
+LogicalResult WriteOp::verify() {
+  return verifyChunk(*this, getValues().getType(), getTile().getType());
+}
+
+LogicalResult ReadElementsOp::verify() {
+  return verifyChunk(*this, getValues().getType(), getTile().getType());
 }
 
 LogicalResult WriteFragmentOp::verify() {

@@ -303,6 +303,20 @@ def Tile_WriteOp : Tile_EffectOp<"write"> {
   let hasVerifier = 1;
 }
 
+def Tile_ReadElementsOp : Tile_EffectOp<"read_elements"> {
+  let summary = "Load neighbouring elements from a tile";
+  let description = [{
+    Elements from (`row`, `column`) on, along the line, within one chunk of 16 bytes. Example:
+    ```mlir
+    %values = tile.read_elements %staging[%row, %column] : !tile.shared<128x64xbf16> -> vector<8xbf16>
+    ```
+  }];
+  let arguments = (ins Tile_SharedType:$tile, Index:$row, Index:$column);
+  let results = (outs AnyType:$values);
+  let assemblyFormat = "$tile `[` $row `,` $column `]` attr-dict `:` type($tile) `->` type($values)";
+  let hasVerifier = 1;
+}
+
 def Tile_WriteFragmentOp : Tile_EffectOp<"write_fragment"> {
   let summary = "Store 16 x 16 elements that a warp holds as fragments of an accumulator";
   let description = [{

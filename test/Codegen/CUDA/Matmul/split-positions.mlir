@@ -71,3 +71,29 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
     return %x, %y : tensor<64x63xf32>, tensor<64x64xf32>
   }
 }
+
+// -----
+
+// Rows of 1024 positions: parts of a length that divides them would leave no quotient of the position.
+// CHECK: affine_map<(d0, d1, d2, d3, d4) -> ((d3 * 1024 + d4) floordiv {{[0-9]+}}, d0, d1, d2)>
+// CHECK-LABEL: func.func @rows
+#rowImage = affine_map<(d0, d1, d2, d3, d4) -> (d3, d1 + d4, d2)>
+#rowGradient = affine_map<(d0, d1, d2, d3, d4) -> (d3, d4, d0)>
+#rowResult = affine_map<(d0, d1, d2, d3, d4) -> (d0, d1, d2)>
+builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @rows(%x: tensor<44x1026x64xbf16>, %g: tensor<44x1024x64xbf16>) -> tensor<64x3x64xf32> {
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<64x3x64xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<64x3x64xf32>) -> tensor<64x3x64xf32>
+    %r = linalg.generic {indexing_maps = [#rowImage, #rowGradient, #rowResult], iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %g : tensor<44x1026x64xbf16>, tensor<44x1024x64xbf16>) outs(%f : tensor<64x3x64xf32>) {
+    ^bb0(%a: bf16, %b: bf16, %acc: f32):
+      %l = arith.extf %a : bf16 to f32
+      %m = arith.extf %b : bf16 to f32
+      %p = arith.mulf %l, %m : f32
+      %s = arith.addf %acc, %p : f32
+      linalg.yield %s : f32
+    } -> tensor<64x3x64xf32>
+    return %r : tensor<64x3x64xf32>
+  }
+}

@@ -27,9 +27,10 @@ func.func @narrow_groups(%x: tensor<2x16x16x8xf32>, %w: tensor<3x3x2x8xf32>) -> 
   return %y : tensor<2x14x14x8xf32>
 }
 
-// Neighbouring features are the lanes of a thread.
-// CHECK:       config = #cuda.elementwise<threads = 256, vector = 4,
+// Neighbouring features are the lanes of a thread, and neighbouring windows share what they read.
+// CHECK:       config = #cuda.window_strips<
 // CHECK-SAME:  name = "depthwise_k0_conv"
+// CHECK-SAME:  reason = "windows of 9 elements, in strips of
 func.func @depthwise(%x: tensor<8x56x56x64xf32>, %w: tensor<3x3x1x64xf32>) -> tensor<8x56x56x64xf32> {
   %y = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> low = [1, 1] high = [1, 1] feature_groups = 64
      : (tensor<8x56x56x64xf32>, tensor<3x3x1x64xf32>) -> tensor<8x56x56x64xf32>
@@ -44,9 +45,12 @@ func.func @max_pool(%x: tensor<8x112x112x64xf32>) -> tensor<8x56x56x64xf32> {
   return %y : tensor<8x56x56x64xf32>
 }
 
-// A gradient sums over the whole image: threads share that.
-// CHECK:       config = #cuda.column_reduction<
+// A gradient sums over the whole image: blocks share its rows, and threads hold the sums of all taps.
+// CHECK:       config = #cuda.window_gradient<
 // CHECK-SAME:  name = "depthwise_filter_k0_conv"
+// CHECK-SAME:  reason = "gradient to the filter, 9 taps of
+// CHECK:       config = #cuda.column_reduction<
+// CHECK-SAME:  name = "depthwise_filter_k1_reduce"
 func.func @depthwise_filter(%x: tensor<64x16x16x32xf32>, %g: tensor<64x14x14x32xf32>) -> tensor<3x3x1x32xf32> {
   %y = array.conv %x, %g dims = <[f, 0, 1, b] x [i, 0, 1, o] -> [0, 1, b, f]> batch_groups = 32
      : (tensor<64x16x16x32xf32>, tensor<64x14x14x32xf32>) -> tensor<3x3x1x32xf32>

@@ -1,0 +1,300 @@
+//===- EmitWindowGradient.cpp - Partial sums of gradients to filters ------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A block has some rows of positions, and some channels. Its threads share the strips of these
+// rows, and each holds the sums of all taps for a few channels in registers:
+//
+//   for each of the thread's strips
+//     load the gradient of the outputs
+//     for each row of the window
+//       load the image's elements under the strip, each once
+//       for each tap, for each position: multiply and add
+//   for some taps at a time
+//     put the sums in shared memory; add up those of all threads, in their order; store
+//
+// Neighbouring threads have neighbouring channels.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CUDA/Common/KernelFrame.h"
+#include "compiler/Codegen/CUDA/Common/LaneOps.h"
+#include "compiler/Codegen/CUDA/IR/WindowConfig.h"
+#include "compiler/Codegen/CUDA/Passes.h"
+#include "compiler/Codegen/CUDA/Window/WindowGradient.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+#include <map>
+
+using namespace mlir;
+
+namespace xc::cuda {
+
+#define GEN_PASS_DEF_EMITWINDOWGRADIENT
+#include "compiler/Codegen/CUDA/Passes.h.inc"
+
+/// Bytes of shared memory in which threads exchange their sums.
+static constexpr int64_t kExchangeBytes = 32 << 10;
+
+namespace {
+
+class GradientEmitter {
+public:
+  GradientEmitter(const KernelInfo &kernel, const WindowGradient &gradient,
+                  const Combiner &combiner, const plan::PartialSums &parts,
+                  WindowGradientAttr config)
+      : kernel(kernel), gradient(gradient), combiner(combiner), parts(parts), config(config),
+        op(gradient.op), lanes(config.getVector()),
+        frame(kernel, config.getChunks() * config.getWorkers()), points(frame.points),
+        index(points.index), sizes(points.getLoopSizes(op)),
+        loops(op.getNumLoops(), Coord::uniform(index.constant(0))),
+        image(points, op, gradient.image, sizes[gradient.image.along], config.getStrip(), lanes) {}
+
+  LogicalResult run();
+
+private:
+  using Sums = SmallVector<Value>;
+
+  SmallVector<Value> select(ArrayRef<unsigned> of) {
+    return llvm::map_to_vector(of, [&](unsigned loop) { return sizes[loop]; });
+  }
+  void place();
+  Sums emitStrips();
+  Sums emitStrip(Value number, Sums sums);
+  void emitTaps(size_t depth, int64_t number, ArrayRef<Value> factors, Value start, Sums &sums);
+  void emitTapRow(int64_t number, ArrayRef<Value> factors, Value start, Sums &sums);
+  void exchange(ArrayRef<Value> sums);
+  void addUp(Value buffer, int64_t first, int64_t count);
+
+  const KernelInfo &kernel;
+  const WindowGradient &gradient;
+  const Combiner &combiner;
+  plan::PartialSums parts;
+  WindowGradientAttr config;
+  linalg::LinalgOp op;
+  int64_t lanes;
+  KernelFrame frame;
+  PointEmitter &points;
+  IndexBuilder &index;
+  SmallVector<Value> sizes; // of the loops
+  SmallVector<Coord> loops; // where the thread is
+  WindowLoader image;
+  OpOperand *factor = nullptr;         // the gradient of the outputs
+  SmallVector<unsigned> outerTaps;     // without that along strips
+  Value part, thread, worker, channel; // `channel`: the block's first one
+};
+
+} // namespace
+
+void GradientEmitter::place() {
+  Value block = frame.getBlockId();
+  thread = frame.getThreadId();
+  int64_t own = lanes * config.getChunks();
+  Value across = index.div(sizes[gradient.channel], own);
+  part = index.div(block, across);
+  channel = index.mul(index.rem(block, across), own);
+  worker = index.div(thread, config.getChunks());
+  Value first = index.add(channel, index.mul(index.rem(thread, config.getChunks()), lanes));
+  loops[gradient.channel] = lanes == 1 ? Coord::uniform(first) : Coord::consecutive(first);
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (input != gradient.image.operand)
+      factor = input;
+  for (unsigned loop : gradient.taps)
+    if (loop != gradient.image.tap)
+      outerTaps.push_back(loop);
+}
+
+/// The taps of one row of the window: `number` is that of the first one, if it were the innermost.
+void GradientEmitter::emitTapRow(int64_t number, ArrayRef<Value> factors, Value start, Sums &sums) {
+  const WindowImage &slid = gradient.image;
+  int64_t taps = *getConstantIntValue(sizes[slid.tap]);
+  // Sums are in the result's order of taps.
+  int64_t apart = 1;
+  for (unsigned loop : llvm::reverse(gradient.taps)) {
+    if (loop == slid.tap)
+      break;
+    apart *= *getConstantIntValue(sizes[loop]);
+  }
+  std::map<int64_t, Value> columns;
+  for (int64_t position = 0; position < config.getStrip(); ++position)
+    for (int64_t tap = 0; tap < taps; ++tap)
+      columns[slid.getColumn(position, tap)];
+  for (auto &[column, value] : columns)
+    value = image.emit(loops, start, column);
+  for (int64_t tap = 0; tap < taps; ++tap) {
+    loops[slid.tap] = Coord::uniform(index.constant(tap));
+    Value &sum = sums[number + tap * apart];
+    for (auto [position, value] : llvm::enumerate(factors)) {
+      points.provide(slid.operand->get(),
+                     columns[slid.getColumn(static_cast<int64_t>(position), tap)]);
+      points.provide(factor->get(), value);
+      Value leaf = splatTo(points.builder, points.loc,
+                           points.emitLeaves(combiner, loops, lanes, {}).front(), lanes);
+      sum = combineLeaf(points, combiner, sum, leaf);
+    }
+  }
+  points.provide(slid.operand->get(), Value());
+  points.provide(factor->get(), Value());
+}
+
+void GradientEmitter::emitTaps(size_t depth, int64_t number, ArrayRef<Value> factors, Value start,
+                               Sums &sums) {
+  if (depth == outerTaps.size())
+    return emitTapRow(number, factors, start, sums);
+  unsigned loop = outerTaps[depth];
+  int64_t apart = 1;
+  for (unsigned inner : llvm::reverse(gradient.taps)) {
+    if (inner == loop)
+      break;
+    apart *= *getConstantIntValue(sizes[inner]);
+  }
+  for (int64_t tap = 0; tap < *getConstantIntValue(sizes[loop]); ++tap) {
+    loops[loop] = Coord::uniform(index.constant(tap));
+    emitTaps(depth + 1, number + tap * apart, factors, start, sums);
+  }
+}
+
+GradientEmitter::Sums GradientEmitter::emitStrip(Value number, Sums sums) {
+  Value strips = index.div(sizes[gradient.image.along], config.getStrip());
+  Value row = index.add(index.mul(part, parts.size), index.div(number, strips));
+  Value start = index.mul(index.rem(number, strips), config.getStrip());
+  for (auto [loop, place] :
+       llvm::zip_equal(gradient.rows, index.delinearize(row, select(gradient.rows))))
+    loops[loop] = Coord::uniform(place);
+  SmallVector<Value> factors;
+  for (int64_t position = 0; position < config.getStrip(); ++position) {
+    loops[gradient.image.along] = Coord::uniform(index.add(start, position));
+    Point point{{}, {}, lanes, {}};
+    for (AffineExpr expr : op.getMatchingIndexingMap(factor).getResults())
+      point.coords.push_back(points.apply(expr, loops, lanes));
+    factors.push_back(
+        splatTo(points.builder, points.loc, points.emit(factor->get(), point), lanes));
+  }
+  emitTaps(0, 0, factors, start, sums);
+  return sums;
+}
+
+/// The thread's share of the strips of its block's rows.
+GradientEmitter::Sums GradientEmitter::emitStrips() {
+  Value rows = index.constant(parts.size);
+  if (gradient.countRows() % parts.size != 0)
+    rows = index.min(rows,
+                     index.sub(index.product(select(gradient.rows)), index.mul(part, parts.size)));
+  Value count = index.mul(rows, index.div(sizes[gradient.image.along], config.getStrip()));
+  Type type = cast<TypedAttr>(combiner.getNeutral(0)).getType();
+  Value zero = points.zero(lanes == 1 ? type : VectorType::get(lanes, type));
+  return points.emitLoop(
+      worker, count, index.constant(config.getWorkers()), Sums(gradient.countTaps(), zero),
+      [&](Value number, ValueRange carried) -> Sums { return emitStrip(number, Sums(carried)); });
+}
+
+/// Adds up what all threads have of `count` taps from `first` on.
+void GradientEmitter::addUp(Value buffer, int64_t first, int64_t count) {
+  int64_t own = lanes * config.getChunks(), threads = config.getChunks() * config.getWorkers();
+  points.emitLoop(
+      thread, index.constant(count * own), index.constant(threads), {},
+      [&](Value element, ValueRange) -> SmallVector<Value> {
+        Value tap = index.div(element, own), place = index.rem(element, own);
+        Value start = index.add(index.mul(tap, own * config.getWorkers()), place);
+        auto load = [&](Value of) -> Value {
+          return memref::LoadOp::create(points.builder, points.loc, buffer,
+                                        index.add(start, index.mul(of, own)));
+        };
+        Value total = points
+                          .emitLoop(index.constant(1), index.constant(config.getWorkers()),
+                                    index.constant(1), load(index.constant(0)),
+                                    [&](Value of, ValueRange sum) {
+                                      return combiner.combine(points.builder, points.loc,
+                                                              sum.front(), load(of));
+                                    })
+                          .front();
+        Value line = index.add(index.mul(part, gradient.countTaps()), index.add(tap, first));
+        Value flat = index.add(index.mul(line, sizes[gradient.channel]), index.add(channel, place));
+        points.store(kernel.outputs.front().binding, Coord::uniform(flat), total, 1);
+        return {};
+      });
+}
+
+void GradientEmitter::exchange(ArrayRef<Value> sums) {
+  Type type = getElementTypeOrSelf(sums.front().getType());
+  int64_t own = lanes * config.getChunks(), ofTap = own * config.getWorkers();
+  int64_t together =
+      std::clamp<int64_t>(kExchangeBytes / (ofTap * 4), 1, static_cast<int64_t>(sums.size()));
+  Value buffer = frame.allocateShared(type, together * ofTap);
+  Value place =
+      index.add(index.mul(worker, own), index.mul(index.rem(thread, config.getChunks()), lanes));
+  for (int64_t first = 0; first < static_cast<int64_t>(sums.size()); first += together) {
+    int64_t count = std::min<int64_t>(together, sums.size() - first);
+    if (first > 0)
+      frame.barrier();
+    for (int64_t tap = 0; tap < count; ++tap) {
+      Value at = index.add(place, tap * ofTap);
+      if (lanes == 1)
+        memref::StoreOp::create(points.builder, points.loc, sums[first + tap], buffer, at);
+      else
+        vector::StoreOp::create(points.builder, points.loc, sums[first + tap], buffer, at,
+                                /*nontemporal=*/false,
+                                llvm::MaybeAlign(std::min<int64_t>(16, lanes * 4)));
+    }
+    frame.barrier();
+    addUp(buffer, first, count);
+  }
+}
+
+LogicalResult GradientEmitter::run() {
+  place();
+  exchange(emitStrips());
+  Value across = index.div(sizes[gradient.channel], lanes * config.getChunks());
+  return frame.finish(index.mul(across, parts.count));
+}
+
+namespace {
+
+struct EmitWindowGradient final : impl::EmitWindowGradientBase<EmitWindowGradient> {
+  void runOnOperation() override {
+    auto config = getOperation()->getAttrOfType<WindowGradientAttr>(plan::kConfigAttr);
+    if (!config)
+      return;
+    FailureOr<KernelInfo> kernel = analyzeKernel(getOperation());
+    if (failed(kernel))
+      return signalPassFailure();
+    std::string reason = "it reduces nothing, or more than once";
+    SmallVector<linalg::LinalgOp> reductions = kernel->getReductions();
+    std::optional<WindowGradient> gradient;
+    std::optional<plan::PartialSums> parts;
+    if (reductions.size() == 1 && kernel->outputs.size() == 1 &&
+        kernel->outputs.front().tensor.getDefiningOp() == reductions.front()) {
+      gradient = matchWindowGradient(reductions.front(), reason);
+      parts = plan::getPartialSums(reductions.front());
+    }
+    FailureOr<Combiner> combiner =
+        gradient ? Combiner::match(gradient->op) : FailureOr<Combiner>(failure());
+    if (!gradient || !parts || failed(combiner)) {
+      getOperation().emitOpError("expected partial sums of a gradient to a filter for ")
+          << config << ": " << reason;
+      return signalPassFailure();
+    }
+    SmallVector<int64_t> ranges = gradient->op.getStaticLoopRanges();
+    if (ranges[gradient->channel] % (config.getVector() * config.getChunks()) != 0 ||
+        ranges[gradient->image.along] % config.getStrip() != 0) {
+      getOperation().emitOpError("expected whole chunks of channels and whole strips for ")
+          << config << ", got " << ranges[gradient->channel] << " channels and rows of "
+          << ranges[gradient->image.along];
+      return signalPassFailure();
+    }
+    if (failed(GradientEmitter(*kernel, *gradient, *combiner, *parts, config).run()))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+
+} // namespace xc::cuda

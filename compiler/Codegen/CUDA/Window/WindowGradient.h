@@ -1,0 +1,53 @@
+//===- WindowGradient.h - Gradients to filters of single channels ---------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_CODEGEN_CUDA_WINDOW_WINDOWGRADIENT_H
+#define XC_CODEGEN_CUDA_WINDOW_WINDOWGRADIENT_H
+
+#include "compiler/Codegen/CUDA/Window/WindowImage.h"
+#include "compiler/Dialect/Plan/IR/PartialSums.h"
+
+namespace xc::cuda {
+
+/// A depthwise convolution's gradient to its filter: for each tap and channel a sum over the
+/// positions of all images,
+///
+///   w'[r, s, c] += x[n, p + r, q + s, c] * y'[n, p, q, c]
+struct WindowGradient {
+  mlir::linalg::LinalgOp op;
+  WindowImage image;
+  unsigned channel;
+  llvm::SmallVector<unsigned> taps; // loops of results other than channels, in the result's order
+  llvm::SmallVector<unsigned> rows; // loops of the sum other than `image.along`
+  int64_t countTaps() const;
+  int64_t countRows() const;
+  /// The number of a row, over the op's loops.
+  mlir::AffineExpr getRow() const;
+};
+
+/// `op` as such a gradient, whose sizes are known; nothing, with a reason, if it is none. Of
+/// partial sums each is of some rows one after the other.
+std::optional<WindowGradient> matchWindowGradient(mlir::linalg::LinalgOp op, std::string &reason);
+
+/// How a block shares its part of a sum: each of `chunks` x `workers` threads has the sums of all
+/// taps for `vector` channels, of strips of so many positions.
+struct GradientShape {
+  int64_t vector, chunks, workers, strip;
+};
+
+/// Nothing where registers do not hold the sums.
+std::optional<GradientShape> chooseGradientShape(const WindowGradient &gradient);
+
+/// Registers that hold a thread's sums.
+constexpr int64_t kGradientSums = 100;
+
+/// Replaces `op`, if it is such a gradient, by partial sums of rows and their sum.
+bool splitWindowGradient(mlir::linalg::LinalgOp op, const Target &target);
+
+} // namespace xc::cuda
+
+#endif // XC_CODEGEN_CUDA_WINDOW_WINDOWGRADIENT_H

@@ -1,0 +1,49 @@
+// RUN: xc-opt %s -xc-cuda-emit-window-gradient -split-input-file -verify-diagnostics | FileCheck %s
+
+// A strip of two positions of the outputs' gradient meets four elements of the image; three sums are kept, exchanged and stored.
+// CHECK-LABEL: func.func @parts
+// CHECK:         scf.for {{.*}} iter_args({{.*}}) -> (vector<4xf32>, vector<4xf32>, vector<4xf32>)
+// CHECK-COUNT-6:   vector.load
+// CHECK-COUNT-6:   math.fma
+// CHECK-COUNT-3: vector.store %{{.*}} : memref<384xf32, #gpu.address_space<workgroup>>, vector<4xf32>
+// CHECK:         gpu.barrier
+// CHECK:         memref.store %{{.*}} : memref<144xf32>
+builtin.module attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @parts() attributes {lowering_config = #cuda.window_gradient<vector = 4, chunks = 4, workers = 8, strip = 2>, cuda.index_bits = 32 : i32} {
+    %x = plan.binding 0 read align 16 : memref<9x12x16xf32>
+    %d = plan.binding 1 read align 16 : memref<9x12x16xf32>
+    %y = plan.binding 2 write align 16 : memref<3x3x16xf32>
+    %xt = bufferization.to_tensor %x restrict : memref<9x12x16xf32> to tensor<9x12x16xf32>
+    %dt = bufferization.to_tensor %d restrict : memref<9x12x16xf32> to tensor<9x12x16xf32>
+    %zero = arith.constant 0.0 : f32
+    %padded = tensor.pad %xt low[0, 1, 0] high[0, 1, 0] {
+    ^bb0(%i: index, %j: index, %k: index):
+      tensor.yield %zero : f32
+    } : tensor<9x12x16xf32> to tensor<9x14x16xf32>
+    %e = tensor.empty() : tensor<3x3x16xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<3x3x16xf32>) -> tensor<3x3x16xf32>
+    %r = linalg.generic {
+      indexing_maps = [affine_map<(s, c, n, q) -> (n, q + s, c)>, affine_map<(s, c, n, q) -> (n, q, c)>, affine_map<(s, c, n, q) -> (n floordiv 4, s, c)>],
+      iterator_types = ["parallel", "parallel", "reduction", "reduction"]} ins(%padded, %dt : tensor<9x14x16xf32>, tensor<9x12x16xf32>) outs(%f : tensor<3x3x16xf32>) {
+    ^bb0(%a: f32, %b: f32, %acc: f32):
+      %p = arith.mulf %a, %b : f32
+      %s = arith.addf %acc, %p : f32
+      linalg.yield %s : f32
+    } -> tensor<3x3x16xf32>
+    bufferization.materialize_in_destination %r in restrict writable %y : (tensor<3x3x16xf32>, memref<3x3x16xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+builtin.module attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  // expected-error@+1 {{expected partial sums of a gradient to a filter for #cuda.window_gradient<vector = 4, chunks = 4, workers = 8, strip = 2>: it reduces nothing, or more than once}}
+  func.func @no_sums() attributes {lowering_config = #cuda.window_gradient<vector = 4, chunks = 4, workers = 8, strip = 2>} {
+    %x = plan.binding 0 read align 16 : memref<16xf32>
+    %y = plan.binding 1 write align 16 : memref<16xf32>
+    %xt = bufferization.to_tensor %x restrict : memref<16xf32> to tensor<16xf32>
+    bufferization.materialize_in_destination %xt in restrict writable %y : (tensor<16xf32>, memref<16xf32>) -> ()
+    return
+  }
+}
