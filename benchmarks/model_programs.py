@@ -228,6 +228,18 @@ def train(batch, tokens, hidden=768, heads=12, feed_forward=3072):
     return net, net.program([x])
 
 
+def train_convs(batch, size=56, features=64, blocks=2):
+    """Bottlenecks of a ResNet without norms, over images with channels last; `--gradient` adds its gradients to its weights."""
+    net = Model("none")
+    net.weight = lambda name, shape, kind="matrix": net.argument(name.replace(".", "_"), shape)
+    x = net.argument("x", (batch, size, size, 4 * features))
+    for block in range(blocks):
+        y = net.unary("relu", net.conv_bias(x, f"b{block}.1", features, 1))
+        y = net.unary("relu", net.conv_bias(y, f"b{block}.2", features, 3))
+        x = net.unary("relu", net.add(x, net.conv_bias(y, f"b{block}.3", 4 * features, 1)))
+    return net, net.program([net.linear(net.mean_of_image(x), "classes", 1000)])
+
+
 GPT2, LLAMA = (768, 12, 12, 3072), (4096, 32, 8, 14336)
 MODELS = {  # the model, its small form, and flags
     "bert_b1s128": (lambda: bert(1, 128), lambda: bert(1, 128, layers=2), []),
@@ -240,8 +252,10 @@ MODELS = {  # the model, its small form, and flags
     "prefill_llama8b_4layers": (lambda: prefill(*LLAMA, 4, 2048), lambda: prefill(*LLAMA, 1, 2048), []),
     "decode_gpt2": (lambda: decode(*GPT2, 12), lambda: decode(*GPT2, 2), []),
     "decode_llama8b_4layers": (lambda: decode(*LLAMA, 4), lambda: decode(*LLAMA, 2), []),
-    "decode_llama8b_4layers_c8192": (lambda: decode(*LLAMA, 4, context=8192), None, []),
+    "decode_llama8b_4layers_c8192": (lambda: decode(*LLAMA, 4, context=8192), lambda: decode(*LLAMA, 1, context=8192), []),
     "decode_llama8b_4layers_b8": (lambda: decode(*LLAMA, 4, batch=8), lambda: decode(*LLAMA, 1, batch=8), []),
-    "decode_llama8b_4layers_b8_c8192": (lambda: decode(*LLAMA, 4, context=8192, batch=8), None, []),
+    "decode_llama8b_4layers_b8_c8192": (lambda: decode(*LLAMA, 4, context=8192, batch=8),
+                                        lambda: decode(*LLAMA, 1, context=8192, batch=8), []),
     "train_layer_b8s512": (lambda: train(8, 512), lambda: train(8, 128), ["--gradient=main"]),
+    "train_convs_b32": (lambda: train_convs(32), lambda: train_convs(8), ["--gradient=main"]),
 }

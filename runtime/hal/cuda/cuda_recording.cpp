@@ -544,7 +544,8 @@ Status CudaRecording::prepareCapture() {
   if (hasControl())
     return makeStatus(device.allocator, XCR_STATUS_FAILED_PRECONDITION,
                       "the stream is being captured into a graph, which cannot take over a plan "
-                      "with an if or a while");
+                      "with an if or a while: launch its call before or after the graph, not in "
+                      "the capture");
   if (!timers.empty())
     return makeStatus(device.allocator, XCR_STATUS_FAILED_PRECONDITION,
                       "the stream is being captured into a graph, in which commands cannot be "

@@ -178,7 +178,7 @@ TEST_P(CaptureTest, WhatCannotBeCapturedSaysSoAndBreaksNothing) {
   XCR_EXPECT_FAILS(xcr_stream_wait(stream.get(), outside.get()), code, "outside of the capture");
   XCR_EXPECT_FAILS(xcr_call_launch(profiled.get(), stream.get()), code, "XCR_CALL_PROFILE");
   XCR_EXPECT_FAILS(stream->launch(branches, 0, hal::LaunchMode::Asynchronous).release(), code,
-                   "an if or a while");
+                   "an if or a while: launch its call before or after the graph");
   XCR_EXPECT_OK(xcr_stream_record(stream.get(), inside.get()));
   XCR_EXPECT_FAILS(xcr_event_synchronize(inside.get()), code, "nothing that the host can wait for");
   XCR_EXPECT_OK(xcr_device_synchronize(device.get()));

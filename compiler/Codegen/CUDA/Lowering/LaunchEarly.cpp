@@ -15,6 +15,8 @@
 // Parameters, constants and what the init plan made of them are there before any call. A kernel
 // loads what each of its threads certainly needs of them before it waits: of a product of one row,
 // whose time is that of its weights, so much is on its way while the kernel in front still runs.
+// The rest is not prefetched into L2 by each thread: on an H100 a token of GPT-2's shape took 291
+// us with that, 234 without. It took 248 where all kernels of one wave let others be launched.
 //
 // A load that waits is none of memory that never changes, which the assembler would move past
 // others, stores and barriers. Loops that have loads beside those lose more by that than they gain.
