@@ -191,8 +191,8 @@ void WGMMAEmitter::storeChunks(Value stagingRow, Value startM, int64_t first, in
   for (int64_t chunk = 0; chunk < tile::kWarpgroupRows * perRow; chunk += tile::kWarpgroupThreads) {
     Value number = index.add(threadInWarpgroup, chunk);
     Value row = index.div(number, perRow), column = index.mul(index.rem(number, perRow), width);
-    Value values =
-        tile::ReadElementsOp::create(builder, loc, chunkType, staging, index.add(stagingRow, row), column);
+    Value values = tile::ReadElementsOp::create(builder, loc, chunkType, staging,
+                                                index.add(stagingRow, row), column);
     tile.storeOutput(index.add(startM, row), index.add(startColumn, index.add(column, first)),
                      values);
   }

@@ -727,14 +727,13 @@ void addTileTypeConversions(LLVMTypeConverter &converter) {
 }
 
 void populateTileToNVVMPatterns(const LLVMTypeConverter &converter, RewritePatternSet &patterns) {
-  patterns
-      .add<LowerRing, LowerAlloc, LowerSlot, LowerWaitFull, LowerWaitEmpty, LowerPublish,
-           LowerRelease, LowerReleaseIn, LowerSyncBlocks, LowerLoad, LowerMulticast, LowerStore,
-           LowerWaitStores, LowerFenceAsync, LowerSyncWarpgroup, LowerTurn<tile::TakeTurnOp>,
-           LowerTurn<tile::GiveTurnOp>, LowerWrite, LowerReadElements, LowerWriteFragment, LowerUndefined,
-           LowerMma, LowerMmaFragments, LowerWaitFragments, LowerWaitMma, LowerFragment,
-           LowerReduceBlocks, LowerArriveBlocks, LowerWaitBlocks, LowerStoreIn, LowerPrefetch>(
-          converter);
+  patterns.add<LowerRing, LowerAlloc, LowerSlot, LowerWaitFull, LowerWaitEmpty, LowerPublish,
+               LowerRelease, LowerReleaseIn, LowerSyncBlocks, LowerLoad, LowerMulticast, LowerStore,
+               LowerWaitStores, LowerFenceAsync, LowerSyncWarpgroup, LowerTurn<tile::TakeTurnOp>,
+               LowerTurn<tile::GiveTurnOp>, LowerWrite, LowerReadElements, LowerWriteFragment,
+               LowerUndefined, LowerMma, LowerMmaFragments, LowerWaitFragments, LowerWaitMma,
+               LowerFragment, LowerReduceBlocks, LowerArriveBlocks, LowerWaitBlocks, LowerStoreIn,
+               LowerPrefetch>(converter);
   populateFragmentPatterns(converter, patterns);
   populateRegisterPatterns(converter, patterns);
   populateMatrixPatterns(converter, patterns);
