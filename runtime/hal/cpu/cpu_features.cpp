@@ -138,6 +138,20 @@ static constexpr Feature kFeatures[] = {
     {"xsaves", 0xd, 1, EAX, 3, NoState, 0},
     {"clzero", 0x80000008, 0, EBX, 0, NoState, 0},
     {"wbnoinvd", 0x80000008, 0, EBX, 9, NoState, 0},
+    {"rtm", 7, 0, EBX, 11, NoState, 0},
+    {"enqcmd", 7, 0, ECX, 29, NoState, 0},
+    {"uintr", 7, 0, EDX, 5, NoState, 0},
+    {"tsxldtrk", 7, 0, EDX, 16, NoState, 0},
+    {"sha512", 7, 1, EAX, 0, AvxState, 0},
+    {"sm3", 7, 1, EAX, 1, AvxState, 0},
+    {"sm4", 7, 1, EAX, 2, AvxState, 0},
+    {"cmpccxadd", 7, 1, EAX, 7, NoState, 0},
+    {"hreset", 7, 1, EAX, 22, NoState, 0},
+    {"amx-complex", 7, 1, EDX, 8, AmxState, 0},
+    {"avxvnniint16", 7, 1, EDX, 10, AvxState, 0},
+    {"prefetchi", 7, 1, EDX, 14, NoState, 0},
+    // The first version of AVX10, which every CPU with the bit has.
+    {"avx10.1", 7, 1, EDX, 19, Avx512State, 0},
 };
 
 /// Bits of XCR0 that each state needs; see "XGETBV" in Intel's manual.
