@@ -334,9 +334,9 @@ private:
   }
 
   static Result convert(Operation *op, ExpressionBuilder &e) {
-    for (auto family :
-         {convertElementwise, convertFunctions, convertMovement, convertSizes, convertIndexing,
-          convertProducts, convertReductions, convertOrder, convertControl, convertRandom}) {
+    for (auto family : {convertElementwise, convertFunctions, convertMovement, convertSizes,
+                        convertIndexing, convertProducts, convertLinearAlgebra, convertReductions,
+                        convertOrder, convertControl, convertRandom}) {
       Replacement replacement = family(op, e);
       if (!replacement)
         continue;
