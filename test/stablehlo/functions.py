@@ -191,6 +191,19 @@ add("random_permutation", lambda x: jax.random.permutation(key(x), 9), (1,), gra
 add("dropout", lambda x: jnp.where(jax.random.bernoulli(key(x), 0.5, x.shape), x * 2, 0), (12,))
 add("random_rbg", lambda x: jax.random.bits(jax.random.key((jnp.abs(x[0]) * 100).astype(jnp.int32), impl="rbg"), (3, 5)), (1,), gradient=False)
 
+# Bodies of their own.
+def fold(x, y):
+    """Not associative: one order gives what the first element of `x` says."""
+    step = lambda a, b: (a[0] + a[1] * b[0], a[1] * b[1])
+    return lax.reduce((x, y), (x[0, 0], jnp.float32(1)), step, (0,))
+
+
+add("scatter_sine", lambda x, i: x.at[i].apply(jnp.sin), (9,), gradient=False, extra=ints("sine_at", (4,), high=9))
+add("scatter_sine_rows", lambda x, i: x.at[:, i].apply(lambda v: v * v + 1), (3, 9, 2), gradient=False, extra=(np.asarray([-20, 3, 3, 9, 8], np.int32),))
+add("reduce_from_data", fold, (5, 2), (5, 2), gradient=False)
+add("reduce_jitted_body", lambda x: lax.reduce(x, x[0, 0], lambda a, b: jnp.where(jnp.abs(a) > jnp.abs(b), a, b), (1,)), (4, 7), gradient=False)
+add("reduce_two_dims", lambda x: lax.reduce(x, x[0, 0, 0], lambda a, b: a * 0.5 + b, (0, 2)), (2, 3, 4), gradient=False)
+
 # Linear algebra. Matrices that are factored are far from singular.
 def definite(x):
     return x @ jnp.swapaxes(x, -1, -2) + jnp.eye(x.shape[-1])

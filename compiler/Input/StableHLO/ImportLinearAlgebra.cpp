@@ -193,6 +193,8 @@ static Result convertOrgqr(shlo::CustomCallOp op, ExpressionBuilder &e) {
     return Result::refuse("it is not of matrices and a number for each of their first columns");
   if (isEmpty(op.getInputs()[0]))
     return zerosFor(op, e);
+  if (isEmpty(op.getInputs()[1]))
+    return Result::refuse("it has no reflections");
   return finish(op, e,
                 multiplyReflections(e, e.widen(flattenBatch(e, op.getInputs()[0], 2)),
                                     e.widen(flattenBatch(e, op.getInputs()[1], 1))));

@@ -8,6 +8,7 @@
 #include "compiler/Input/StableHLO/LinearAlgebra.h"
 
 #include "compiler/Input/StableHLO/ImportStableHLO.h"
+#include "compiler/Input/StableHLO/Repeat.h"
 
 using namespace mlir;
 using namespace xc::array;
@@ -15,29 +16,6 @@ using namespace xc::array;
 namespace xc::stablehlo_import {
 
 using Values = SmallVector<Value>;
-
-/// `count` steps from `inits` on; `build` makes the next values of a step's number and the values.
-static Values repeat(ExpressionBuilder &e, int64_t count, Values inits,
-                     llvm::function_ref<Values(Value step, ValueRange carried)> build) {
-  OpBuilder &builder = e.getBuilder();
-  Type number = builder.getI32Type();
-  inits.insert(inits.begin(), e.integer(0, number));
-  Location location = inits.front().getLoc();
-  SmallVector<Type> types = llvm::to_vector(ValueRange(inits).getTypes());
-  SmallVector<Location> places(types.size(), location);
-  auto loop = WhileOp::create(builder, location, types, inits);
-  OpBuilder::InsertionGuard guard(builder);
-  Block *condition = builder.createBlock(&loop.getCondition(), {}, types, places);
-  YieldOp::create(
-      builder, location,
-      e.compare(CompareDirection::Lt, condition->getArgument(0), e.integer(count, number)));
-  Block *body = builder.createBlock(&loop.getBody(), {}, types, places);
-  Value step = body->getArgument(0);
-  Values next = build(step, body->getArguments().drop_front());
-  next.insert(next.begin(), e.add(step, e.integer(1, number)));
-  YieldOp::create(builder, location, next);
-  return llvm::to_vector_of<Value>(llvm::drop_begin(loop.getResults()));
-}
 
 namespace {
 

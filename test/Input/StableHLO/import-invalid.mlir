@@ -68,10 +68,10 @@ module {
 
 // expected-error @+1 {{2 of 4 ops cannot be imported; 2 can}}
 module {
-  func.func @bodies(%x: tensor<4x8xf32>, %z: tensor<f32>) -> tensor<4xf32> {
+  func.func @bodies(%x: tensor<4x1025xf32>, %z: tensor<f32>) -> tensor<4xf32> {
     %s = stablehlo.constant dense<4> : tensor<1xi64>
-    // expected-error @+1 {{'stablehlo.reduce' is not supported: it has a body of its own, and initial values that are no constants}}
-    %0 = stablehlo.reduce(%x init: %z) applies stablehlo.power across dimensions = [1] : (tensor<4x8xf32>, tensor<f32>) -> tensor<4xf32>
+    // expected-error @+1 {{'stablehlo.reduce' is not supported: it has more than 1024 elements, a body of its own, and initial values that are data}}
+    %0 = stablehlo.reduce(%x init: %z) applies stablehlo.power across dimensions = [1] : (tensor<4x1025xf32>, tensor<f32>) -> tensor<4xf32>
     // expected-error @+1 {{'stablehlo.rng' is not supported: its numbers are left to the implementation; use a generator with a key}}
     %1 = stablehlo.rng %z, %z, %s, distribution = UNIFORM : (tensor<f32>, tensor<f32>, tensor<1xi64>) -> tensor<4xf32>
     return %0 : tensor<4xf32>
