@@ -5,6 +5,7 @@ GRADIENTS are run a second time as the gradient of the sum of squares of their f
 steps.
 """
 
+import functools
 import zlib
 
 import jax
@@ -189,6 +190,62 @@ add("random_categorical", lambda x: jax.random.categorical(key(x), jnp.zeros((4,
 add("random_permutation", lambda x: jax.random.permutation(key(x), 9), (1,), gradient=False)
 add("dropout", lambda x: jnp.where(jax.random.bernoulli(key(x), 0.5, x.shape), x * 2, 0), (12,))
 add("random_rbg", lambda x: jax.random.bits(jax.random.key((jnp.abs(x[0]) * 100).astype(jnp.int32), impl="rbg"), (3, 5)), (1,), gradient=False)
+
+# Bodies of their own.
+def fold(x, y):
+    """Not associative: one order gives what the first element of `x` says."""
+    step = lambda a, b: (a[0] + a[1] * b[0], a[1] * b[1])
+    return lax.reduce((x, y), (x[0, 0], jnp.float32(1)), step, (0,))
+
+
+add("scatter_sine", lambda x, i: x.at[i].apply(jnp.sin), (9,), gradient=False, extra=ints("sine_at", (4,), high=9))
+add("scatter_sine_rows", lambda x, i: x.at[:, i].apply(lambda v: v * v + 1), (3, 9, 2), gradient=False, extra=(np.asarray([-20, 3, 3, 9, 8], np.int32),))
+add("reduce_from_data", fold, (5, 2), (5, 2), gradient=False)
+add("reduce_jitted_body", lambda x: lax.reduce(x, x[0, 0], lambda a, b: jnp.where(jnp.abs(a) > jnp.abs(b), a, b), (1,)), (4, 7), gradient=False)
+add("reduce_two_dims", lambda x: lax.reduce(x, x[0, 0, 0], lambda a, b: a * 0.5 + b, (0, 2)), (2, 3, 4), gradient=False)
+
+# Linear algebra. Matrices that are factored are far from singular.
+def definite(x):
+    return x @ jnp.swapaxes(x, -1, -2) + jnp.eye(x.shape[-1])
+
+
+def regular(x):
+    return x + 4 * jnp.eye(*x.shape[-2:])
+
+
+def normal_density(x, mean, root):
+    return jax.scipy.stats.multivariate_normal.logpdf(x, mean, definite(root))
+
+
+def solve_both_ways(a, b):
+    lower = functools.partial(jax.scipy.linalg.solve_triangular, regular(a), lower=True)
+    upper = functools.partial(jax.scipy.linalg.solve_triangular, regular(a), lower=False)
+    return lower(b) + upper(b, trans=1), upper(b) + lower(b, trans=1), lower(b, unit_diagonal=True)
+
+
+def solve_from_right(a, b):
+    return lax.linalg.triangular_solve(regular(a), b, left_side=False, lower=True, transpose_a=True)
+
+
+add("cholesky", lambda x: jnp.linalg.cholesky(definite(x)), (5, 5))
+add("cholesky_batch", lambda x: jnp.linalg.cholesky(definite(x), upper=True), (2, 3, 4, 4))
+add("cholesky_size_1", lambda x: jnp.linalg.cholesky(definite(x)), (1, 1))
+add("cholesky_indefinite", lambda x: jnp.linalg.cholesky(definite(x) * jnp.asarray([1.0, -1.0])[:, None, None]), (2, 3, 3), gradient=False)
+add("cho_solve", lambda x, b: jax.scipy.linalg.cho_solve(jax.scipy.linalg.cho_factor(definite(x)), b), (4, 4), (4, 2))
+add("solve_triangular", solve_both_ways, (4, 4), (4, 3))
+add("solve_triangular_right", solve_from_right, (2, 4, 4), (2, 3, 4))
+add("solve", lambda a, b: jnp.linalg.solve(regular(a), b), (4, 4), (4, 2))
+add("solve_batch", lambda a, b: jnp.linalg.solve(regular(a), b), (3, 4, 4), (3, 4, 2))
+add("inverse", lambda a: jnp.linalg.inv(regular(a)), (2, 4, 4))
+add("determinant", lambda a: (jnp.linalg.det(a), jnp.linalg.slogdet(a)), (3, 4, 4))
+add("lu", lambda a: jax.scipy.linalg.lu(a), (4, 4))
+add("lu_wide_tall", lambda a: (lax.linalg.lu(a), lax.linalg.lu(a.T)), (3, 5), gradient=False)
+add("lu_singular", lambda a: lax.linalg.lu(a * 0 + 1), (3, 3), gradient=False)
+add("qr", lambda a: jnp.linalg.qr(a), (5, 3))
+add("qr_batch", lambda a: jnp.linalg.qr(a), (2, 3, 3), gradient=False)
+add("qr_complete", lambda a: jnp.linalg.qr(a, mode="complete"), (4, 2), gradient=False)
+add("qr_of_zeros", lambda a: jnp.linalg.qr(jnp.triu(a)), (3, 3), gradient=False)
+add("normal_density", normal_density, (5, 3), (3,), (3, 3))
 
 
 #===----------------------------------------------------------------------===//

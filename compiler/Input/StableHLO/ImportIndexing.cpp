@@ -18,6 +18,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Input/StableHLO/ImportStableHLO.h"
+#include "compiler/Input/StableHLO/Repeat.h"
 
 using namespace mlir;
 using namespace xc::array;
@@ -245,6 +246,41 @@ static std::optional<ScatterKind> matchUpdate(Region &body) {
   llvm_unreachable("all kinds are named above");
 }
 
+/// Updates by a body of its own: one after another, as index vectors may repeat.
+static std::optional<Value> scatterWithBody(shlo::ScatterOp op, ExpressionBuilder &e,
+                                            const Vectors &vectors, Value slices) {
+  auto type = typeOf(vectors.indices);
+  ArrayRef<int64_t> shape = typeOf(slices).getShape().drop_front(type.getRank() - 1);
+  int64_t count = llvm::product_of(type.getShape().drop_back());
+  SmallVector<int64_t> sliceShape(shape);
+  sliceShape.insert(sliceShape.begin(), count);
+  Value indices = reshapeTo(e, vectors.indices, {count, type.getShape().back()});
+  slices = reshapeTo(e, slices, sliceShape);
+  auto takeOne = [&](Value value, Value at) {
+    SmallVector<int64_t> box(typeOf(value).getShape());
+    box.front() = 1;
+    SmallVector<Value> starts(box.size(), e.integer(0, elementOf(at)));
+    starts.front() = at;
+    return e.make<DynamicSliceOp>(typeOf(value).clone(box), value, starts, ValueRange());
+  };
+  bool isKnown = true;
+  SmallVector<Value> results =
+      repeat(e, count, {op.getInputs()[0]}, [&](Value step, ValueRange carried) {
+        Value index = takeOne(indices, step), update = takeOne(slices, step);
+        Value old = e.make<GatherOp>(carried[0], index, vectors.axes);
+        std::optional<SmallVector<Value>> next =
+            applyBody(e, op.getUpdateComputation(), {old, update});
+        isKnown = next && next->size() == 1;
+        if (isKnown) // a constant is one number
+          update = typeOf(next->front()).getRank() == 0
+                       ? broadcastTo(e, next->front(), {}, typeOf(old).getShape())
+                       : next->front();
+        return SmallVector<Value>{e.make<ScatterOp>(ScatterKind::Set, carried[0], index, update,
+                                                    vectors.axes, /*unique=*/true)};
+      });
+  return isKnown ? std::optional(results.front()) : std::nullopt;
+}
+
 static Result convertScatter(shlo::ScatterOp op, ExpressionBuilder &e) {
   if (op.getInputs().size() != 3)
     return Result::refuse("it has several operands");
@@ -253,8 +289,8 @@ static Result convertScatter(shlo::ScatterOp op, ExpressionBuilder &e) {
   bool isLogical =
       kind && matchKind(op.getUpdateComputation()) &&
       llvm::is_contained({ReduceKind::And, ReduceKind::Or}, *matchKind(op.getUpdateComputation()));
-  if (!kind || (isLogical && !isTruth(operand)))
-    return Result::refuse("its body is none of set, add, multiply, maximum and minimum");
+  if (isLogical && !isTruth(operand))
+    return Result::refuse("its body is a logical operation on numbers");
   shlo::RecordAttr dims = op.getScatterDimensionNumbers();
   Indexing indexing;
   indexing.operand = typeOf(operand);
@@ -283,6 +319,12 @@ static Result convertScatter(shlo::ScatterOp op, ExpressionBuilder &e) {
   slices = reshapeTo(e, transpose(e, slices, inverse), vectors.shape);
   if (!vectors.indices)
     return Result::refuse("it has no index");
+  if (!kind && isTruth(operand))
+    return Result::refuse("its body is none of set, and, or");
+  if (!kind) {
+    std::optional<Value> value = scatterWithBody(op, e, vectors, slices);
+    return value ? Result(*value) : Result::refuse("its body is not elementwise");
+  }
   Type element = elementOf(operand);
   if (isTruth(operand)) {
     operand = e.convert(operand, getUnsigned(e, 8));

@@ -67,13 +67,48 @@ static bool isNeutral(Builder &builder, ReduceKind kind, Value init) {
 // reduce
 //===----------------------------------------------------------------------===//
 
-/// A reduction with a body of its own, whose initial values are constants.
+/// Combines what lies at each position along `axes`, one after the other. Initial values that are
+/// data may change what they are combined with, so that there is one order.
+static Result foldReduced(shlo::ReduceOp op, ExpressionBuilder &e, ArrayRef<int64_t> axes) {
+  if (!typeOf(op.getInputs().front()).hasStaticShape())
+    return Result::refuse("it has open sizes, a body of its own, and initial values that are data");
+  ArrayRef<int64_t> shape = typeOf(op.getInputs().front()).getShape();
+  int64_t positions = 1;
+  for (int64_t axis : axes)
+    if (positions *= std::min(shape[axis], kMostPositions + 1); positions > kMostPositions)
+      return Result::refuse("it has more than " + Twine(kMostPositions) +
+                            " elements, a body of its own, and initial values that are data");
+  ArrayRef<int64_t> kept = cast<RankedTensorType>(op.getResultTypes().front()).getShape();
+  SmallVector<Value> sums = llvm::map_to_vector(
+      op.getInitValues(), [&](Value init) { return broadcastTo(e, init, {}, kept); });
+  SmallVector<int64_t> strides(shape.size(), 1);
+  for (int64_t position = 0; position < positions; ++position) {
+    SmallVector<int64_t> starts(shape.size(), 0), limits(shape);
+    int64_t rest = position;
+    for (int64_t axis : llvm::reverse(axes)) {
+      starts[axis] = rest % shape[axis];
+      limits[axis] = starts[axis] + 1;
+      rest /= shape[axis];
+    }
+    SmallVector<Value> arguments = sums;
+    for (Value input : op.getInputs())
+      arguments.push_back(reshapeTo(e, slice(e, input, starts, limits, strides), kept));
+    std::optional<SmallVector<Value>> combined = applyBody(e, op.getBody(), arguments);
+    if (!combined)
+      return Result::refuse("its body is not elementwise");
+    for (auto [sum, value] : llvm::zip_equal(sums, *combined))
+      sum = typeOf(value).getRank() == 0 ? broadcastTo(e, value, {}, kept) : value;
+  }
+  return Result(sums);
+}
+
+/// A reduction with a body of its own.
 static Result convertWithBody(shlo::ReduceOp op, ExpressionBuilder &e, ArrayRef<int64_t> axes) {
   SmallVector<Attribute> inits;
   for (Value init : op.getInitValues()) {
     inits.push_back(getConstant(init));
     if (!inits.back())
-      return Result::refuse("it has a body of its own, and initial values that are no constants");
+      return foldReduced(op, e, axes);
   }
   Block &body = op.getBody().front();
   for (Operation &inner : body.without_terminator())

@@ -258,7 +258,7 @@ struct ImportStableHLO final : impl::ImportStableHLOBase<ImportStableHLO> {
   using ImportStableHLOBase::ImportStableHLOBase;
 
   void runOnOperation() override {
-    if (failed(inlineSizes()))
+    if (failed(inlineCalls()))
       return signalPassFailure();
     SmallVector<Operation *> ops;
     getOperation().walk<WalkOrder::PostOrder>([&](Operation *op) {
@@ -290,20 +290,26 @@ private:
   bool canStub = true;
 
   /// Open sizes are followed back to arguments, through calls: JAX hands them to functions as data.
-  LogicalResult inlineSizes() {
+  LogicalResult inlineCalls() {
     auto isOpen = [](Type type) {
       auto tensor = dyn_cast<RankedTensorType>(type);
       return tensor && !tensor.hasStaticShape();
     };
-    bool hasOpen = getOperation()
-                       .walk([&](Operation *op) {
-                         return isRead(op) && (llvm::any_of(op->getOperandTypes(), isOpen) ||
-                                               llvm::any_of(op->getResultTypes(), isOpen))
-                                    ? WalkResult::interrupt()
-                                    : WalkResult::advance();
-                       })
-                       .wasInterrupted();
-    if (!hasOpen)
+    // The bodies of reductions and scatters are looked at whole.
+    auto isBodyCall = [](Operation *op) {
+      return isa<func::CallOp>(op) &&
+             isa<stablehlo::ReduceOp, stablehlo::ReduceWindowOp, stablehlo::ScatterOp>(
+                 op->getParentOp());
+    };
+    bool isNeeded =
+        getOperation()
+            .walk([&](Operation *op) {
+              bool isOpenRead = isRead(op) && (llvm::any_of(op->getOperandTypes(), isOpen) ||
+                                               llvm::any_of(op->getResultTypes(), isOpen));
+              return isOpenRead || isBodyCall(op) ? WalkResult::interrupt() : WalkResult::advance();
+            })
+            .wasInterrupted();
+    if (!isNeeded)
       return success();
     OpPassManager passes(ModuleOp::getOperationName());
     passes.addPass(createInlineCalls());
@@ -334,9 +340,9 @@ private:
   }
 
   static Result convert(Operation *op, ExpressionBuilder &e) {
-    for (auto family :
-         {convertElementwise, convertFunctions, convertMovement, convertSizes, convertIndexing,
-          convertProducts, convertReductions, convertOrder, convertControl, convertRandom}) {
+    for (auto family : {convertElementwise, convertFunctions, convertMovement, convertSizes,
+                        convertIndexing, convertProducts, convertLinearAlgebra, convertReductions,
+                        convertOrder, convertControl, convertRandom}) {
       Replacement replacement = family(op, e);
       if (!replacement)
         continue;

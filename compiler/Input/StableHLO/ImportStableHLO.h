@@ -50,6 +50,7 @@ Replacement convertMovement(mlir::Operation *op, array::ExpressionBuilder &e);
 Replacement convertSizes(mlir::Operation *op, array::ExpressionBuilder &e);
 Replacement convertIndexing(mlir::Operation *op, array::ExpressionBuilder &e);
 Replacement convertProducts(mlir::Operation *op, array::ExpressionBuilder &e);
+Replacement convertLinearAlgebra(mlir::Operation *op, array::ExpressionBuilder &e);
 Replacement convertReductions(mlir::Operation *op, array::ExpressionBuilder &e);
 Replacement convertOrder(mlir::Operation *op, array::ExpressionBuilder &e);
 Replacement convertControl(mlir::Operation *op, array::ExpressionBuilder &e);

@@ -68,12 +68,48 @@ module {
 
 // expected-error @+1 {{2 of 4 ops cannot be imported; 2 can}}
 module {
-  func.func @bodies(%x: tensor<4x8xf32>, %z: tensor<f32>) -> tensor<4xf32> {
+  func.func @bodies(%x: tensor<4x1025xf32>, %z: tensor<f32>) -> tensor<4xf32> {
     %s = stablehlo.constant dense<4> : tensor<1xi64>
-    // expected-error @+1 {{'stablehlo.reduce' is not supported: it has a body of its own, and initial values that are no constants}}
-    %0 = stablehlo.reduce(%x init: %z) applies stablehlo.power across dimensions = [1] : (tensor<4x8xf32>, tensor<f32>) -> tensor<4xf32>
+    // expected-error @+1 {{'stablehlo.reduce' is not supported: it has more than 1024 elements, a body of its own, and initial values that are data}}
+    %0 = stablehlo.reduce(%x init: %z) applies stablehlo.power across dimensions = [1] : (tensor<4x1025xf32>, tensor<f32>) -> tensor<4xf32>
     // expected-error @+1 {{'stablehlo.rng' is not supported: its numbers are left to the implementation; use a generator with a key}}
     %1 = stablehlo.rng %z, %z, %s, distribution = UNIFORM : (tensor<f32>, tensor<f32>, tensor<1xi64>) -> tensor<4xf32>
     return %0 : tensor<4xf32>
+  }
+}
+
+// -----
+
+// expected-error @+1 {{1 of 1 ops cannot be imported; 0 can}}
+module {
+  func.func @no_options(%a: tensor<4x4xf32>, %b: tensor<4x3xf32>) -> tensor<4x3xf32> {
+    // expected-error @+1 {{is not supported: it does not say which side, triangle, diagonal and transpose it is of}}
+    %0 = stablehlo.custom_call @lapack_strsm_ffi(%a, %b) {mhlo.backend_config = {uplo = 76 : ui8}}
+      : (tensor<4x4xf32>, tensor<4x3xf32>) -> tensor<4x3xf32>
+    return %0 : tensor<4x3xf32>
+  }
+}
+
+// -----
+
+// expected-error @+1 {{1 of 1 ops cannot be imported; 0 can}}
+module {
+  func.func @no_fit(%a: tensor<4x4xf32>, %b: tensor<3x4xf32>) -> tensor<3x4xf32> {
+    // expected-error @+1 {{is not supported: its operands do not fit each other}}
+    %0 = "stablehlo.triangular_solve"(%a, %b) <{left_side = true, lower = true,
+      transpose_a = #stablehlo<transpose NO_TRANSPOSE>, unit_diagonal = true}>
+      : (tensor<4x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+    return %0 : tensor<3x4xf32>
+  }
+}
+
+// -----
+
+// expected-error @+1 {{1 of 1 ops cannot be imported; 0 can}}
+module {
+  func.func @no_square(%a: tensor<4x3xf32>) -> tensor<4x3xf32> {
+    // expected-error @+1 {{is not supported: it is not of square matrices of floats}}
+    %0 = stablehlo.cholesky %a, lower = true : tensor<4x3xf32>
+    return %0 : tensor<4x3xf32>
   }
 }

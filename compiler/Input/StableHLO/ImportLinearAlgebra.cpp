@@ -1,0 +1,246 @@
+//===- ImportLinearAlgebra.cpp - Factorizations that JAX prints -----------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// JAX prints calls of LAPACK for CPUs, of cuSOLVER for GPUs; StableHLO has two ops of its own. What
+// a call's layouts say is the order of elements in memory only, so that shapes stand as they are.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Input/StableHLO/ImportStableHLO.h"
+#include "compiler/Input/StableHLO/LinearAlgebra.h"
+
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+using namespace xc::array;
+
+namespace xc::stablehlo_import {
+
+namespace shlo = stablehlo;
+
+/// `value` as [batch, ...] with its last `inner` dims.
+static Value flattenBatch(ExpressionBuilder &e, Value value, int64_t inner) {
+  ArrayRef<int64_t> shape = typeOf(value).getShape();
+  SmallVector<int64_t> flat(shape.take_back(inner));
+  flat.insert(flat.begin(), llvm::product_of(shape.drop_back(inner)));
+  return reshapeTo(e, value, flat);
+}
+
+/// Whether `value` holds matrices of floats.
+static bool isMatrix(Value value) { return typeOf(value).getRank() >= 2 && isFloat(value); }
+
+static bool isSquare(Value value) {
+  ArrayRef<int64_t> shape = typeOf(value).getShape();
+  return isMatrix(value) && shape.back() == shape[shape.size() - 2];
+}
+
+/// `values` in the types of the results of `op`, which differ in dims of the batch, and in digits.
+static Result finish(Operation *op, ExpressionBuilder &e, ArrayRef<Value> values) {
+  SmallVector<Value> results;
+  for (auto [value, given] : llvm::zip_equal(values, op->getResultTypes())) {
+    auto type = cast<RankedTensorType>(given);
+    if (typeOf(value).getNumElements() != type.getNumElements())
+      return Result::refuse("its results have not the sizes that its operands give");
+    results.push_back(e.convert(reshapeTo(e, value, type.getShape()), type.getElementType()));
+  }
+  return Result(results);
+}
+
+static Result zerosFor(Operation *op, ExpressionBuilder &e) {
+  return Result(llvm::map_to_vector(
+      op->getResultTypes(), [&](Type type) { return zeros(e, cast<RankedTensorType>(type)); }));
+}
+
+static bool isEmpty(Value value) { return typeOf(value).getNumElements() == 0; }
+
+static Cholesky makeCholesky(ExpressionBuilder &e, Value value, bool isLower) {
+  Value matrix = e.widen(flattenBatch(e, value, 2));
+  if (isLower)
+    return factorCholesky(e, matrix);
+  Cholesky result = factorCholesky(e, transpose(e, matrix, {0, 2, 1}));
+  return {transpose(e, result.factor, {0, 2, 1}), result.info};
+}
+
+static Result makeSolution(Operation *op, ExpressionBuilder &e, Triangle how) {
+  bool isFit = op->getNumOperands() == 2 && op->getNumResults() == 1 &&
+               isSquare(op->getOperand(0)) && isMatrix(op->getOperand(1));
+  if (!isFit)
+    return Result::refuse("it is not of square matrices and matrices of floats");
+  Value triangle = op->getOperand(0), right = op->getOperand(1);
+  auto type = typeOf(triangle), other = typeOf(right);
+  int64_t rank = type.getRank();
+  if (type.getElementType() != other.getElementType() || other.getRank() != rank ||
+      type.getShape().drop_back(2) != other.getShape().drop_back(2) ||
+      other.getDimSize(how.isLeft ? rank - 2 : rank - 1) != type.getDimSize(rank - 1))
+    return Result::refuse("its operands do not fit each other");
+  if (isEmpty(right))
+    return zerosFor(op, e);
+  return finish(op, e,
+                solveTriangular(e, how, e.widen(flattenBatch(e, triangle, 2)),
+                                e.widen(flattenBatch(e, right, 2))));
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+static Result convertCholesky(shlo::CholeskyOp op, ExpressionBuilder &e) {
+  if (!isSquare(op.getA()))
+    return Result::refuse("it is not of square matrices of floats");
+  if (isEmpty(op.getA()))
+    return zerosFor(op, e);
+  return finish(op, e, makeCholesky(e, op.getA(), op.getLower()).factor);
+}
+
+static Result convertTriangularSolve(shlo::TriangularSolveOp op, ExpressionBuilder &e) {
+  auto flag = [](std::optional<Attribute> attribute) {
+    return dyn_cast_or_null<BoolAttr>(attribute.value_or(Attribute()));
+  };
+  auto isLeft = flag(op.getLeftSide()), isLower = flag(op.getLower()),
+       isUnit = flag(op.getUnitDiagonal());
+  auto word = dyn_cast_or_null<shlo::WordAttr>(op.getTransposeA().value_or(Attribute()));
+  if (!isLeft || !isLower || !isUnit || !word)
+    return Result::refuse("it does not say which side, triangle, diagonal and transpose it is of");
+  if (!llvm::is_contained({"NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"}, word.getValue()))
+    return Result::refuse("its transpose is '" + word.getValue() + "'");
+  // Of real numbers an adjoint is a transpose.
+  return makeSolution(op, e,
+                      {isLower.getValue(), isUnit.getValue(), word.getValue() != "NO_TRANSPOSE",
+                       isLeft.getValue()});
+}
+
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+/// The option `name` of a call, a character or a flag; null where there is none.
+static Attribute getOption(shlo::CustomCallOp op, StringRef name) {
+  auto config = op->getAttrOfType<DictionaryAttr>("mhlo.backend_config");
+  return config ? config.get(name) : nullptr;
+}
+
+/// Whether the option `name` is the character `yes`; nothing where it is not `no` either.
+static std::optional<bool> isOption(shlo::CustomCallOp op, StringRef name, char yes, char no) {
+  auto number = dyn_cast_or_null<IntegerAttr>(getOption(op, name));
+  if (!number || (number.getValue() != yes && number.getValue() != no))
+    return std::nullopt;
+  return number.getValue() == yes;
+}
+
+/// LAPACK has a character, cuSOLVER a flag.
+static std::optional<bool> isLower(shlo::CustomCallOp op) {
+  if (auto flag = dyn_cast_or_null<BoolAttr>(getOption(op, "lower")))
+    return flag.getValue();
+  return isOption(op, "uplo", 'L', 'U');
+}
+
+/// Whether `op` makes `results` values of one, which is matrices of floats.
+static bool isOfMatrix(shlo::CustomCallOp op, unsigned results) {
+  return op.getInputs().size() == 1 && op.getNumResults() == results &&
+         isMatrix(op.getInputs().front());
+}
+
+static Result convertPotrf(shlo::CustomCallOp op, ExpressionBuilder &e) {
+  std::optional<bool> lower = isLower(op);
+  if (!lower || !isOfMatrix(op, 2) || !isSquare(op.getInputs()[0]))
+    return Result::refuse("it is not of square matrices, and of their lower or upper triangle");
+  if (isEmpty(op.getInputs()[0]))
+    return zerosFor(op, e);
+  Cholesky result = makeCholesky(e, op.getInputs()[0], *lower);
+  return finish(op, e, {result.factor, result.info});
+}
+
+static Result convertTrsm(shlo::CustomCallOp op, ExpressionBuilder &e) {
+  std::optional<bool> lower = isLower(op), isUnit = isOption(op, "diag", 'U', 'N'),
+                      isLeft = isOption(op, "side", 'L', 'R'),
+                      isPlain = isOption(op, "trans_x", 'N', 'T');
+  if (!lower || !isUnit || !isLeft || !isPlain)
+    return Result::refuse("it does not say which side, triangle, diagonal and transpose it is of");
+  return makeSolution(op, e, {*lower, *isUnit, !*isPlain, *isLeft});
+}
+
+static Result convertGetrf(shlo::CustomCallOp op, ExpressionBuilder &e) {
+  if (!isOfMatrix(op, 3))
+    return Result::refuse("it is not of matrices of floats");
+  if (isEmpty(op.getInputs()[0]))
+    return zerosFor(op, e);
+  Lu result = factorLu(e, e.widen(flattenBatch(e, op.getInputs()[0], 2)));
+  return finish(op, e, {result.factors, result.pivots, result.info});
+}
+
+static Result convertGeqrf(shlo::CustomCallOp op, ExpressionBuilder &e) {
+  if (!isOfMatrix(op, 2))
+    return Result::refuse("it is not of matrices of floats");
+  if (isEmpty(op.getInputs()[0]))
+    return zerosFor(op, e);
+  Qr result = factorQr(e, e.widen(flattenBatch(e, op.getInputs()[0], 2)));
+  return finish(op, e, {result.factors, result.taus});
+}
+
+static Result convertOrgqr(shlo::CustomCallOp op, ExpressionBuilder &e) {
+  bool isFit = op.getInputs().size() == 2 && op.getNumResults() == 1 &&
+               isMatrix(op.getInputs()[0]) && isFloat(op.getInputs()[1]);
+  auto vectors = isFit ? typeOf(op.getInputs()[0]) : nullptr;
+  auto taus = isFit ? typeOf(op.getInputs()[1]) : nullptr;
+  if (!isFit || taus.getRank() + 1 != vectors.getRank() ||
+      taus.getShape().drop_back() != vectors.getShape().drop_back(2) ||
+      taus.getShape().back() >
+          std::min(vectors.getShape().back(), vectors.getDimSize(vectors.getRank() - 2)))
+    return Result::refuse("it is not of matrices and a number for each of their first columns");
+  if (isEmpty(op.getInputs()[0]))
+    return zerosFor(op, e);
+  if (isEmpty(op.getInputs()[1]))
+    return Result::refuse("it has no reflections");
+  return finish(op, e,
+                multiplyReflections(e, e.widen(flattenBatch(e, op.getInputs()[0], 2)),
+                                    e.widen(flattenBatch(e, op.getInputs()[1], 1))));
+}
+
+/// What JAX calls for GPUs; for CPUs it prints a loop.
+static Result convertPivots(shlo::CustomCallOp op, ExpressionBuilder &e) {
+  bool isFit = op.getInputs().size() == 1 && op.getNumResults() == 1 &&
+               typeOf(op.getInputs()[0]).getRank() >= 1 &&
+               elementOf(op.getInputs()[0]).isSignlessInteger(32);
+  auto type = isFit ? cast<RankedTensorType>(op.getResultTypes().front()) : nullptr;
+  if (!isFit || type.getRank() == 0 || !type.getElementType().isSignlessInteger(32))
+    return Result::refuse("it does not make numbers in i32 of numbers in i32");
+  if (isEmpty(op.getInputs()[0]))
+    return Result::refuse("it has no pivots");
+  return finish(op, e,
+                toPermutation(e, flattenBatch(e, op.getInputs()[0], 1), type.getShape().back()));
+}
+
+using Converter = Result (*)(shlo::CustomCallOp, ExpressionBuilder &);
+
+static Converter findConverter(StringRef target) {
+  bool isOfCpu = target.consume_front("lapack_s") || target.consume_front("lapack_d");
+  bool isOfGpu = !isOfCpu && target.consume_front("cusolver_");
+  if (target == "cu_lu_pivots_to_permutation")
+    return convertPivots;
+  if (isOfCpu && target == "trsm_ffi")
+    return convertTrsm;
+  if (!isOfCpu && !isOfGpu)
+    return nullptr;
+  return llvm::StringSwitch<Converter>(target)
+      .Case("potrf_ffi", convertPotrf)
+      .Case("getrf_ffi", convertGetrf)
+      .Case("geqrf_ffi", convertGeqrf)
+      .Case("orgqr_ffi", convertOrgqr)
+      .Default(nullptr);
+}
+
+Replacement convertLinearAlgebra(Operation *op, ExpressionBuilder &e) {
+  if (auto cholesky = dyn_cast<shlo::CholeskyOp>(op))
+    return convertCholesky(cholesky, e);
+  if (auto solve = dyn_cast<shlo::TriangularSolveOp>(op))
+    return convertTriangularSolve(solve, e);
+  auto call = dyn_cast<shlo::CustomCallOp>(op);
+  Converter convert = call ? findConverter(call.getCallTargetName()) : nullptr;
+  return convert ? Replacement(convert(call, e)) : std::nullopt;
+}
+
+} // namespace xc::stablehlo_import

@@ -1,0 +1,257 @@
+//===- LinearAlgebra.cpp - Factorizations as loops of array ops -----------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Input/StableHLO/LinearAlgebra.h"
+
+#include "compiler/Input/StableHLO/ImportStableHLO.h"
+#include "compiler/Input/StableHLO/Repeat.h"
+
+using namespace mlir;
+using namespace xc::array;
+
+namespace xc::stablehlo_import {
+
+using Values = SmallVector<Value>;
+
+namespace {
+
+/// Parts of [batch, rows, columns] at positions that are data.
+class MatrixBuilder {
+public:
+  explicit MatrixBuilder(ExpressionBuilder &e) : e(e) {}
+
+  Value number(int64_t value) { return e.integer(value, e.getBuilder().getI32Type()); }
+
+  Value column(Value matrix, Value at) {
+    ArrayRef<int64_t> shape = typeOf(matrix).getShape();
+    return box(matrix, {shape[0], shape[1], 1}, {number(0), number(0), at});
+  }
+  Value row(Value matrix, Value at) {
+    ArrayRef<int64_t> shape = typeOf(matrix).getShape();
+    return box(matrix, {shape[0], 1, shape[2]}, {number(0), at, number(0)});
+  }
+  Value element(Value matrix, Value row, Value column) {
+    return box(matrix, {typeOf(matrix).getDimSize(0), 1, 1}, {number(0), row, column});
+  }
+  Value setColumn(Value matrix, Value at, Value column) {
+    return e.make<DynamicUpdateSliceOp>(matrix, column, Values{number(0), number(0), at});
+  }
+  Value setRow(Value matrix, Value at, Value row) {
+    return e.make<DynamicUpdateSliceOp>(matrix, row, Values{number(0), at, number(0)});
+  }
+  /// `list` is [batch, size], `value` [batch, 1, 1].
+  Value setElement(Value list, Value at, Value value) {
+    return e.make<DynamicUpdateSliceOp>(list, reshapeTo(e, value, {typeOf(list).getDimSize(0), 1}),
+                                        Values{number(0), at});
+  }
+
+  Value rowNumbers(Value matrix) { return numbers({1, typeOf(matrix).getDimSize(1), 1}, 1); }
+  Value columnNumbers(Value matrix) { return numbers({1, 1, typeOf(matrix).getDimSize(2)}, 2); }
+
+  Value zerosOf(ArrayRef<int64_t> shape, Type type) {
+    return zeros(e, RankedTensorType::get(shape, type));
+  }
+  Value sumOverRows(Value value) { return e.reduce(ReduceKind::Sum, value, {1}); }
+  Value sumOverColumns(Value value) { return e.reduce(ReduceKind::Sum, value, {2}); }
+
+  /// `info` is [batch]; a column's number from 1 where `isBad`, [batch, 1, 1], for the first time.
+  Value note(Value info, Value isBad, Value column) {
+    Value isFirst = e.make<AndOp>(reshapeTo(e, isBad, typeOf(info).getShape()),
+                                  e.compare(CompareDirection::Eq, info, number(0)));
+    return e.select(isFirst, e.add(column, number(1)), info);
+  }
+
+  /// A reflection's vector of a column [batch, m, 1]: 0 before row `at`, 1 there, then the column.
+  Value vector(Value column, Value at) {
+    Value rows = rowNumbers(column);
+    return e.select(e.compare(CompareDirection::Gt, rows, at), column,
+                    e.select(e.compare(CompareDirection::Eq, rows, at), e.scalar(1, column),
+                             e.scalar(0, column)));
+  }
+  /// `matrix - tau v (v^T matrix)`.
+  Value reflect(Value matrix, Value vector, Value tau) {
+    Value products = e.mul(sumOverRows(e.mul(vector, matrix)), tau);
+    return e.sub(matrix, e.mul(vector, products));
+  }
+
+private:
+  Value box(Value value, ArrayRef<int64_t> shape, Values starts) {
+    return e.make<DynamicSliceOp>(typeOf(value).clone(shape), value, starts, ValueRange());
+  }
+  Value numbers(ArrayRef<int64_t> shape, int64_t axis) {
+    return iota(e, shape, e.getBuilder().getI32Type(), axis);
+  }
+
+  ExpressionBuilder &e;
+};
+
+} // namespace
+
+Cholesky factorCholesky(ExpressionBuilder &e, Value matrix) {
+  MatrixBuilder m(e);
+  auto type = typeOf(matrix);
+  Type number = e.getBuilder().getI32Type();
+  // Column j is what columns before it leave of the matrix; those from j on are still zeros.
+  Values results =
+      repeat(e, type.getDimSize(2), {zeros(e, type), m.zerosOf({type.getDimSize(0)}, number)},
+             [&](Value j, ValueRange carried) -> Values {
+               Value factor = carried[0];
+               Value known = m.sumOverColumns(e.mul(factor, m.row(factor, j)));
+               Value left = e.sub(m.column(matrix, j), known);
+               Value diagonal = m.element(left, j, m.number(0));
+               Value isGood = e.compare(CompareDirection::Gt, diagonal, e.scalar(0, diagonal));
+               Value column = e.div(left, e.make<SqrtOp>(diagonal));
+               column = e.select(e.compare(CompareDirection::Ge, m.rowNumbers(left), j), column,
+                                 e.scalar(0, column));
+               return {m.setColumn(factor, j, column),
+                       m.note(carried[1], e.make<LogicalNotOp>(isGood), j)};
+             });
+  return {results[0], results[1]};
+}
+
+Lu factorLu(ExpressionBuilder &e, Value matrix) {
+  MatrixBuilder m(e);
+  auto type = typeOf(matrix);
+  int64_t batch = type.getDimSize(0), columns = type.getDimSize(2);
+  int64_t count = std::min(type.getDimSize(1), columns);
+  Type number = e.getBuilder().getI32Type();
+  auto countType = RankedTensorType::get({batch, 1, 1}, number);
+  Values results = repeat(
+      e, count, {matrix, m.zerosOf({batch, count}, number), m.zerosOf({batch}, number)},
+      [&](Value j, ValueRange carried) -> Values {
+        Value whole = carried[0], column = m.column(whole, j), ownRow = m.row(whole, j);
+        Value rows = m.rowNumbers(whole);
+        Value size = e.select(e.compare(CompareDirection::Ge, rows, j), e.make<AbsOp>(column),
+                              e.scalar(-1, column));
+        Value pivot = e.make<ArgMaxOp>(countType, size, /*axis=*/uint64_t(1), /*keepdims=*/true);
+        Value pivotRow = e.make<TakeAlongAxisOp>(
+            whole, broadcastTo(e, pivot, {0, 1, 2}, {batch, 1, columns}), uint64_t(1));
+        Value divisor = m.element(pivotRow, m.number(0), j);
+        auto exchange = [&](Value value, Value own, Value other) {
+          return e.select(e.compare(CompareDirection::Eq, rows, j), other,
+                          e.select(e.compare(CompareDirection::Eq, rows, pivot), own, value));
+        };
+        Value isZero = e.compare(CompareDirection::Eq, divisor, e.scalar(0, divisor));
+        Value factors = e.div(exchange(column, m.element(ownRow, m.number(0), j), divisor),
+                              e.select(isZero, e.scalar(1, divisor), divisor));
+        Value exchanged = exchange(whole, ownRow, pivotRow);
+        Value numbers = m.columnNumbers(whole);
+        Value rest = e.select(
+            e.compare(CompareDirection::Gt, numbers, j), e.sub(exchanged, e.mul(factors, pivotRow)),
+            e.select(e.compare(CompareDirection::Eq, numbers, j), factors, exchanged));
+        return {e.select(e.compare(CompareDirection::Gt, rows, j), rest, exchanged),
+                m.setElement(carried[1], j, e.add(pivot, m.number(1))),
+                m.note(carried[2], isZero, j)};
+      });
+  return {results[0], results[1], results[2]};
+}
+
+Qr factorQr(ExpressionBuilder &e, Value matrix) {
+  MatrixBuilder m(e);
+  auto type = typeOf(matrix);
+  int64_t count = std::min(type.getDimSize(1), type.getDimSize(2));
+  Values results = repeat(
+      e, count, {matrix, m.zerosOf({type.getDimSize(0), count}, type.getElementType())},
+      [&](Value j, ValueRange carried) -> Values {
+        Value whole = carried[0], column = m.column(whole, j), rows = m.rowNumbers(whole);
+        Value zero = e.scalar(0, column), one = e.scalar(1, column);
+        Value alpha = m.element(column, j, m.number(0));
+        Value isBelow = e.compare(CompareDirection::Gt, rows, j);
+        // Squares of what is divided by the largest size neither overflow nor vanish.
+        Value sizes =
+            e.select(e.compare(CompareDirection::Ge, rows, j), e.make<AbsOp>(column), zero);
+        Value largest = e.reduce(ReduceKind::Max, sizes, {1});
+        largest = e.select(e.compare(CompareDirection::Eq, largest, zero), one, largest);
+        Value squares = m.sumOverRows(e.make<SquareOp>(e.div(sizes, largest)));
+        Value norm = e.mul(e.make<SqrtOp>(squares), largest);
+        Value below = e.reduce(ReduceKind::Max, e.select(isBelow, sizes, zero), {1});
+        // There is nothing to reflect where all below is 0.
+        Value isDone = e.compare(CompareDirection::Eq, below, zero);
+        Value beta =
+            e.select(e.compare(CompareDirection::Ge, alpha, zero), e.make<NegOp>(norm), norm);
+        Value tau = e.select(isDone, zero, e.div(e.sub(beta, alpha), beta));
+        Value divisor = e.select(isDone, one, e.sub(alpha, beta));
+        Value vector = m.vector(e.div(column, divisor), j);
+        Value own = e.select(isBelow, vector,
+                             e.select(e.compare(CompareDirection::Eq, rows, j),
+                                      e.select(isDone, alpha, beta), column));
+        Value numbers = m.columnNumbers(whole);
+        Value next =
+            e.select(e.compare(CompareDirection::Gt, numbers, j), m.reflect(whole, vector, tau),
+                     e.select(e.compare(CompareDirection::Eq, numbers, j), own, whole));
+        return {next, m.setElement(carried[1], j, tau)};
+      });
+  return {results[0], results[1]};
+}
+
+Value multiplyReflections(ExpressionBuilder &e, Value vectors, Value taus) {
+  MatrixBuilder m(e);
+  auto type = typeOf(vectors);
+  int64_t batch = type.getDimSize(0), count = typeOf(taus).getDimSize(1);
+  Value isDiagonal =
+      e.compare(CompareDirection::Eq, m.rowNumbers(vectors), m.columnNumbers(vectors));
+  Value identity =
+      broadcastTo(e, e.convert(isDiagonal, type.getElementType()), {0, 1, 2}, type.getShape());
+  Value list = reshapeTo(e, taus, {batch, 1, count});
+  return repeat(e, count, {identity},
+                [&](Value step, ValueRange carried) -> Values {
+                  Value j = e.sub(m.number(count - 1), step);
+                  return {m.reflect(carried[0], m.vector(m.column(vectors, j), j),
+                                    m.element(list, m.number(0), j))};
+                })
+      .front();
+}
+
+Value toPermutation(ExpressionBuilder &e, Value pivots, int64_t size) {
+  MatrixBuilder m(e);
+  int64_t batch = typeOf(pivots).getDimSize(0), count = typeOf(pivots).getDimSize(1);
+  Type number = e.getBuilder().getI32Type();
+  Value list = reshapeTo(e, pivots, {batch, 1, count});
+  Value inOrder = iota(e, {batch, 1, size}, number, 2);
+  Value permutation =
+      repeat(e, count, {inOrder}, [&](Value j, ValueRange carried) -> Values {
+        Value order = carried[0], places = m.columnNumbers(order);
+        Value other = m.element(list, m.number(0), j);
+        Value ownValue = m.element(order, m.number(0), j);
+        Value otherValue = e.make<TakeAlongAxisOp>(order, other, uint64_t(2));
+        Value exchanged = e.select(e.compare(CompareDirection::Eq, places, other), ownValue, order);
+        return {e.select(e.compare(CompareDirection::Eq, places, j), otherValue, exchanged)};
+      }).front();
+  return reshapeTo(e, permutation, {batch, size});
+}
+
+Value solveTriangular(ExpressionBuilder &e, Triangle how, Value triangle, Value right) {
+  // X A = B is A^T X^T = B^T.
+  if (!how.isLeft) {
+    Triangle left{how.isLower, how.isUnit, !how.isTransposed, /*isLeft=*/true};
+    Value solution = solveTriangular(e, left, triangle, transpose(e, right, {0, 2, 1}));
+    return transpose(e, solution, {0, 2, 1});
+  }
+  bool isLower = how.isLower != how.isTransposed;
+  if (how.isTransposed)
+    triangle = transpose(e, triangle, {0, 2, 1});
+  MatrixBuilder m(e);
+  int64_t batch = typeOf(right).getDimSize(0), size = typeOf(right).getDimSize(1);
+  return repeat(e, size, {zeros(e, typeOf(right))},
+                [&](Value step, ValueRange carried) -> Values {
+                  Value solution = carried[0];
+                  Value i = isLower ? step : e.sub(m.number(size - 1), step);
+                  Value row = m.row(triangle, i);
+                  // What is not read may be no number.
+                  CompareDirection isKnown = isLower ? CompareDirection::Lt : CompareDirection::Gt;
+                  Value factors = e.select(e.compare(isKnown, m.columnNumbers(triangle), i), row,
+                                           e.scalar(0, row));
+                  factors = reshapeTo(e, factors, {batch, size, 1});
+                  Value left = e.sub(m.row(right, i), m.sumOverRows(e.mul(factors, solution)));
+                  if (!how.isUnit)
+                    left = e.div(left, m.element(row, m.number(0), i));
+                  return {m.setRow(solution, i, left)};
+                })
+      .front();
+}
+
+} // namespace xc::stablehlo_import

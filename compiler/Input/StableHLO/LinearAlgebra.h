@@ -1,0 +1,62 @@
+//===- LinearAlgebra.h - Factorizations as loops of array ops ---*- C++ -*-===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Each is one `array.while` over columns or rows, all matrices of a batch together. Matrices are
+// values of shape [batch, rows, columns] with 32-bit or 64-bit floats, and have elements.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_INPUT_STABLEHLO_LINEARALGEBRA_H
+#define XC_INPUT_STABLEHLO_LINEARALGEBRA_H
+
+#include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+
+namespace xc::stablehlo_import {
+
+/// What a factorization gives besides its matrix; `info` is [batch] of i32: 0, or the number from 1
+/// of the first column that stopped it, or could not be divided by.
+struct Cholesky {
+  mlir::Value factor, info;
+};
+/// L without its diagonal of ones below, U above; `pivots` are [batch, min(m, n)] of i32, from 1.
+struct Lu {
+  mlir::Value factors, pivots, info;
+};
+/// R and below it the reflections' vectors, without their ones; their factors [batch, min(m, n)].
+struct Qr {
+  mlir::Value factors, taus;
+};
+
+/// The lower factor, with zeros above it. The upper triangle is not read.
+Cholesky factorCholesky(array::ExpressionBuilder &e, mlir::Value matrix);
+
+/// With rows exchanged: the pivot is the first of the largest elements.
+Lu factorLu(array::ExpressionBuilder &e, mlir::Value matrix);
+
+/// Householder's reflections.
+Qr factorQr(array::ExpressionBuilder &e, mlir::Value matrix);
+
+/// The first columns of the product of reflections, as many as `vectors` has.
+mlir::Value multiplyReflections(array::ExpressionBuilder &e, mlir::Value vectors, mlir::Value taus);
+
+/// `pivots` are [batch, k], from 0; what they make of [0, ..., size - 1], one exchange after the
+/// other.
+mlir::Value toPermutation(array::ExpressionBuilder &e, mlir::Value pivots, int64_t size);
+
+/// How a triangular matrix stands in an equation.
+struct Triangle {
+  bool isLower, isUnit, isTransposed, isLeft;
+};
+
+/// X of `triangle X = right`, or of `X triangle = right` where it is not left. The other triangle
+/// is not read.
+mlir::Value solveTriangular(array::ExpressionBuilder &e, Triangle how, mlir::Value triangle,
+                            mlir::Value right);
+
+} // namespace xc::stablehlo_import
+
+#endif // XC_INPUT_STABLEHLO_LINEARALGEBRA_H
