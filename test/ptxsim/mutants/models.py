@@ -145,6 +145,7 @@ STARTED = "all blocks of a cluster have started, and prepared their rings, befor
 TURNS = "warpgroups take turns for speed alone"
 IMPLIED = "what is copied before it waited for a later release of the same threads"
 FIRST = "no kernel comes before a model's first one"
+BEHIND = "it commits copies of keys behind the last ones, of which there are none"
 JOINED = "the commit behind it takes its copy along"
 
 # (model, target, kernel, number of the instruction in it): why the kernel does not need it at these sizes.
@@ -157,8 +158,8 @@ REDUNDANT = {
     **{("matmul_f32", target, "main_k0_matmul", number): DRAIN for target, number in (("sm_80", 10), ("sm_90a", 11))},
     ("conv_f16", "sm_80", "main_k0_conv", 10): OUTPUTS,
     ("conv_f16", "sm_90a", "main_k0_conv", 11): OUTPUTS,
-    **{("attention", "sm_80", kernel, 7): DRAIN for kernel in ("main_k0_matmul", "main_k2_matmul")},
-    ("attention", "sm_80", "main_k2_matmul", 8): OUTPUTS,
+    **{("attention", "sm_80", "main_k0_attention", number): BEHIND for number in (8, 9)},
+    **{("attention", "sm_80", "main_k0_attention", number): DRAIN for number in (10, 11)},
     ("matmul_splitk", "sm_80", "main_k1_reduce", 2): COLUMN_TREE,
     ("matmul_wgmma", "sm_90a", "main_k0_matmul", 14): LAST,
     ("matmul_wgmma_parts", "sm_90a", "main_k0_matmul", 10): LAST,

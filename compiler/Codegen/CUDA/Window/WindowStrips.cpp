@@ -135,6 +135,10 @@ std::optional<WindowStrips> StripMatcher::match() {
     return std::nullopt;
   }
   unsigned channel = cast<AffineDimExpr>(result.getResults().back()).getPosition();
+  if (ShapedType::isDynamic(getRange(op, channel))) {
+    refuse("the number of channels is not known");
+    return std::nullopt;
+  }
   std::optional<WindowImage> image = matchWindowImage(
       op, channel,
       [&](unsigned loop) {
