@@ -11,7 +11,7 @@ stages=("${@:-${all_stages[@]}}")
 logs=$root/build/test-logs
 passed=0 failed=0 skipped=0
 fuzz_seconds=${XC_FUZZ_SECONDS:-40}
-cuda_share=${XC_CUDA_SHARE:-4}
+cuda_share=${XC_CUDA_SHARE:-5}
 stablehlo_share=${XC_STABLEHLO_SHARE:-6}
 
 for stage in "${stages[@]}"; do
@@ -146,7 +146,7 @@ run_stage() {
     e2e) run e2e /usr/bin/python3 test/e2e/run.py --build build/dev --device=cpu --record="$logs/ran-cpu.json"
       # a fixed share of them once more, with sizes that are known when inputs are bound
       run e2e-dynamic /usr/bin/python3 test/e2e/run.py --build build/dev --device=cpu --dynamic=all --share=4 ;;
-    cuda) # a quarter of the cases (XC_CUDA_SHARE=1: all) as PTX, on the stand-in for the driver: as stream launches on an older GPU, as graphs
+    cuda) # a fifth of the cases (XC_CUDA_SHARE=1: all) as PTX, on the stand-in for the driver: as stream launches on an older GPU, as graphs
       # on a Hopper GPU, there with an allocation for each temporary, so that what runs from one into the next is seen.
       for way in sm_80-stream sm_90a-graph; do
         local apart=() temporaries=arena

@@ -9,6 +9,7 @@
 
 #include <cstdio>
 #include <fstream>
+#include <unistd.h>
 
 using namespace xc;
 using namespace xc::test;
@@ -353,8 +354,8 @@ TEST_F(PlanTest, TheInitPlanGivesBackWhatItAloneReads) {
                         writes(fb::Space::Output, 0, literal(16))});
   function.plans = {plan};
   spec.functions = {function};
-  // What is in a file is copied.
-  std::string path = ::testing::TempDir() + "init-plan.vmfb";
+  // What is in a file is copied. Runs side by side have files of their own.
+  std::string path = ::testing::TempDir() + "init-plan-" + std::to_string(getpid()) + ".vmfb";
   bytes = spec.finish();
   std::ofstream(path, std::ios::binary)
       .write(reinterpret_cast<const char *>(bytes.data()), static_cast<long>(bytes.size()));
