@@ -76,6 +76,8 @@ private:
   void raiseSlice(tensor::ExtractSliceOp slice);
 
   bool isData(Value value) const { return raised.contains(value); }
+  /// Whether another value stands for this one now.
+  bool isReplaced(Value value) const { return isData(value) || indices.contains(value); }
   /// `op`, of type index.
   void computeAsIndex(Operation *op);
   /// `op` in a linalg op without loops.
@@ -302,7 +304,7 @@ void Raiser::visitBodies(Operation *op) {
     region.walk([&](Operation *inner) {
       for (OpOperand &operand : inner->getOpOperands()) {
         Value value = operand.get();
-        if (!raised.contains(value) && !indices.contains(value))
+        if (!isReplaced(value))
           continue;
         Value &local = read[value];
         if (!local)
@@ -316,7 +318,7 @@ void Raiser::visitBodies(Operation *op) {
 void Raiser::raiseFill(linalg::FillOp fill) {
   Value scalar = fill.getInputs()[0], init = fill.getOutputs()[0];
   auto type = dyn_cast<RankedTensorType>(init.getType());
-  if (!type || (!raised.contains(scalar) && !indices.contains(scalar)))
+  if (!type || !isReplaced(scalar))
     return;
   SmallVector<utils::IteratorType> loops(type.getRank(), utils::IteratorType::parallel);
   auto generic =
@@ -332,20 +334,15 @@ void Raiser::raiseFill(linalg::FillOp fill) {
 /// Elements that are scalars of a program, put side by side.
 void Raiser::raiseElements(tensor::FromElementsOp op) {
   auto type = cast<RankedTensorType>(op.getType());
-  bool isRaised = llvm::any_of(op.getElements(), [&](Value value) {
-    return raised.contains(value) || indices.contains(value);
-  });
-  if (!isRaised)
+  if (llvm::none_of(op.getElements(), [&](Value value) { return isReplaced(value); }))
     return;
+  if (type.getRank() == 0)
+    return op.replaceAllUsesWith(asTensor(op.getLoc(), op.getElements()[0]));
   Value result =
       tensor::EmptyOp::create(builder, op.getLoc(), type.getShape(), type.getElementType());
-  if (type.getRank() == 0)
-    result = asTensor(op.getLoc(), op.getElements()[0]);
   SmallVector<int64_t> strides = computeStrides(type.getShape());
   SmallVector<OpFoldResult> ones(type.getRank(), builder.getIndexAttr(1));
   for (auto [number, element] : llvm::enumerate(op.getElements())) {
-    if (type.getRank() == 0)
-      break;
     SmallVector<OpFoldResult> offsets = getAsIndexOpFoldResult(
         builder.getContext(), delinearize(static_cast<int64_t>(number), strides));
     result = tensor::InsertSliceOp::create(builder, op.getLoc(), asTensor(op.getLoc(), element),
@@ -390,8 +387,7 @@ void Raiser::visit(Operation *op) {
     raiseSlice(slice);
   else if (isa<linalg::LinalgOp>(op))
     for (OpOperand &operand : op->getOpOperands())
-      if (isScalar(operand.get().getType()) &&
-          (raised.contains(operand.get()) || indices.contains(operand.get())))
+      if (isReplaced(operand.get()))
         operand.set(asTensor(op->getLoc(), operand.get()));
 }
 

@@ -7,8 +7,11 @@ The calls need torch and a GPU: on a machine without them, gpu.py fails. PyTorch
 what was copied. `XCOMPILE_PACKAGE` names the folder of the package `xcompile`, where it is not installed.
 """
 import argparse
+import json
 import os
+import pathlib
 import sys
+import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
@@ -44,12 +47,10 @@ class TorchOnGpu(unittest.TestCase):
         with profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA]) as trace:
             call()
             self.torch.cuda.synchronize()
-        path = f"/tmp/xcompile-trace-{os.getpid()}.json"
-        trace.export_chrome_trace(path)
-        import json
-        with open(path) as file:
-            found = json.load(file)["traceEvents"]
-        os.remove(path)
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "trace.json")
+            trace.export_chrome_trace(str(path))
+            found = json.loads(path.read_text())["traceEvents"]
         return [(event["name"], event["args"]["stream"]) for event in found
                 if event.get("cat") in ("kernel", "gpu_memcpy", "gpu_memset")]
 

@@ -190,7 +190,7 @@ def EmitWindowGradient : EmitPass<"xc-cuda-emit-window-gradient"> {
   let summary = "Emit the threads of kernels configured as #cuda.window_gradient";
   let description = [{
     Replaces the partial sums of a gradient to a depthwise filter by what one thread does: it holds the sums of all taps for a vector
-    of channels, takes turns with others at strips of positions, and adds up what they have through shared memory. Sets
+    of channels, shares strips of positions with others, and adds up what they have through shared memory. Sets
     `plan.launch`. Fails where sums are of another form, and leaves other functions alone. Example:
     ```mlir
     // input: w'[(n * 56 + p) floordiv 7, r, s, c] += x[n, p + r, q + s, c] * y'[n, p, q, c]

@@ -366,20 +366,28 @@ template <typename Op> struct LowerTurn final : TilePattern<Op> {
   }
 };
 
+/// Where neighbouring elements of a tile lie, and how they are aligned.
+struct Neighbours {
+  template <typename Op> Neighbours(Builder &b, Op op, typename Op::Adaptor adaptor) {
+    tile::SharedType tile = op.getTile().getType();
+    address = b.advance(adaptor.getTile(), getPlace(b, tile, b.toWord(adaptor.getRow()),
+                                                    b.toWord(adaptor.getColumn())));
+    auto vector = dyn_cast<VectorType>(op.getValues().getType());
+    alignment = (vector ? vector.getNumElements() : 1) * tile.getElementBytes();
+  }
+
+  Value address;
+  unsigned alignment;
+};
+
 struct LowerWrite final : TilePattern<tile::WriteOp> {
   using TilePattern::TilePattern;
 
   LogicalResult matchAndRewrite(tile::WriteOp op, Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     Builder b(rewriter, op.getLoc());
-    tile::SharedType tile = op.getTile().getType();
-    Value place = getPlace(b, tile, b.toWord(adaptor.getRow()), b.toWord(adaptor.getColumn()));
-    int64_t lanes = 1;
-    if (auto vector = dyn_cast<VectorType>(op.getValues().getType()))
-      lanes = vector.getNumElements();
-    rewriter.replaceOpWithNewOp<LLVM::StoreOp>(op, adaptor.getValues(),
-                                               b.advance(adaptor.getTile(), place),
-                                               lanes * tile.getElementBytes());
+    Neighbours to(b, op, adaptor);
+    rewriter.replaceOpWithNewOp<LLVM::StoreOp>(op, adaptor.getValues(), to.address, to.alignment);
     return success();
   }
 };
@@ -390,14 +398,9 @@ struct LowerReadElements final : TilePattern<tile::ReadElementsOp> {
   LogicalResult matchAndRewrite(tile::ReadElementsOp op, Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     Builder b(rewriter, op.getLoc());
-    tile::SharedType tile = op.getTile().getType();
-    Value place = getPlace(b, tile, b.toWord(adaptor.getRow()), b.toWord(adaptor.getColumn()));
-    int64_t lanes = 1;
-    if (auto vector = dyn_cast<VectorType>(op.getValues().getType()))
-      lanes = vector.getNumElements();
-    rewriter.replaceOpWithNewOp<LLVM::LoadOp>(op, op.getValues().getType(),
-                                              b.advance(adaptor.getTile(), place),
-                                              lanes * tile.getElementBytes());
+    Neighbours from(b, op, adaptor);
+    rewriter.replaceOpWithNewOp<LLVM::LoadOp>(op, op.getValues().getType(), from.address,
+                                              from.alignment);
     return success();
   }
 };
