@@ -28,6 +28,10 @@ struct ConvolutionLayout {
   double operations = 0;
   /// It is a matrix product, with rows and columns of its own.
   bool isProduct = false;
+  /// It is a product of the kinds that tensor cores take.
+  bool isTensorCoreProduct = false;
+  /// Its filter has one tap and steps over every place: rows of the image are those of a product.
+  bool isPointwise = false;
   /// Only its filter would change, which has groups.
   bool movesGroupsOnly = false;
   /// It sums up positions of 16-bit elements, the gradient to a filter: as they are, rows of both
@@ -77,6 +81,9 @@ public:
 
   /// How many elements could be transposed in the time that channels last save; 0 for none.
   virtual double estimateLayoutGain(const ConvolutionLayout &layout) const { return 0; }
+
+  /// How many more if the result has its features last, too.
+  virtual double estimateResultGain(const ConvolutionLayout &layout) const { return 0; }
 };
 
 /// What the module around `op` is compiled for (`plan.target`); the defaults where that is not

@@ -7,6 +7,7 @@
 
 #include "compiler/Dispatch/Layouts.h"
 
+#include "compiler/Dialect/Array/IR/ArrayOps.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 #include "compiler/Dispatch/DispatchGroups.h"
 
@@ -172,23 +173,24 @@ static bool sumsPositions(linalg::GenericOp op) {
   });
 }
 
-double LayoutChoice::estimateGain(const Convolution &convolution, AffineMap imageMap,
-                                  bool isGrouped) const {
-  if (isIdentity(convolution.imageOrder) && isIdentity(convolution.filterOrder))
-    return 0;
+/// Says of `convolution` what it gains.
+void LayoutChoice::estimate(Convolution &convolution, AffineMap imageMap, bool isGrouped) const {
   linalg::GenericOp op = convolution.op;
   RankedTensorType image = typeOf(convolution.image);
-  if (isPointwise(op, imageMap, image.getShape()))
-    return 0;
   ConvolutionLayout layout;
   layout.operations = countElements(op.getStaticLoopRanges());
   layout.isProduct = isContraction(op);
+  layout.isTensorCoreProduct = isTensorCoreProduct(op);
+  layout.isPointwise = isPointwise(op, imageMap, image.getShape());
   layout.sumsPositions = sumsPositions(op);
   layout.movesGroupsOnly = isGrouped && isIdentity(convolution.imageOrder);
   int64_t channels = image.getDimSize(convolution.imageOrder.back());
   if (!ShapedType::isDynamic(channels))
     layout.channelBytes = channels * (image.getElementTypeBitWidth() / 8);
-  return target.estimateLayoutGain(layout);
+  bool isInOrder = isIdentity(convolution.imageOrder) && isIdentity(convolution.filterOrder);
+  convolution.gain = isInOrder ? 0 : target.estimateLayoutGain(layout);
+  convolution.resultGain =
+      isIdentity(convolution.resultOrder) ? 0 : target.estimateResultGain(layout);
 }
 
 /// The number of the image among the inputs of a convolution: a window over it that a filter is
@@ -232,12 +234,13 @@ std::optional<LayoutChoice::Convolution> LayoutChoice::analyze(linalg::GenericOp
   result.op = op;
   result.image = op.getDpsInputs()[image];
   result.filter = op.getDpsInputs()[1 - image];
+  result.init = op.getDpsInits().front();
   result.result = op.getResult(0);
   result.imageOrder = orderByKind<DimKind>(classify(imageMap, op, spatial, shared, channels));
   result.resultOrder = orderByKind<DimKind>(classify(maps[2], op, spatial, shared, channels));
   result.filterOrder = orderFilter(filterMap, op, typeOf(result.filter).getShape(), taps, shared,
                                    target.vectorizesResults());
-  result.gain = estimateGain(result, imageMap, /*isGrouped=*/shared.any());
+  estimate(result, imageMap, /*isGrouped=*/shared.any());
   return result;
 }
 
@@ -373,8 +376,10 @@ void LayoutChoice::propagate() {
 double LayoutChoice::countTransposed(Value value) const {
   Operation *producer = value.getDefiningOp();
   double count = 0, elements = countElements(typeOf(value).getShape());
-  bool isConstant = producer && producer->hasTrait<OpTrait::ConstantLike>();
-  if (!isConstant && (!producer || !takesAnyOrder(producer)))
+  // Constants and parameters are transposed once an instance, at most (HoistParameters).
+  bool isFixed = producer &&
+                 (producer->hasTrait<OpTrait::ConstantLike>() || isa<array::ParameterOp>(producer));
+  if (!isFixed && (!producer || !takesAnyOrder(producer)))
     count += elements;
   if (llvm::any_of(value.getUsers(), [](Operation *user) {
         return !takesAnyOrder(user) && !isa<tensor::DimOp>(user);
@@ -383,16 +388,44 @@ double LayoutChoice::countTransposed(Value value) const {
   return count;
 }
 
-void LayoutChoice::dropWhatDoesNotPay(ArrayRef<Convolution> convolutions) {
+/// True if `value` would be held in `order` with the regions `dropped` as the program has them.
+bool LayoutChoice::isHeld(Value value, ArrayRef<int64_t> order,
+                          const llvm::DenseSet<int64_t> &dropped) const {
+  if (isIdentity(order))
+    return true;
+  return ArrayRef(orders.lookup(value)) == order && !dropped.contains(findRegion(value));
+}
+
+/// What each region gains, less what is transposed at its borders.
+llvm::DenseMap<int64_t, double>
+LayoutChoice::weighRegions(ArrayRef<Convolution> convolutions,
+                           const llvm::DenseSet<int64_t> &dropped) const {
   llvm::DenseMap<int64_t, double> balance;
-  for (const Convolution &convolution : convolutions)
-    if (orders.lookup(convolution.image) == convolution.imageOrder)
-      balance[findRegion(convolution.image)] += convolution.gain;
+  for (const Convolution &convolution : convolutions) {
+    if (!isHeld(convolution.image, convolution.imageOrder, dropped))
+      continue;
+    balance[findRegion(convolution.image)] += convolution.gain;
+    if (convolution.resultGain > 0 && isHeld(convolution.result, convolution.resultOrder, dropped))
+      balance[findRegion(convolution.result)] += convolution.resultGain;
+  }
   for (const auto &[value, order] : orders)
     if (!isIdentity(order))
       balance[findRegion(value)] -= countTransposed(value);
+  return balance;
+}
+
+void LayoutChoice::dropWhatDoesNotPay(ArrayRef<Convolution> convolutions) {
+  // What one region gains may need another, so that each round drops those that lost it in the
+  // last.
+  llvm::DenseSet<int64_t> dropped;
+  for (bool isDone = false; !isDone;) {
+    isDone = true;
+    for (const auto &[region, gain] : weighRegions(convolutions, dropped))
+      if (gain <= 0 && dropped.insert(region).second)
+        isDone = false;
+  }
   orders.remove_if([&](const auto &entry) {
-    return isIdentity(entry.second) || balance.lookup(findRegion(entry.first)) <= 0;
+    return isIdentity(entry.second) || dropped.contains(findRegion(entry.first));
   });
 }
 
@@ -403,9 +436,13 @@ LayoutChoice::LayoutChoice(func::FuncOp func, const DispatchTarget &target) : ta
       convolutions.push_back(std::move(*convolution));
   for (const Convolution &convolution : convolutions) {
     relate({}, convolution.image, convolution.imageOrder);
-    // What single threads have goes anywhere.
+    // What single threads have goes anywhere; then it is worth as much as it gains.
     if (target.vectorizesResults())
       relate(convolution.image, convolution.result, convolution.resultOrder);
+    else if (convolution.resultGain > 0)
+      relate({}, convolution.result, convolution.resultOrder);
+    if (orders.contains(convolution.result) && !isRemade(convolution.init))
+      relate(convolution.result, convolution.init, convolution.resultOrder);
     relate(convolution.image, convolution.filter, convolution.filterOrder);
   }
   propagate();

@@ -18,6 +18,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
 
 #include <optional>
@@ -56,19 +57,23 @@ public:
 private:
   struct Convolution {
     mlir::linalg::GenericOp op;
-    mlir::Value image, filter, result;
+    mlir::Value image, filter, init, result;
     DimOrder imageOrder, filterOrder, resultOrder;
-    double gain; ///< in elements that could be transposed in the time that it saves
+    double gain;       ///< in elements that could be transposed in the time that it saves
+    double resultGain; ///< what it gains besides if its result goes with its image
   };
 
   std::optional<Convolution> analyze(mlir::linalg::GenericOp op) const;
-  double estimateGain(const Convolution &convolution, mlir::AffineMap imageMap,
-                      bool isGrouped) const;
+  void estimate(Convolution &convolution, mlir::AffineMap imageMap, bool isGrouped) const;
   void propagate();
   void propagateThrough(mlir::Operation *op, mlir::Value from);
   void propagateThroughGeneric(mlir::linalg::GenericOp op, mlir::Value from);
   void relate(mlir::Value from, mlir::Value to, DimOrder order);
   double countTransposed(mlir::Value value) const;
+  bool isHeld(mlir::Value value, llvm::ArrayRef<int64_t> order,
+              const llvm::DenseSet<int64_t> &dropped) const;
+  llvm::DenseMap<int64_t, double> weighRegions(llvm::ArrayRef<Convolution> convolutions,
+                                               const llvm::DenseSet<int64_t> &dropped) const;
   void dropWhatDoesNotPay(llvm::ArrayRef<Convolution> convolutions);
   int64_t findRegion(mlir::Value value) const;
 

@@ -28,11 +28,13 @@ def ChooseLayouts : Pass<"xc-choose-layouts", "::mlir::func::FuncOp"> {
   let summary = "Hold images with their channels last";
   let description = [{
     Convolutions are fast where channels lie next to one another: images with channels last, filters with taps first and features last. This
-    pass turns tensors to that order: the images of convolutions, their filters, on the CPU their results, and what elementwise ops,
+    pass turns tensors to that order: the images of convolutions, their filters, their results, and what elementwise ops,
     pools, padding, slices, concatenations and reshapes between them make of those. Where anything else makes or uses such a tensor it is
     transposed, once. All tensors that hang together are turned, or none: the estimated gain has to be more than the elements
-    that are transposed. A convolution of one tap, a product of matrices in any order, gains nothing itself. What was
-    done is in `plan.layouts` of the function, which `--report` prints. Runs on functions of a target's module. Example:
+    that are transposed. Parameters and constants cost nothing, as they are transposed once an instance. On a GPU an image and a result
+    may differ; a convolution on tensor cores gains more if both are turned. One of a single tap is a product of matrices in any
+    order: there it gains by that alone, and nothing on the CPU. What was done is in `plan.layouts` of the function, which `--report`
+    prints. Runs on functions of a target's module. Example:
     ```mlir
     %y = linalg.generic {conv, maps (n, c, y + r, x + s), (f, c, r, s), (n, f, y, x)} ins(%x, %w)   // input
     %a = linalg.generic {transpose} ins(%x)   %b = linalg.generic {transpose} ins(%w)                // output

@@ -94,16 +94,16 @@ builtin.module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
 // CHECK-NOT:     linalg.generic
 // CHECK:         return
 builtin.module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
-  func.func @pointwise(%x: tensor<2x16x20x20xf32>, %w: tensor<32x16x1x1xf32>, %f: tensor<2x32x20x20xf32>) -> tensor<2x32x20x20xf32> {
+  func.func @pointwise(%x: tensor<16x16x20x20xf32>, %w: tensor<32x16x1x1xf32>, %f: tensor<16x32x20x20xf32>) -> tensor<16x32x20x20xf32> {
     %c = linalg.generic {indexing_maps = [#image, #filter, #result],
         iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
-        ins(%x, %w : tensor<2x16x20x20xf32>, tensor<32x16x1x1xf32>) outs(%f : tensor<2x32x20x20xf32>) {
+        ins(%x, %w : tensor<16x16x20x20xf32>, tensor<32x16x1x1xf32>) outs(%f : tensor<16x32x20x20xf32>) {
     ^bb0(%a: f32, %b: f32, %o: f32):
       %m = arith.mulf %a, %b : f32
       %s = arith.addf %o, %m : f32
       linalg.yield %s : f32
-    } -> tensor<2x32x20x20xf32>
-    return %c : tensor<2x32x20x20xf32>
+    } -> tensor<16x32x20x20xf32>
+    return %c : tensor<16x32x20x20xf32>
   }
 }
 
@@ -125,7 +125,7 @@ builtin.module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
 // CHECK:           linalg.index 2
 // CHECK:         } -> tensor<?x64x32xf32>
 builtin.module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
-  func.func @grouped(%x: tensor<?x16x66xf32>, %w: tensor<2x16x8x3xf32>) -> (tensor<?x32x64xf32>, index) {
+  func.func @grouped(%x: tensor<?x16x66xf32>, %w: tensor<16x16x8x3xf32>) -> (tensor<?x32x64xf32>, index) {
     %zero = arith.constant 0.0 : f32
     %c0 = arith.constant 0 : index
     %n = tensor.dim %x, %c0 : tensor<?x16x66xf32>
@@ -134,7 +134,7 @@ builtin.module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
     %f = linalg.fill ins(%zero : f32) outs(%e : tensor<?x2x16x64xf32>) -> tensor<?x2x16x64xf32>
     %c = linalg.generic {indexing_maps = [#image, #filter, #result],
         iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]}
-        ins(%split, %w : tensor<?x2x8x66xf32>, tensor<2x16x8x3xf32>) outs(%f : tensor<?x2x16x64xf32>) {
+        ins(%split, %w : tensor<?x2x8x66xf32>, tensor<16x16x8x3xf32>) outs(%f : tensor<?x2x16x64xf32>) {
     ^bb0(%a: f32, %b: f32, %o: f32):
       %m = arith.mulf %a, %b : f32
       %s = arith.addf %o, %m : f32
@@ -233,5 +233,80 @@ module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
       linalg.yield %s : f32
     } -> tensor<1x32x32x8xf32>
     return %y : tensor<1x32x32x8xf32>
+  }
+}
+
+// -----
+
+// On a GPU, images of tensor cores' types stay with their channels last from one convolution to the next: through one of a
+// single tap, which is a product of their rows, and through one of several. A result that leaves the program is stored as the
+// program has it, and a filter of one tap alone pays for no transpose.
+#image = affine_map<(n, f, y, x, c, r, s) -> (n, c, y + r, x + s)>
+#filter = affine_map<(n, f, y, x, c, r, s) -> (f, c, r, s)>
+#result = affine_map<(n, f, y, x, c, r, s) -> (n, f, y, x)>
+#id = affine_map<(n, f, y, x) -> (n, f, y, x)>
+
+// CHECK-LABEL: func.func @bottleneck(
+// CHECK-SAME:    plan.layouts = "channels last (convolutions: 2, transposes: 2)"
+// CHECK-DAG:     linalg.generic {{.*}} outs(%{{.*}} : tensor<16x20x20x64xbf16>)
+// CHECK-DAG:     linalg.generic {{.*}} outs(%{{.*}} : tensor<3x3x64x128xbf16>)
+// CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<16x18x18x128xf32>)
+// CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<16x18x18x128xbf16>)
+// CHECK:         %[[C:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<16x256x18x18xf32>)
+// CHECK:         return %[[C]]
+// CHECK-LABEL: func.func @pointwise(
+// CHECK-NOT:     plan.layouts
+builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @bottleneck(%x: tensor<16x64x20x20xbf16>, %w: tensor<128x64x3x3xbf16>, %v: tensor<256x128x1x1xbf16>) -> tensor<16x256x18x18xf32> {
+    %zero = arith.constant 0.0 : f32
+    %e0 = tensor.empty() : tensor<16x128x18x18xf32>
+    %f0 = linalg.fill ins(%zero : f32) outs(%e0 : tensor<16x128x18x18xf32>) -> tensor<16x128x18x18xf32>
+    %c0 = linalg.generic {indexing_maps = [#image, #filter, #result],
+        iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+        ins(%x, %w : tensor<16x64x20x20xbf16>, tensor<128x64x3x3xbf16>) outs(%f0 : tensor<16x128x18x18xf32>) {
+    ^bb0(%a: bf16, %c: bf16, %o: f32):
+      %l = arith.extf %a : bf16 to f32
+      %r = arith.extf %c : bf16 to f32
+      %m = arith.mulf %l, %r : f32
+      %s = arith.addf %o, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<16x128x18x18xf32>
+    %e1 = tensor.empty() : tensor<16x128x18x18xbf16>
+    %narrow = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+        ins(%c0 : tensor<16x128x18x18xf32>) outs(%e1 : tensor<16x128x18x18xbf16>) {
+    ^bb0(%a: f32, %o: bf16):
+      %s = arith.truncf %a : f32 to bf16
+      linalg.yield %s : bf16
+    } -> tensor<16x128x18x18xbf16>
+    %e2 = tensor.empty() : tensor<16x256x18x18xf32>
+    %f2 = linalg.fill ins(%zero : f32) outs(%e2 : tensor<16x256x18x18xf32>) -> tensor<16x256x18x18xf32>
+    %c1 = linalg.generic {indexing_maps = [#image, #filter, #result],
+        iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+        ins(%narrow, %v : tensor<16x128x18x18xbf16>, tensor<256x128x1x1xbf16>) outs(%f2 : tensor<16x256x18x18xf32>) {
+    ^bb0(%a: bf16, %c: bf16, %o: f32):
+      %l = arith.extf %a : bf16 to f32
+      %r = arith.extf %c : bf16 to f32
+      %m = arith.mulf %l, %r : f32
+      %s = arith.addf %o, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<16x256x18x18xf32>
+    return %c1 : tensor<16x256x18x18xf32>
+  }
+
+  func.func @pointwise(%x: tensor<16x64x20x20xbf16>, %w: tensor<32x64x1x1xbf16>) -> tensor<16x32x20x20xf32> {
+    %zero = arith.constant 0.0 : f32
+    %e0 = tensor.empty() : tensor<16x32x20x20xf32>
+    %f0 = linalg.fill ins(%zero : f32) outs(%e0 : tensor<16x32x20x20xf32>) -> tensor<16x32x20x20xf32>
+    %c0 = linalg.generic {indexing_maps = [#image, #filter, #result],
+        iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+        ins(%x, %w : tensor<16x64x20x20xbf16>, tensor<32x64x1x1xbf16>) outs(%f0 : tensor<16x32x20x20xf32>) {
+    ^bb0(%a: bf16, %c: bf16, %o: f32):
+      %l = arith.extf %a : bf16 to f32
+      %r = arith.extf %c : bf16 to f32
+      %m = arith.mulf %l, %r : f32
+      %s = arith.addf %o, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<16x32x20x20xf32>
+    return %c0 : tensor<16x32x20x20xf32>
   }
 }

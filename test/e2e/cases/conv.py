@@ -297,6 +297,27 @@ def channels_first():
                      types=[t16, w.mlir, v.mlir, u.mlir, bias.mlir], result_types=[cut, total, type_of(32 * 14 * 15)])
 
 
+def bottleneck():
+    """Convolutions of one tap, several and one with channels first, as PyTorch has them: on CUDA images change to channels last
+    between them, and the last result is stored with its channels first."""
+    for dtype in ("f16", "bf16"):
+        x, scale = random(dtype, (2, 64, 12, 12), 95), random(dtype, (64, 1, 1), 96)
+        w, v, u = random(dtype, (64, 64, 1, 1), 97), random(dtype, (64, 64, 3, 3), 98), random(dtype, (64, 64, 1, 1), 99)
+        w, v, u = (Tensor(dtype, tensor.values / 8) for tensor in (w, v, u))
+        rounded = lambda values: Tensor(dtype, values).values  # noqa: E731
+        a = rounded(np.maximum(convolve(x.values, w.values, NCHW) * scale.values, 0))
+        b = rounded(np.maximum(convolve(a, v.values, NCHW, low=[1, 1], high=[1, 1]), 0))
+        type, same = x.mlir, attributes(NCHW, dict(low=[1, 1], high=[1, 1]))
+        yield simple(f"bottleneck_{dtype}", [x, w, v, u, scale], [(dtype, convolve(b, u.values, NCHW) + x.values)],
+                     f"""%y = array.conv %0, %1 {attributes(NCHW, {})} : ({type}, {w.mlir}) -> {type}
+                         %s = array.mul %y, %4 : ({type}, {scale.mlir}) -> {type}
+                         %a = array.relu %s : {type}
+                         %z = array.conv %a, %2 {same} : ({type}, {v.mlir}) -> {type}
+                         %b = array.relu %z : {type}
+                         %c = array.conv %b, %3 {attributes(NCHW, {})} : ({type}, {u.mlir}) -> {type}
+                         %r0 = array.add %c, %0 : {type}""", "model")
+
+
 KRSC = "[b, 0, 1, f] x [o, 0, 1, i] -> [b, 0, 1, f]"
 
 
@@ -409,6 +430,6 @@ def known_places():
 
 
 def cases():
-    for make in (windows, shared, ranks, dim_orders, groups, types, symbolic, winograd, panels, fused, padded, channels_first,
+    for make in (windows, shared, ranks, dim_orders, groups, types, symbolic, winograd, panels, fused, padded, channels_first, bottleneck,
                  pixels, pixels_fused, strips, known_places):
         yield from make()
