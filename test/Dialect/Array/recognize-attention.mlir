@@ -1,7 +1,7 @@
 // RUN: xc-opt %s -split-input-file -xc-array-recognize -canonicalize | FileCheck %s
 
 // Heads apart, scores divided, a constant in place of hidden ones: as einsum and where write it.
-// CHECK: array.recognized = {attention = 1 : i64, "causal mask" = 1 : i64, softmax = 1 : i64}
+// CHECK: array.recognized = {attention = 1 : i64, "causal mask" = 1 : i64, movement = 1 : i64, softmax = 1 : i64}
 // CHECK-LABEL: func.func @causal
 // CHECK-SAME:    %[[Q:.*]]: tensor<2x128x4x64xbf16>, %[[K:.*]]: tensor<2x128x4x64xbf16>, %[[V:.*]]: tensor
 // CHECK-DAG:     %[[TQ:.*]] = array.transpose %[[Q]] permutation = [0, 2, 1, 3]

@@ -1,12 +1,10 @@
 // RUN: xc-opt %s -split-input-file -xc-array-recognize -canonicalize | FileCheck %s
 
 // A constant that hides later keys, beside keys and values that are repeated for two query heads each.
-// CHECK: array.recognized = {"causal mask" = 1 : i64, "shared heads" = 1 : i64}
+// CHECK: array.recognized = {"causal mask" = 1 : i64, movement = 1 : i64, "shared heads" = 1 : i64}
 // CHECK-LABEL: func.func @repeated
 // CHECK-SAME:    %[[Q:.*]]: tensor<1x4x3x8xf16>, %[[K:.*]]: tensor<1x2x3x8xf16>, %[[V:.*]]: tensor<1x2x3x8xf16>
-// CHECK:         %[[E:.*]] = array.expand_dims %[[K]]
-// CHECK:         %[[ONCE:.*]] = array.reshape %[[E]] : tensor<1x2x1x3x8xf16> -> tensor<1x2x3x8xf16>
-// CHECK:         array.attention %[[Q]], %[[ONCE]], %[[V]] causal scale = 1.000000e+00
+// CHECK:         array.attention %[[Q]], %[[K]], %[[V]] causal scale = 1.000000e+00
 func.func @repeated(%q: tensor<1x4x3x8xf16>, %k: tensor<1x2x3x8xf16>, %v: tensor<1x2x3x8xf16>) -> tensor<1x4x3x8xf16> {
   %mask = array.constant dense<[[[[true, false, false], [true, true, false], [true, true, true]]]]> : tensor<1x1x3x3xi1>
   %e = array.expand_dims %k axes = [2] : tensor<1x2x3x8xf16> -> tensor<1x2x1x3x8xf16>

@@ -214,3 +214,58 @@ func.func @heads(%x: tensor<2x5x6x8xf32>) -> (tensor<2x6x5x8xf32>, tensor<2x10x3
   %e = array.reshape %d : tensor<2x2x5x3x8xf32> -> tensor<2x10x3x8xf32>
   return %c, %e : tensor<2x6x5x8xf32>, tensor<2x10x3x8xf32>
 }
+
+// A third of a product's columns on its way to the heads of attention, as PyTorch's exporter writes it; and another third, sliced.
+// CHECK-LABEL: func.func @third
+// CHECK-SAME:    %[[X:.*]]: tensor<7x2x72xf32>
+// CHECK:         %[[Q:.*]] = array.slice %[[X]] [:7, :2, :24]
+// CHECK:         %[[R:.*]] = array.reshape %[[Q]] : tensor<7x2x24xf32> -> tensor<7x2x3x8xf32>
+// CHECK:         %[[H:.*]] = array.transpose %[[R]] permutation = [1, 2, 0, 3]
+// CHECK:         %[[K:.*]] = array.slice %[[X]] [:7, :2, 48:72]
+// CHECK:         %[[S:.*]] = array.reshape %[[K]] : tensor<7x2x24xf32> -> tensor<7x2x3x8xf32>
+// CHECK:         %[[I:.*]] = array.transpose %[[S]] permutation = [1, 2, 0, 3]
+// CHECK:         return %[[H]], %[[I]]
+func.func @third(%x: tensor<7x2x72xf32>) -> (tensor<2x3x7x8xf32>, tensor<2x3x7x8xf32>) {
+  %first = arith.constant dense<-1> : tensor<i64>
+  %a = array.reshape %x : tensor<7x2x72xf32> -> tensor<1x7x2x3x24xf32>
+  %b = array.transpose %a permutation = [3, 1, 2, 0, 4] : tensor<1x7x2x3x24xf32> -> tensor<3x7x2x1x24xf32>
+  %c = array.reshape %b : tensor<3x7x2x1x24xf32> -> tensor<3x7x2x24xf32>
+  %d = array.take %c[%first] axis = 0 : (tensor<3x7x2x24xf32>, tensor<i64>) -> tensor<7x2x24xf32>
+  %e = array.reshape %d : tensor<7x2x24xf32> -> tensor<7x6x8xf32>
+  %f = array.transpose %e permutation = [1, 0, 2] : tensor<7x6x8xf32> -> tensor<6x7x8xf32>
+  %g = array.reshape %f : tensor<6x7x8xf32> -> tensor<2x3x7x8xf32>
+  %h = array.slice %c [2:, :, :, :] : tensor<3x7x2x24xf32> -> tensor<1x7x2x24xf32>
+  %i = array.squeeze %h axes = [0] : tensor<1x7x2x24xf32> -> tensor<7x2x24xf32>
+  %j = array.reshape %i : tensor<7x2x24xf32> -> tensor<7x6x8xf32>
+  %k = array.transpose %j permutation = [1, 0, 2] : tensor<7x6x8xf32> -> tensor<6x7x8xf32>
+  %l = array.reshape %k : tensor<6x7x8xf32> -> tensor<2x3x7x8xf32>
+  return %g, %l : tensor<2x3x7x8xf32>, tensor<2x3x7x8xf32>
+}
+
+// One `?` is a part like others. Not followed are two of them, sizes that do not divide each other, and a slice inside of a dim's part.
+// CHECK-LABEL: func.func @parts
+// CHECK-SAME:    %[[X:.*]]: tensor<7x?x24xf32>, %[[Y:.*]]: tensor<?x?x24xf32>, %[[Z:.*]]: tensor<4x9xf32>
+// CHECK:         %[[R:.*]] = array.reshape %[[X]] : tensor<7x?x24xf32> -> tensor<7x?x3x8xf32>
+// CHECK:         %[[H:.*]] = array.transpose %[[R]] permutation = [1, 2, 0, 3]
+// CHECK:         array.transpose %[[Y]]
+// CHECK:         array.transpose
+// CHECK:         array.reshape %[[Z]] : tensor<4x9xf32> -> tensor<6x6xf32>
+// CHECK:         array.transpose
+// CHECK:         array.reshape {{.*}} : tensor<6x6xf32> -> tensor<4x9xf32>
+// CHECK:         array.slice {{.*}} : tensor<2x2x9xf32> -> tensor<2x1x9xf32>
+// CHECK:         return %[[H]]
+func.func @parts(%x: tensor<7x?x24xf32>, %y: tensor<?x?x24xf32>, %z: tensor<4x9xf32>)
+    -> (tensor<?x3x7x8xf32>, tensor<?x?x24xf32>, tensor<4x9xf32>, tensor<1x2x9xf32>) {
+  %a = array.reshape %x : tensor<7x?x24xf32> -> tensor<7x?x8xf32>
+  %b = array.transpose %a permutation = [1, 0, 2] : tensor<7x?x8xf32> -> tensor<?x7x8xf32>
+  %c = array.reshape %b : tensor<?x7x8xf32> -> tensor<?x3x7x8xf32>
+  %d = array.transpose %y permutation = [1, 2, 0] : tensor<?x?x24xf32> -> tensor<?x24x?xf32>
+  %e = array.transpose %d permutation = [2, 0, 1] : tensor<?x24x?xf32> -> tensor<?x?x24xf32>
+  %f = array.reshape %z : tensor<4x9xf32> -> tensor<6x6xf32>
+  %g = array.transpose %f permutation = [1, 0] : tensor<6x6xf32> -> tensor<6x6xf32>
+  %h = array.reshape %g : tensor<6x6xf32> -> tensor<4x9xf32>
+  %i = array.reshape %z : tensor<4x9xf32> -> tensor<2x2x9xf32>
+  %j = array.slice %i [:, 1:, :] : tensor<2x2x9xf32> -> tensor<2x1x9xf32>
+  %k = array.transpose %j permutation = [1, 0, 2] : tensor<2x1x9xf32> -> tensor<1x2x9xf32>
+  return %c, %e, %h, %k : tensor<?x3x7x8xf32>, tensor<?x?x24xf32>, tensor<4x9xf32>, tensor<1x2x9xf32>
+}

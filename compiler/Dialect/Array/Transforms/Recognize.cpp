@@ -41,7 +41,7 @@ static constexpr Recognizer kRecognizers[] = {
     {"attention", recognizeAttention},
     {"shared heads", recognizeSharedHeads},
     {"causal mask", recognizeCausalMask},
-    {"transpose of heads", recognizeTranspose},
+    {"movement", recognizeMovement},
     {"rotary embedding", recognizeRotary},
     {"rotation", recognizeRotation},
     {"norm", recognizeNorm},

@@ -36,8 +36,8 @@ mlir::Value recognizeFunction(mlir::Operation *root, ExpressionBuilder &e);
 mlir::Value recognizeRotation(mlir::Operation *root, ExpressionBuilder &e);
 /// `x * c + [-b, a] * s` of the halves `a` and `b` of `x`, likewise.
 mlir::Value recognizeRotary(mlir::Operation *root, ExpressionBuilder &e);
-/// A transpose between reshapes that split dims and merge the same parts: a transpose of dims.
-mlir::Value recognizeTranspose(mlir::Operation *root, ExpressionBuilder &e);
+/// A chain of reshapes, transposes, slices and takes: at most one of each that matters.
+mlir::Value recognizeMovement(mlir::Operation *root, ExpressionBuilder &e);
 
 /// The ops of a pattern, with which they may go.
 class MatchedOps {
