@@ -12,6 +12,8 @@
 
 #include "tools/xcompile/WriteWeights.h"
 
+#include "tools/xcompile/OutputFile.h"
+
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/FileOutputBuffer.h"
 #include "llvm/Support/JSON.h"
@@ -49,18 +51,13 @@ llvm::Error writeWeights(llvm::StringRef path, const onnx::ExternalWeights &weig
       if (weight.elementBytes == bytes)
         sorted.push_back(&weight);
   std::string header = formatHeader(sorted);
-  return llvm::writeToOutput(path, [&](llvm::raw_ostream &stream) {
+  return writeOutputFile(path, [&](llvm::raw_ostream &stream) {
     char prefix[8];
     llvm::support::endian::write64le(prefix, header.size());
     stream.write(prefix, sizeof(prefix));
     stream << header;
     for (const onnx::ExternalWeight *weight : sorted)
       stream << weight->bytes;
-    auto &file = llvm::cast<llvm::raw_fd_ostream>(stream);
-    file.flush();
-    std::error_code code = file.error();
-    file.clear_error(); // the caller reports it
-    return llvm::errorCodeToError(code);
   });
 }
 

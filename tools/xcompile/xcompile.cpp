@@ -16,6 +16,7 @@
 #include "tools/xcompile/InputFile.h"
 #include "tools/xcompile/LoadTrial.h"
 #include "tools/xcompile/Options.h"
+#include "tools/xcompile/OutputFile.h"
 #include "tools/xcompile/Progress.h"
 #include "tools/xcompile/Report.h"
 #include "tools/xcompile/WriteWeights.h"
@@ -48,42 +49,6 @@ static int fail(const llvm::Twine &message) {
   return 1;
 }
 
-/// Writes all of |bytes|, and takes the stream's error from it, which would end the process later.
-static std::error_code writeAll(llvm::raw_fd_ostream &stream, llvm::StringRef bytes) {
-  stream << bytes;
-  stream.flush();
-  std::error_code code = stream.error();
-  stream.clear_error();
-  return code;
-}
-
-static int writeInPlace(llvm::StringRef path, llvm::StringRef bytes) {
-  std::error_code code;
-  llvm::raw_fd_ostream stream(path, code);
-  if (!code)
-    code = writeAll(stream, bytes);
-  return code ? fail("cannot write '" + path + "': " + code.message()) : 0;
-}
-
-/// Writes to a temporary file that takes the output's place when it is whole.
-static int writeOutput(llvm::StringRef path, llvm::StringRef bytes) {
-  if (path == "-") {
-    std::error_code code = writeAll(llvm::outs(), bytes);
-    return code ? fail("cannot write to standard output: " + code.message()) : 0;
-  }
-  // A device or pipe (/dev/null, /dev/stdout) cannot be replaced by a file.
-  llvm::sys::fs::file_status status;
-  if (!llvm::sys::fs::status(path, status) && llvm::sys::fs::is_other(status))
-    return writeInPlace(path, bytes);
-  llvm::Error error = llvm::writeToOutput(path, [&](llvm::raw_ostream &stream) {
-    // Checked before the file takes its place, so that a full disk costs nothing but the result.
-    return llvm::errorCodeToError(writeAll(llvm::cast<llvm::raw_fd_ostream>(stream), bytes));
-  });
-  if (error)
-    return fail("cannot write '" + path + "': " + llvm::toString(std::move(error)));
-  return 0;
-}
-
 /// Whether `path` holds anything but a module that was compiled before.
 static bool holdsOtherFile(llvm::StringRef path) {
   llvm::sys::fs::file_status status;
@@ -94,6 +59,8 @@ static bool holdsOtherFile(llvm::StringRef path) {
                         xc::ModuleHeader::kMagic, sizeof(xc::ModuleHeader::kMagic)));
 }
 
+static int report(llvm::Error error) { return error ? fail(llvm::toString(std::move(error))) : 0; }
+
 /// Finds out before the work whether its result can be written.
 static int checkOutput(const xc::CommandLine &command) {
   llvm::StringRef path = command.output;
@@ -101,17 +68,21 @@ static int checkOutput(const xc::CommandLine &command) {
     return 0;
   if (command.isOutputImplied && holdsOtherFile(path))
     return fail("'" + path + "' is there and no module; expected -o FILE to replace it");
-  llvm::sys::fs::file_status status;
-  std::error_code code = llvm::sys::fs::status(path, status);
-  if (!code && llvm::sys::fs::is_directory(status))
-    code = std::make_error_code(std::errc::is_a_directory);
-  else if (!code && llvm::sys::fs::is_other(status))
-    code = llvm::sys::fs::access(path, llvm::sys::fs::AccessMode::Write);
-  else if (auto file = llvm::sys::fs::TempFile::create(path + ".tmp%%%%%%%%"))
-    code = llvm::errorToErrorCode(file->discard());
-  else
-    code = llvm::errorToErrorCode(file.takeError());
-  return code ? fail("cannot write '" + path + "': " + code.message()) : 0;
+  return report(xc::checkWritable(path, /*mayBeDevice=*/true));
+}
+
+/// Likewise of the file of weights, which the module names, so that it can be read again.
+static int checkWeightsFile(const xc::CommandLine &command) {
+  llvm::StringRef path = command.externalWeights;
+  if (path.empty())
+    return 0;
+  for (llvm::StringRef other : {command.input, command.output}) {
+    bool isSame = other == path;
+    if (isSame || (!llvm::sys::fs::equivalent(other, path, isSame) && isSame))
+      return fail("expected a file of its own for --external-weights, got '" + path +
+                  "', which is the " + (other == command.input ? "input" : "output"));
+  }
+  return report(xc::checkWritable(path, /*mayBeDevice=*/false));
 }
 
 /// Whether what is written to |path| and to standard output ends up in one file or pipe.
@@ -293,6 +264,8 @@ static int compileFile(xc::CommandLine &command, MLIRContext &context, TimingSco
     return fail("expected an output that is not the input, got '" + command.output + "' for both");
   if (int code = checkOutput(command))
     return code;
+  if (int code = checkWeightsFile(command))
+    return code;
   std::string message;
   std::unique_ptr<llvm::MemoryBuffer> buffer = xc::readInputFile(command.input, message);
   if (!buffer)
@@ -362,11 +335,12 @@ static int compileFile(xc::CommandLine &command, MLIRContext &context, TimingSco
                       isStandardOutput(command.output) ? llvm::errs() : llvm::outs());
   }
   if (!command.externalWeights.empty())
-    if (llvm::Error error = xc::writeWeights(command.externalWeights, external))
-      return fail("cannot write '" + command.externalWeights +
-                  "': " + llvm::toString(std::move(error)));
-  if (int code =
-          writeOutput(command.output, isModuleFile ? *bytes : print(*module, command.emitBytecode)))
+    if (int code = report(xc::writeWeights(command.externalWeights, external)))
+      return code;
+  std::string printed = isModuleFile ? std::string() : print(*module, command.emitBytecode);
+  llvm::StringRef output = isModuleFile ? *bytes : printed;
+  if (int code = report(xc::writeOutputFile(command.output,
+                                            [&](llvm::raw_ostream &stream) { stream << output; })))
     return code;
   if (command.isOutputImplied)
     llvm::errs() << "wrote " << command.output << "\n";
