@@ -589,3 +589,11 @@ func.func @combine_dest(%p: memref<2x4x1x3x16xf32>, %l: memref<2x4x1x3xf32>, %q:
   kernel.attention_combine %p, %l into %q : memref<2x4x1x3x16xf32>, memref<2x4x1x3xf32> into memref<2x4x1x8xf16>
   return
 }
+
+// -----
+
+func.func @open_end_alone(%q: tensor<2x1x16xf16>, %k: tensor<2x30x16xf16>, %e: tensor<2x1x16xf16>) {
+  // expected-error @below {{expected an offset beside an open end}}
+  %r = kernel.attention %q, %k, %k causal open_end into %e scale = 1.0 : tensor<2x1x16xf16>, tensor<2x30x16xf16>, tensor<2x30x16xf16> into tensor<2x1x16xf16> -> tensor<2x1x16xf16>
+  return
+}
