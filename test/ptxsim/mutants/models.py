@@ -119,6 +119,10 @@ MODELS = [
     model("attention", ["1x2x64x32xf16", "1x2x64x32xf16", "1x2x64x32xf16"], "1x2x64x32xf16",
           "%r = array.attention %0, %1, %2 scale = 0.2 : (tensor<1x2x64x32xf16>, tensor<1x2x64x32xf16>, "
           "tensor<1x2x64x32xf16>) -> tensor<1x2x64x32xf16>", targets=("sm_80",)),
+    # More blocks of keys than there are stages, the last of which is not full.
+    model("attention_blocks", ["1x1x64x32xf16", "1x1x300x32xf16", "1x1x300x32xf16"], "1x1x64x32xf16",
+          "%r = array.attention %0, %1, %2 scale = 0.2 : (tensor<1x1x64x32xf16>, tensor<1x1x300x32xf16>, "
+          "tensor<1x1x300x32xf16>) -> tensor<1x1x64x32xf16>", targets=("sm_80",)),
     # More blocks of keys than stages, more tiles than a ring of queries holds, and keys that are hidden.
     model("attention_fused", ["1x280x140x16xf16", "1x280x260x16xf16", "1x280x260x16xf16"], "1x280x140x16xf16",
           "%r = array.attention %0, %1, %2 causal scale = 0.2 : (tensor<1x280x140x16xf16>, tensor<1x280x260x16xf16>, "
@@ -160,6 +164,8 @@ REDUNDANT = {
     ("conv_f16", "sm_90a", "main_k0_conv", 11): OUTPUTS,
     **{("attention", "sm_80", "main_k0_attention", number): BEHIND for number in (8, 9)},
     **{("attention", "sm_80", "main_k0_attention", number): DRAIN for number in (10, 11)},
+    **{("attention_blocks", "sm_80", "main_k0_attention", number): JOINED for number in (8, 12)},
+    **{("attention_blocks", "sm_80", "main_k0_attention", number): DRAIN for number in (14, 15)},
     ("matmul_splitk", "sm_80", "main_k1_reduce", 2): COLUMN_TREE,
     ("matmul_wgmma", "sm_90a", "main_k0_matmul", 14): LAST,
     ("matmul_wgmma_parts", "sm_90a", "main_k0_matmul", 10): LAST,
