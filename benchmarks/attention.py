@@ -99,7 +99,7 @@ def compile_one(args, work, number, key=None, values=None):
     pathlib.Path(f"{base}.mlir").write_text(mlir(work))
     command = [f"{args.build}/bin/xcompile", f"{base}.mlir", "-o", f"{base}.vmfb", f"--target={args.target}", "-j", "1", "--report=json"]
     if work["backward"]:
-        command.append("--gradient=main")
+        command.append("--gradient=main:0,1,2") # none of a bias
     if values:
         pathlib.Path(f"{base}.tuning").write_text(f"{key} = {config_text(values)}\n")
         command.append(f"--tuning={base}.tuning")
@@ -174,14 +174,14 @@ def reference(torch, work, q, k, v, bias):
     return torch.softmax(scores, -1) @ v[0, shared].float()
 
 
-def gradients(torch, work, q, k, v, cotangent):
+def gradients(torch, work, q, k, v, bias, cotangent):
     """Of the first key head of the first batch and its queries, in f32, one query head at a time."""
     each = work["h"] // work["g"]
     key, value = (t[0, :1].float().requires_grad_() for t in (k, v))
     found = []
     for head in range(each):
         query = q[0, head:head + 1].float().requires_grad_()
-        result = reference(torch, dict(work, h=1, g=1), query[None], key[None], value[None], None)
+        result = reference(torch, dict(work, h=1, g=1), query[None], key[None], value[None], bias)
         result.backward(cotangent[0, head:head + 1].float())
         found.append(query.grad)
     return torch.cat(found), key.grad, value.grad
@@ -192,6 +192,9 @@ def time_peers_backward(torch, work, sets, iterations):
     aten, scale = torch.ops.aten, work["d"] ** -0.5
     shared = work["h"] // work["g"]
     # These ops want as many heads of keys as of queries; torch repeats them, too.
+    bias = sets[0][3]
+    if bias is not None:
+        bias = bias.to(sets[0][0].dtype).expand(work["b"], work["h"], work["s"], work["k"])
     sets = [(q, k.repeat_interleave(shared, 1), v.repeat_interleave(shared, 1), g) for q, k, v, g in ((s[0], s[1], s[2], s[5]) for s in sets)]
 
     def cudnn(q, k, v):
@@ -209,8 +212,18 @@ def time_peers_backward(torch, work, sets, iterations):
         out, logsumexp, cum_q, cum_k, max_q, max_k, seed, offset, _ = saved
         return aten._scaled_dot_product_flash_attention_backward(g, q, k, v, out, logsumexp, cum_q, cum_k, max_q, max_k, 0.0, work["causal"], seed,
                                                                  offset, scale=scale)
+
+    def efficient(q, k, v):
+        return aten._scaled_dot_product_efficient_attention(q, k, v, bias, True, 0.0, work["causal"], scale=scale)
+
+    def efficient_backward(q, k, v, g, saved):
+        out, logsumexp, seed, offset = saved
+        return aten._scaled_dot_product_efficient_attention_backward(g, q, k, v, bias, out, logsumexp, seed, offset, 0.0, (True, True, True, False),
+                                                                     work["causal"], scale=scale)
+    # The first two get no bias.
+    peers = (("efficient", efficient, efficient_backward),) if work["bias"] else (("cuDNN", cudnn, cudnn_backward), ("flash", flash, flash_backward))
     times = {}
-    for name, forward, backward in (("cuDNN", cudnn, cudnn_backward), ("flash", flash, flash_backward)):
+    for name, forward, backward in peers:
         try:
             both = time_graph(torch, lambda values, _: backward(*values, forward(*values[:3])), sets, iterations)
             first = time_graph(torch, lambda values, _: forward(*values[:3]), sets, iterations)
@@ -287,7 +300,7 @@ def measure(torch, runtime, args, module, sets):
     microseconds = time(calls) if work["backward"] else forward
     q, k, v, bias, out, cotangent = sets[-1]
     if work["backward"]:
-        wanted = gradients(torch, work, q, k, v, cotangent)
+        wanted = gradients(torch, work, q, k, v, bias, cotangent)
         pairs = [(found[0, :part.shape[0]], part) for found, part in zip(results[-1], wanted)]
         missing = sum(int(torch.isnan(found).sum()) for found in results[-1])
     else:

@@ -43,6 +43,7 @@ struct ConvertAttention : OpConversionPattern<array::AttentionOp> {
         rewriter, loc, ValueRange(dests).getTypes(), adaptor.getQuery(), adaptor.getKey(),
         adaptor.getValue(), adaptor.getMask(), adaptor.getOffset(), adaptor.getSinks(), dests,
         op.getCausalAttr(), op.getWindowAttr(), op.getScaleAttr());
+    attention.setOpenEnd(op->hasAttr(array::kOpenEndAttr));
     SmallVector<Value> results;
     for (auto [value, result] : llvm::zip_equal(attention.getResults(), op.getResults()))
       results.push_back(castTo(rewriter, loc, value, storageType(result.getType())));

@@ -199,7 +199,25 @@ TEST_F(Hopper, OneWarpHasOtherRegisters) {
 
 TEST_F(Hopper, TooManyRegisters) {
   expectFault(FaultKind::IllegalInstruction, "setmaxnreg.inc.sync.aligned.u32 232",
-              "setmaxnreg.inc.sync.aligned.u32 248", "of a multiprocessor's 65536");
+              "setmaxnreg.inc.sync.aligned.u32 240",
+              "would have 66560 registers, of 64512 that the block has: 168 a thread");
+}
+
+TEST_F(Hopper, RegistersThatNobodyGivesUp) {
+  expectFault(FaultKind::IllegalInstruction, "  setmaxnreg.dec.sync.aligned.u32 40;\n", "",
+              "would have 80896 registers, of 64512");
+}
+
+TEST_F(Hopper, RegistersOfTwoBlocks) {
+  expectFault(FaultKind::IllegalInstruction, ".reqntid 384, 1, 1",
+              ".reqntid 384, 1, 1 .minnctapersm 2",
+              "would have 64512 registers, of 30720 that the block has: 80 a thread");
+}
+
+TEST_F(Hopper, RegistersThatTheKernelStates) {
+  expectFault(FaultKind::IllegalInstruction, ".reqntid 384, 1, 1",
+              ".reqntid 384, 1, 1 .maxnreg 160",
+              "would have 64512 registers, of 61440 that the block has: 160 a thread");
 }
 
 TEST_F(Hopper, DescriptorsOutsideOfSharedMemory) {

@@ -37,3 +37,16 @@ func.func @f(%x: tensor<4xf32>, %w: tensor<2xf32> {array.name = "w"}) -> (tensor
   %y = array.mul %x, %u : tensor<4xf32>
   return %y, %u : tensor<4xf32>, tensor<4xf32>
 }
+
+// -----
+
+// An added mask of attention: the op for gradients has none for it, and is there where nobody asks for that.
+// CHECK-LABEL: func.func @f_vjp(
+// CHECK-NOT:     array.attention_gradient
+// CHECK:         return
+// ONE-LABEL: func.func @f_vjp(
+// ONE:         array.attention_gradient %{{.*}} mask(%{{.*}} : tensor<5x7xf32>) scale = 5.000000e-01
+func.func @f(%q: tensor<2x5x8xf16> {array.name = "w"}, %k: tensor<2x7x8xf16>, %m: tensor<5x7xf32>) -> tensor<2x5x8xf16> {
+  %y = array.attention %q, %k, %k mask(%m : tensor<5x7xf32>) scale = 0.5 : (tensor<2x5x8xf16>, tensor<2x7x8xf16>, tensor<2x7x8xf16>) -> tensor<2x5x8xf16>
+  return %y : tensor<2x5x8xf16>
+}

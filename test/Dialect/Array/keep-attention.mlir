@@ -36,7 +36,6 @@ func.func @few(%q: tensor<2x4x1x64xf16>, %k: tensor<2x2x20x64xf16>, %p: tensor<9
 // BLOCKS-LABEL: func.func @others
 // BLOCKS:         array.attention %{{.*}} {array.whole} : (tensor<2x20x64xf32>
 // BLOCKS-NOT:     array.whole
-// BLOCKS-LABEL: func.func @extent
 // CHECK-LABEL: func.func @others
 // CHECK-NOT:     array.attention
 // CHECK-NOT:     array.paged_attention
@@ -51,17 +50,34 @@ func.func @others(%q: tensor<2x20x64xf32>, %d: tensor<2x20x?xf16>, %t: tensor<2x
 
 // -----
 
-// An extent in device memory has rules for simple ops only.
+// Of what is left whole only the number of keys may be an extent in device memory, and only where that is an offset: of few queries
+// that are causal, or one. What has known sizes is no matter of extents.
 // CHECK-LABEL: func.func @extent
+// CHECK:         array.attention {{.*}}array.whole{{.*}}tensor<2x4x1x64xf16>, tensor<2x2x?x64xf16>
+// CHECK:         array.attention {{.*}}causal scale {{.*}}array.whole
+// CHECK:         array.attention {{.*}}array.whole{{.*}}tensor<2x20x64xf16>, tensor<2x20x64xf16>
 // CHECK-NOT:     array.attention
-func.func @extent(%q: tensor<2x20x64xf16>, %k: tensor<2x30x64xf16>, %n: tensor<i64>) -> tensor<2x20x64xf16> {
-  %grown = array.set_extent %k, %n axis = 1 : (tensor<2x30x64xf16>, tensor<i64>) -> tensor<2x?x64xf16>
-  %r = array.attention %q, %grown, %grown scale = 0.125 : (tensor<2x20x64xf16>, tensor<2x?x64xf16>, tensor<2x?x64xf16>) -> tensor<2x20x64xf16>
-  return %r : tensor<2x20x64xf16>
+// BLOCKS-LABEL: func.func @extent
+// BLOCKS:         array.attention {{.*}}array.whole{{.*}}tensor<2x20x64xf16>
+// BLOCKS-NOT:     array.attention
+func.func @extent(%q: tensor<2x4x1x64xf16>, %t: tensor<2x4x3x64xf16>, %k: tensor<2x2x30x64xf16>, %o: tensor<i64>, %n: tensor<i64>, %m: tensor<2x20x64xf16>, %b: tensor<5x4x1x64xf16>)
+    -> (tensor<2x4x1x64xf16>, tensor<2x4x3x64xf16>, tensor<2x20x64xf16>, tensor<2x4x3x64xf16>, tensor<2x4x3x64xf16>, tensor<2x20x64xf16>, tensor<?x4x1x64xf16>) {
+  %grown = array.set_extent %k, %n axis = 2 : (tensor<2x2x30x64xf16>, tensor<i64>) -> tensor<2x2x?x64xf16>
+  %long = array.set_extent %m, %n axis = 1 : (tensor<2x20x64xf16>, tensor<i64>) -> tensor<2x?x64xf16>
+  %batch = array.set_extent %b, %n axis = 0 : (tensor<5x4x1x64xf16>, tensor<i64>) -> tensor<?x4x1x64xf16>
+  %r0 = array.attention %q, %grown, %grown scale = 0.125 : (tensor<2x4x1x64xf16>, tensor<2x2x?x64xf16>, tensor<2x2x?x64xf16>) -> tensor<2x4x1x64xf16>
+  %r1 = array.attention %t, %grown, %grown causal scale = 0.125 : (tensor<2x4x3x64xf16>, tensor<2x2x?x64xf16>, tensor<2x2x?x64xf16>) -> tensor<2x4x3x64xf16>
+  %r2 = array.attention %m, %m, %m scale = 0.125 : (tensor<2x20x64xf16>, tensor<2x20x64xf16>, tensor<2x20x64xf16>) -> tensor<2x20x64xf16>
+  %r3 = array.attention %t, %grown, %grown scale = 0.125 : (tensor<2x4x3x64xf16>, tensor<2x2x?x64xf16>, tensor<2x2x?x64xf16>) -> tensor<2x4x3x64xf16>
+  %r4 = array.attention %t, %grown, %grown causal offset(%o : tensor<i64>) scale = 0.125 : (tensor<2x4x3x64xf16>, tensor<2x2x?x64xf16>, tensor<2x2x?x64xf16>) -> tensor<2x4x3x64xf16>
+  %r5 = array.attention %m, %long, %long causal scale = 0.125 : (tensor<2x20x64xf16>, tensor<2x?x64xf16>, tensor<2x?x64xf16>) -> tensor<2x20x64xf16>
+  %r6 = array.attention %batch, %batch, %batch scale = 0.125 : (tensor<?x4x1x64xf16>, tensor<?x4x1x64xf16>, tensor<?x4x1x64xf16>) -> tensor<?x4x1x64xf16>
+  return %r0, %r1, %r2, %r3, %r4, %r5, %r6 : tensor<2x4x1x64xf16>, tensor<2x4x3x64xf16>, tensor<2x20x64xf16>, tensor<2x4x3x64xf16>, tensor<2x4x3x64xf16>, tensor<2x20x64xf16>, tensor<?x4x1x64xf16>
 }
 
 // -----
 
+// BLOCKS-LABEL: func.func @gradient(
 // The gradient takes the attention's logsumexp, and what sums of products of its result and the cotangent are.
 // CHECK-LABEL: func.func @gradient
 // CHECK:         %[[R:.*]], %[[L:.*]] = array.attention %{{.*}} causal logsumexp {{.*}}array.whole

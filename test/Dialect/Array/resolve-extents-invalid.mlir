@@ -250,3 +250,14 @@ func.func @places(%x: tensor<9xf32>, %g: tensor<7xf32>, %n: tensor<i64>) {
   %2 = array.select_and_scatter max, %0, %1 window = [3] : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
   return
 }
+
+// -----
+
+func.func @batch_of_attention(%q: tensor<5x4x1x64xf16>, %k: tensor<5x2x30x64xf16>, %n: tensor<i64>) {
+  // expected-note @+1 {{the extent comes from here}}
+  %0 = array.set_extent %q, %n axis = 0 : (tensor<5x4x1x64xf16>, tensor<i64>) -> tensor<?x4x1x64xf16>
+  %1 = array.set_extent %k, %n axis = 0 : (tensor<5x2x30x64xf16>, tensor<i64>) -> tensor<?x2x30x64xf16>
+  // expected-error @+1 {{'array.attention' op dim 0 of operand #0 has an extent in device memory, which it cannot take; array.pad_to_bound makes it an array of its bound}}
+  %2 = array.attention %0, %1, %1 scale = 0.125 {array.whole} : (tensor<?x4x1x64xf16>, tensor<?x2x30x64xf16>, tensor<?x2x30x64xf16>) -> tensor<?x4x1x64xf16>
+  return
+}

@@ -460,3 +460,20 @@ func.func @filter_window(%x: tensor<2x9x4xf32>, %w: tensor<5x4x4xf32>, %n: tenso
   %1 = array.conv %x, %0 dims = <[b, 0, f] x [0, i, o] -> [b, 0, f]> low = [0] high = [0] : (tensor<2x9x4xf32>, tensor<?x4x4xf32>) -> tensor<2x7x4xf32>
   return %1 : tensor<2x7x4xf32>
 }
+
+// -----
+
+// Attention that is whole reads the caches in place: the last query sees what is before the extent, which is an offset.
+
+// CHECK-LABEL: func.func @attention(
+// CHECK-DAG:     %[[N:.*]] = array.min
+// CHECK-DAG:     %[[Q:.*]] = array.constant dense<3> : tensor<i64>
+// CHECK:         %[[O:.*]] = array.sub %[[N]], %[[Q]] : tensor<i64>
+// CHECK-NOT:     array.select
+// CHECK:         array.attention %arg0, %arg1, %arg1 causal offset(%[[O]] : tensor<i64>) scale = 1.250000e-01 {array.open_end, array.whole}
+// CHECK-SAME:      (tensor<4x3x64xf16>, tensor<2x30x64xf16>, tensor<2x30x64xf16>) -> tensor<4x3x64xf16>
+func.func @attention(%q: tensor<4x3x64xf16>, %k: tensor<2x30x64xf16>, %n: tensor<i64>) -> tensor<4x3x64xf16> {
+  %0 = array.set_extent %k, %n axis = 1 : (tensor<2x30x64xf16>, tensor<i64>) -> tensor<2x?x64xf16>
+  %1 = array.attention %q, %0, %0 causal scale = 0.125 {array.whole} : (tensor<4x3x64xf16>, tensor<2x?x64xf16>, tensor<2x?x64xf16>) -> tensor<4x3x64xf16>
+  return %1 : tensor<4x3x64xf16>
+}

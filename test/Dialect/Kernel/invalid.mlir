@@ -456,9 +456,9 @@ func.func @attention_gradient_dest(%q: memref<2x4x16xf16>, %e: memref<2x4x8xf16>
 
 // -----
 
-func.func @attention_gradient_mask(%q: memref<2x4x16xf16>, %m: memref<4x4xf32>, %l: memref<2x4xf32>) {
-  // expected-error @below {{expected a mask of bytes that broadcasts to the scores, got 'memref<4x4xf32>'}}
-  kernel.attention_gradient %q, %q, %q, %q, %l, %l mask(%m : memref<4x4xf32>) into %q scale = 1.0 : memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4xf32>, memref<2x4xf32> into memref<2x4x16xf16>
+func.func @attention_gradient_mask(%q: memref<2x4x16xf16>, %m: memref<4x4xi32>, %l: memref<2x4xf32>) {
+  // expected-error @below {{expected a mask of floats or bytes that broadcasts to the scores, got 'memref<4x4xi32>'}}
+  kernel.attention_gradient %q, %q, %q, %q, %l, %l mask(%m : memref<4x4xi32>) into %q scale = 1.0 : memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4xf32>, memref<2x4xf32> into memref<2x4x16xf16>
   return
 }
 
@@ -587,5 +587,13 @@ func.func @combine_dests(%p: memref<2x4x1x3x16xf32>, %l: memref<2x4x1x3xf32>, %q
 func.func @combine_dest(%p: memref<2x4x1x3x16xf32>, %l: memref<2x4x1x3xf32>, %q: memref<2x4x1x8xf16>) {
   // expected-error @+1 {{expected destinations of the parts' vectors and of an f32 for each, got}}
   kernel.attention_combine %p, %l into %q : memref<2x4x1x3x16xf32>, memref<2x4x1x3xf32> into memref<2x4x1x8xf16>
+  return
+}
+
+// -----
+
+func.func @open_end_alone(%q: tensor<2x1x16xf16>, %k: tensor<2x30x16xf16>, %e: tensor<2x1x16xf16>) {
+  // expected-error @below {{expected an offset beside an open end}}
+  %r = kernel.attention %q, %k, %k causal open_end into %e scale = 1.0 : tensor<2x1x16xf16>, tensor<2x30x16xf16>, tensor<2x30x16xf16> into tensor<2x1x16xf16> -> tensor<2x1x16xf16>
   return
 }

@@ -75,6 +75,81 @@ def symbolic():
 """, steps, "sum")
 
 
+def extents():
+    """Caches that end at an extent: what lies behind it is NaN, or keys that would be seen."""
+    def text(q, k, clauses, more=""):
+        grown = k.replace("xKEYSx", "x?x")
+        k = k.replace("KEYS", str(CACHED))
+        sums = q[:q.rindex("x", 0, q.rindex("x"))] + "xf32>"
+        return f"""  func.func @NAME(%q: {q}, %ks: {k}, %vs: {k}, %n: tensor<i32>{more}) -> ({q}, {sums}) {{
+    %k = array.set_extent %ks, %n axis = 2 : ({k}, tensor<i32>) -> {grown}
+    %v = array.set_extent %vs, %n axis = 2 : ({k}, tensor<i32>) -> {grown}
+    %r, %l = array.attention %q, %k, %v {clauses} logsumexp scale = 0.25 : ({q}, {grown}, {grown}) -> {q}, {sums}
+    return %r, %l : {q}, {sums}
+  }}
+"""
+
+    def steps(q, k, counts, sinks=(), **reference):
+        for count in counts:
+            given = inputs("f16", q, k)
+            seen = [t.values[:, :, :count].copy() for t in given[1:]]
+            wanted = attend(given[0].values, *seen, 0.25, logsumexp=True, sinks=sinks[0].values if sinks else None, **reference)
+            given[1].values[:, :, count:] = 100 if count % 2 else np.nan
+            given[2].values[:, :, count:] = np.nan
+            yield Step([*given, Tensor("i32", np.int32(count)), *sinks], [("f16", wanted[0]), ("f32", wanted[1])])
+
+    CACHED, one, three, cache = 300, "tensor<2x4x1x32xf16>", "tensor<2x4x3x32xf16>", "tensor<2x2xKEYSx32xf16>"
+    shape = (2, 2, CACHED, 32)
+    yield Case("extent", text(one, cache, ""), list(steps((2, 4, 1, 32), shape, (0, 1, 16, 17, 299, CACHED))), "sum")
+    yield Case("extent_causal", text(three, cache, "causal"), list(steps((2, 4, 3, 32), shape, (0, 2, 3, 40, CACHED), causal=True)), "sum")
+    sinks = [Tensor("f32", [0.5, -1, 3, 0])]
+    yield Case("extent_window", text(three, cache, "causal window = 30 sinks(%s : tensor<4xf32>)", ", %s: tensor<4xf32>"),
+               list(steps((2, 4, 3, 32), shape, (1, 35, 200), sinks, causal=True, window=30)), "sum")
+    # Not of one offset: each query sees all keys before the extent.
+    yield Case("extent_all_seen", text(three, cache, ""), list(steps((2, 4, 3, 32), shape, (0, 2, 40))), "sum")
+    CACHED = 9000
+    yield Case("extent_long", text("tensor<1x4x1x16xf16>", "tensor<1x1xKEYSx16xf16>", ""),
+               list(steps((1, 4, 1, 16), (1, 1, CACHED, 16), (3, 5000))), "sum")
+    # A loop grows its caches in place.
+    head, cache, grown = "tensor<4x1x16xf16>", "tensor<2x12x16xf16>", "tensor<2x?x16xf16>"
+    carried = f"tensor<i32>, {head}, {grown}, {grown}"
+    yield Case("extent_loop", f"""  func.func @NAME(%q0: {head}, %ks: {cache}, %vs: {cache}, %had: tensor<i32>, %steps: tensor<i32>) -> ({head}, tensor<i32>) {{
+    %zero = array.constant dense<0> : tensor<i32>
+    %one = array.constant dense<1> : tensor<i32>
+    %k0 = array.set_extent %ks, %had axis = 1 : ({cache}, tensor<i32>) -> {grown}
+    %v0 = array.set_extent %vs, %had axis = 1 : ({cache}, tensor<i32>) -> {grown}
+    %r:4 = array.while %zero, %q0, %k0, %v0 : ({carried}) -> ({carried}) condition {{
+    ^bb0(%i: tensor<i32>, %q: {head}, %k: {grown}, %v: {grown}):
+      %more = array.compare lt, %i, %steps : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      array.yield %more : tensor<i1>
+    }} body {{
+    ^bb0(%i: tensor<i32>, %q: {head}, %k: {grown}, %v: {grown}):
+      %next = array.add %i, %one : tensor<i32>
+      %own = array.slice %q [0:2, :, :] : {head} -> tensor<2x1x16xf16>
+      %other = array.slice %q [2:4, :, :] : {head} -> tensor<2x1x16xf16>
+      %k1 = array.append %k, %own axis = 1 : ({grown}, tensor<2x1x16xf16>) -> {grown}
+      %v1 = array.append %v, %other axis = 1 : ({grown}, tensor<2x1x16xf16>) -> {grown}
+      %a = array.attention %q, %k1, %v1 scale = 0.5 : ({head}, {grown}, {grown}) -> {head}
+      array.yield %next, %a, %k1, %v1 : {carried}
+    }}
+    %n = array.extent %r#3, 1 : {grown} -> tensor<i32>
+    return %r#1, %n : {head}, tensor<i32>
+  }}
+""", [grow(had, turns) for had, turns in ((0, 5), (3, 9), (0, 0), (10, 6))], "sum")
+
+
+def grow(had, turns):
+    """A step of the loop: as many tokens as there is room for are remembered."""
+    q, k, v = inputs("f16", (4, 1, 16), (2, 12, 16))
+    token, keys, values = q.values, k.values[:, :had].copy(), v.values[:, :had].copy()
+    k.values[:, had:] = v.values[:, had:] = np.nan
+    for _ in range(turns):
+        if keys.shape[1] < 12:
+            keys, values = np.concatenate([keys, token[:2]], 1), np.concatenate([values, token[2:]], 1)
+        token = np.float16(attend(token, keys, values, 0.5)).astype(token.dtype)
+    return Step([q, k, v, Tensor("i32", np.int32(had)), Tensor("i32", np.int32(turns))], [("f16", token), ("i32", np.int32(keys.shape[1]))])
+
+
 def fusion():
     """Operands that are slices and transposed: of one product's columns, and of a cache with tokens before heads."""
     qkv, k, v = tensors.random("bf16", (2, 6 * 32), 1, -1, 1), *(tensors.random("bf16", (2, 70, 2, 32), i, -1, 1) for i in (2, 3))
@@ -148,5 +223,5 @@ def norms():
 
 
 def cases():
-    for make in (shapes, hidden_keys, masks, symbolic, fusion, paged, norms):
+    for make in (shapes, hidden_keys, masks, symbolic, extents, fusion, paged, norms):
         yield from make()

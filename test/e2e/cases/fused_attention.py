@@ -224,6 +224,10 @@ def gradients():
     offset = Tensor("i32", np.int32(-20))
     hidden = np.random.default_rng(7).random((2, 1, 70, 150)) < 0.5
     hidden[:, :, 2], hidden[:, :, :, 100:] = False, False
+    # Added masks, of which no gradient is asked for.
+    bias = tensors.random("f32", (4, 70, 150), 8, -2, 2)
+    infinite = Tensor("bf16", np.where(hidden, 0.5, -np.inf))
+    row = tensors.random("f16", (1, 150), 9, -2, 2)
     for name, dtype, q, k, width, options, more in (
             ("one_tile", "bf16", (1, 1, 128, 64), (1, 1, 128, 64), 64, "", {}),
             ("odd_lengths", "f16", (1, 2, 131, 64), (1, 2, 201, 64), 64, "", {}),
@@ -239,14 +243,19 @@ def gradients():
             ("window", "f16", (1, 1, 300, 32), (1, 1, 420, 32), 32, "causal window = 150", dict(causal=True, window=150)),
             ("narrow_window", "f16", (1, 2, 300, 32), (1, 2, 300, 32), 32, "causal window = 9", dict(causal=True, window=9)),
             ("offset", "bf16", (1, 1, 150, 32), (1, 1, 280, 32), 32, "causal", dict(causal=True, offset=-20)),
-            ("masked", "bf16", (2, 4, 70, 32), (2, 2, 150, 32), 32, "", dict(mask=hidden))):
+            ("masked", "bf16", (2, 4, 70, 32), (2, 2, 150, 32), 32, "", dict(mask=Tensor("i1", hidden))),
+            ("biased", "bf16", (2, 4, 70, 32), (2, 2, 150, 32), 32, "", dict(mask=bias)),
+            ("biased_wide", "f16", (2, 4, 70, 128), (2, 4, 150, 128), 128, "", dict(mask=bias)),
+            ("biased_infinite", "bf16", (2, 4, 70, 32), (2, 2, 150, 32), 32, "", dict(mask=infinite)),
+            ("biased_row", "f16", (2, 4, 70, 64), (2, 2, 150, 64), 64, "causal", dict(mask=row, causal=True))):
         v = (*k[:-1], width)
         given = inputs(dtype, q, k, v)
         cotangent = tensors.random(dtype, (*q[:-1], width), 11, -1, 1)
-        operands, clauses = list(given), options
-        if "mask" in more:
-            operands.append(Tensor("i1", hidden))
-            clauses = f"mask(%m : {operands[-1].mlir}) {clauses}"
+        operands, clauses, mask = list(given), options, more.pop("mask", None)
+        if mask:
+            operands.append(mask)
+            clauses = f"mask(%m : {mask.mlir}) {clauses}"
+            more["mask"] = mask.values
         if "offset" in more:
             operands.append(offset)
             clauses += " offset(%m : tensor<i32>)"
@@ -254,7 +263,7 @@ def gradients():
         text = function("", [(name, t.mlir) for name, t in zip(names, operands)], [("%r", cotangent.mlir)],
                         f"    %r = array.attention %q, %k, %v {clauses} scale = 0.25 : ({', '.join(t.mlir for t in given)}) -> {cotangent.mlir}")
         wanted = attention_gradients(*(t.values for t in given), cotangent.values, 0.25, **more)
-        yield Case(f"fused_gradient_{name}", text, [Step([*operands, cotangent], [(dtype, g) for g in wanted], "_vjp")], "model", gradients=("",))
+        yield Case(f"fused_gradient_{name}", text, [Step([*operands, cotangent], [(dtype, g) for g in wanted[:3]], "_vjp")], "model", gradients=(":0,1,2",))
 
 
 def written_gradients():

@@ -119,6 +119,15 @@ MODELS = [
     model("attention", ["1x2x64x32xf16", "1x2x64x32xf16", "1x2x64x32xf16"], "1x2x64x32xf16",
           "%r = array.attention %0, %1, %2 scale = 0.2 : (tensor<1x2x64x32xf16>, tensor<1x2x64x32xf16>, "
           "tensor<1x2x64x32xf16>) -> tensor<1x2x64x32xf16>", targets=("sm_80",)),
+    # More blocks of keys than there are stages, the last of which is not full.
+    model("attention_blocks", ["1x1x64x32xf16", "1x1x300x32xf16", "1x1x300x32xf16"], "1x1x64x32xf16",
+          "%r = array.attention %0, %1, %2 scale = 0.2 : (tensor<1x1x64x32xf16>, tensor<1x1x300x32xf16>, "
+          "tensor<1x1x300x32xf16>) -> tensor<1x1x64x32xf16>", targets=("sm_80",)),
+    # Gradients of keys and values go over several blocks of queries, those of queries over blocks of keys.
+    model("attention_gradient", ["1x1x200x32xf16", "1x1x64x32xf16", "1x1x64x32xf16", "1x1x200x32xf16"], "1x1x64x32xf16",
+          "%a, %r, %b = array.attention_gradient %0, %1, %2, %3 scale = 0.2 : (tensor<1x1x200x32xf16>, tensor<1x1x64x32xf16>, "
+          "tensor<1x1x64x32xf16>, tensor<1x1x200x32xf16>) -> tensor<1x1x200x32xf16>, tensor<1x1x64x32xf16>, tensor<1x1x64x32xf16>",
+          targets=("sm_80",)),
     # More blocks of keys than stages, more tiles than a ring of queries holds, and keys that are hidden.
     model("attention_fused", ["1x280x140x16xf16", "1x280x260x16xf16", "1x280x260x16xf16"], "1x280x140x16xf16",
           "%r = array.attention %0, %1, %2 causal scale = 0.2 : (tensor<1x280x140x16xf16>, tensor<1x280x260x16xf16>, "
@@ -160,6 +169,8 @@ REDUNDANT = {
     ("conv_f16", "sm_90a", "main_k0_conv", 11): OUTPUTS,
     **{("attention", "sm_80", "main_k0_attention", number): BEHIND for number in (8, 9)},
     **{("attention", "sm_80", "main_k0_attention", number): DRAIN for number in (10, 11)},
+    **{("attention_blocks", "sm_80", "main_k0_attention", number): JOINED for number in (8, 12)},
+    **{("attention_blocks", "sm_80", "main_k0_attention", number): DRAIN for number in (14, 15)},
     ("matmul_splitk", "sm_80", "main_k1_reduce", 2): COLUMN_TREE,
     ("matmul_wgmma", "sm_90a", "main_k0_matmul", 14): LAST,
     ("matmul_wgmma_parts", "sm_90a", "main_k0_matmul", 10): LAST,
@@ -170,6 +181,10 @@ REDUNDANT |= {("conv_wgmma_filter", "sm_90a", "main_k0_conv", number): reason
               for number, reason in ((10, LAST), (11, ONCE), (12, ONCE), (15, JOINED), (21, JOINED))}
 REDUNDANT |= {("conv_wgmma_filter", "sm_90a", "main_k1_reduce", 3): COLUMN_TREE}
 REDUNDANT |= {("depthwise_filter", target, "main_k1_reduce", number): COLUMN_TREE for target, number in (("sm_80", 2), ("sm_90a", 3))}
+REDUNDANT |= {("attention_gradient", "sm_80", kernel, number): reason
+              for kernel, numbers in (("main_k0_attention", {8: BEHIND, 9: BEHIND, 10: DRAIN, 11: DRAIN}),
+                                      ("main_k2_attention_gradient", {1: JOINED, 2: JOINED, 3: TWICE, 4: TWICE, 5: JOINED, 9: JOINED, 11: DRAIN, 12: DRAIN}))
+              for number, reason in numbers.items()}
 REDUNDANT |= {("matmul_wgmma_turns", "sm_90a", "main_k0_matmul", 3): TEAMS}
 REDUNDANT |= {("attention_fused", "sm_90a", "main_k0_attention", number): reason
               for number, reason in ((8, TURNS), (10, WRITTEN), (22, IMPLIED), (24, IMPLIED))}

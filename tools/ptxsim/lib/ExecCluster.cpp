@@ -217,14 +217,40 @@ static void execRegisters(Warp &warp, const Inst &inst, uint32_t mask) {
     return;
   }
   group.registers = count;
-  uint32_t total = 0;
-  for (const Warpgroup &other : block.warpgroups)
-    total += other.registers * 128;
-  uint32_t have = archLimits(block.launch->options.arch).registersPerSM;
-  if (total > have)
-    fail(warp, 0, inst,
-         "the warpgroups would have " + std::to_string(total) +
-             " registers, of a multiprocessor's " + std::to_string(have));
+}
+
+/// Registers of each thread when the block starts: what ptxas gives a kernel with setmaxnreg, as
+/// many as its blocks have room for.
+static uint32_t countLaunchRegisters(const Block &block, const Program &program) {
+  if (program.maxRegisters)
+    return program.maxRegisters / 8 * 8;
+  uint32_t blocks = std::max<uint32_t>(program.minBlocksPerSM, 1);
+  uint32_t most = archLimits(block.launch->options.arch).registersPerSM / (blocks * block.threads);
+  return std::min<uint32_t>(most, 255) / 8 * 8;
+}
+
+/// An increase waits until other warpgroups of the block have given up as many registers: for ever,
+/// if they do not.
+static bool checkRegisterPool(Block &block) {
+  uint32_t atLaunch = countLaunchRegisters(block, *block.warps[0].program);
+  uint32_t pool = atLaunch * block.threads, total = 0, grouped = 0;
+  const Warpgroup *largest = nullptr;
+  for (const Warpgroup &group : block.warpgroups) {
+    if (group.registers == 0)
+      continue;
+    total += group.registers * 128;
+    grouped += 128;
+    if (!largest || group.registers > largest->registers)
+      largest = &group;
+  }
+  total += (block.threads - grouped) * atLaunch;
+  if (!largest || total <= pool)
+    return true;
+  auto number = static_cast<size_t>(largest - block.warpgroups.data());
+  return fail(block.warps[number * 4], 0, *largest->registerSteps.back().first,
+              "the warpgroups would have " + std::to_string(total) + " registers, of " +
+                  std::to_string(pool) + " that the block has: " + std::to_string(atLaunch) +
+                  " a thread when it starts");
 }
 
 bool xc::ptxsim::finishWarpgroups(Block &block) {
@@ -242,7 +268,7 @@ bool xc::ptxsim::finishWarpgroups(Block &block) {
                     "only " + std::to_string(step.second) + " of the four warps of warpgroup " +
                         std::to_string(g) + " have executed this setmaxnreg");
   }
-  return true;
+  return checkRegisterPool(block);
 }
 
 static bool decodeSetMaxRegisters(InstDecoder &d) {

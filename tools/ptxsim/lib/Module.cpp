@@ -101,6 +101,8 @@ bool ModuleImpl::buildKernel(Function &function,
   if (!builder.build(function, impl->program))
     return false;
   builder.addPlaced(decoded);
+  impl->program.maxRegisters = function.maxRegisters;
+  impl->program.minBlocksPerSM = function.minBlocksPerSM;
   const Program &program = impl->program;
   Kernel kernel;
   KernelInfo &info = kernel.info_;

@@ -284,8 +284,9 @@ struct Program {
   std::vector<ExternCall> externs;
   std::vector<Constant> constants;
   std::vector<SpecialRow> specials;
-  uint32_t registerBytes = 0; // of one warp
-  uint32_t localBytes = 0;    // per thread
+  uint32_t registerBytes = 0;                    // of one warp
+  uint32_t maxRegisters = 0, minBlocksPerSM = 0; // .maxnreg and .minnctapersm; 0 = not given
+  uint32_t localBytes = 0;                       // per thread
   uint32_t paramBytes = 0;
   uint32_t staticShared = 0;
   uint32_t dynamicSharedOffset = 0;

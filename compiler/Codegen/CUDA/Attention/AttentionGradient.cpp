@@ -100,6 +100,11 @@ AttentionAttr AttentionGradientChooser::choose() {
     rows = 128;
   else if (vector > middle && keepsBounds)
     rows = 48;
+  // So do the addresses of a mask.
+  constexpr int64_t maskedColumns = 4096;
+  if (op.getMask())
+    rows = std::min<int64_t>(rows, (op.isOfKeys() ? 1 : 2) * maskedColumns /
+                                       static_cast<int64_t>(llvm::alignTo(vector, 64)));
   rows = std::min<int64_t>(rows, llvm::alignTo(other[other.size() - 2], 16));
   AttentionSchedule schedule = chooseGradientSchedule(op, warpgroups * tile::kWarpgroupRows, rows,
                                                       own[own.size() - 2], target);

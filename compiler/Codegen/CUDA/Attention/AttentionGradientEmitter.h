@@ -69,6 +69,13 @@ private:
   /// Powers of scores; 0 of what is hidden, where `hides` says that something may be (null: never).
   mlir::Value emitWeights(const Tile &tile, mlir::Value head, mlir::Value scores,
                           mlir::Value logsumexp, mlir::Value first, mlir::Value hides);
+  /// Scores as exponents of 2, with what is added to them.
+  mlir::Value addMask(const Tile &tile, mlir::Value head, mlir::Value scores, mlir::Value first);
+  bool isMaskAdded() {
+    return op.getMask() && mlir::isa<mlir::FloatType>(mlir::getElementTypeOrSelf(op.getMask()));
+  }
+  /// Whether a query and a key may not see each other wherever they are.
+  bool hidesAnywhere() { return op.getMask() && !isMaskAdded(); }
   mlir::Value isVisible(mlir::Value head, mlir::Value row, mlir::Value column);
   mlir::Value firstRow(const Tile &tile) {
     return index.add(tile.first, index.mul(warpgroup, tile::kWarpgroupRows));

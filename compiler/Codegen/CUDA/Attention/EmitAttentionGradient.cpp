@@ -199,7 +199,7 @@ Value AttentionGradientEmitter::isVisible(Value head, Value row, Value column) {
     if (window)
       visible = index.both(visible, index.isLess(index.sub(latest, index.constant(window)), key));
   }
-  if (!op.getMask())
+  if (!hidesAnywhere())
     return visible;
   Value stored = loadMask(op.getMask(), op.getQuery(), head, query, key);
   Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(stored.getType()));
@@ -207,9 +207,24 @@ Value AttentionGradientEmitter::isVisible(Value head, Value row, Value column) {
                     arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, stored, zero));
 }
 
+Value AttentionGradientEmitter::addMask(const Tile &tile, Value head, Value scores, Value first) {
+  double factor = op.getScale().convertToDouble() * kLog2E;
+  return mapAt(scoreType, scores, firstRow(tile), first, [&](ValueRange arguments) {
+    Value row = arguments[1], column = arguments[2];
+    Value stored =
+        loadMask(op.getMask(), op.getQuery(), head, ofKeys ? column : row, ofKeys ? row : column);
+    if (!stored.getType().isF32())
+      stored = arith::ExtFOp::create(builder, loc, builder.getF32Type(), stored);
+    Value score = arith::MulFOp::create(builder, loc, arguments[0], f32(factor));
+    return math::FmaOp::create(builder, loc, stored, f32(kLog2E), score).getResult();
+  });
+}
+
 Value AttentionGradientEmitter::emitWeights(const Tile &tile, Value head, Value scores,
                                             Value logsumexp, Value first, Value hides) {
-  double factor = op.getScale().convertToDouble() * kLog2E;
+  double factor = isMaskAdded() ? 1 : op.getScale().convertToDouble() * kLog2E;
+  if (isMaskAdded())
+    scores = addMask(tile, head, scores, first);
   Value weights = map(scoreType, {scores, logsumexp}, [&](ValueRange arguments) {
     Value negated = arith::NegFOp::create(builder, loc, arguments[1]);
     return exp2(math::FmaOp::create(builder, loc, arguments[0], f32(factor), negated));
@@ -220,7 +235,7 @@ Value AttentionGradientEmitter::emitWeights(const Tile &tile, Value head, Value 
       return arith::SelectOp::create(builder, loc, visible, arguments[0], f32(0)).getResult();
     })};
   };
-  if (op.getMask())
+  if (hidesAnywhere())
     return hide().front();
   return hides ? emitUnless(hides, weights, hide).front() : weights;
 }

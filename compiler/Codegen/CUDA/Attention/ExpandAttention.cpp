@@ -46,12 +46,30 @@ static Value restoreMask(OpBuilder &builder, Location loc, Value mask) {
   return e.compare(array::CompareDirection::Ne, mask, e.scalar(0, mask));
 }
 
+/// The values of `op`, with zeros in the place of those that not even the last query sees: a weight
+/// of 0 times NaN is not 0.
+static Value clearOpenEnd(OpBuilder &builder, kernel::AttentionOp op) {
+  array::ExpressionBuilder e(builder, op.getLoc());
+  auto type = cast<RankedTensorType>(op.getValue().getType());
+  int64_t length = type.getRank() - 2, queries = op.getQueryType().getDimSize(length);
+  Type element = builder.getI64Type();
+  auto column = RankedTensorType::get({type.getDimSize(length), 1}, element);
+  SmallVector<Value> sizes;
+  if (type.isDynamicDim(length))
+    sizes.push_back(tensor::DimOp::create(builder, op.getLoc(), op.getValue(), length));
+  Value place = e.make<array::IotaOp>(column, sizes, /*axis=*/0);
+  Value end = e.add(e.convert(op.getOffset(), element), e.integer(queries, element));
+  Value isSeen = e.compare(array::CompareDirection::Lt, place, end);
+  return e.select(isSeen, op.getValue(), e.scalar(0, op.getValue()));
+}
+
 /// Replaces `op` by the array op that it was.
 static void restore(kernel::AttentionOp op) {
   OpBuilder builder(op);
   Value mask = restoreMask(builder, op.getLoc(), op.getMask());
+  Value value = op.getOpenEnd() ? clearOpenEnd(builder, op) : op.getValue();
   auto attention = array::AttentionOp::create(
-      builder, op.getLoc(), op->getResultTypes(), op.getQuery(), op.getKey(), op.getValue(), mask,
+      builder, op.getLoc(), op->getResultTypes(), op.getQuery(), op.getKey(), value, mask,
       op.getOffset(), op.getSinks(), op.getCausalAttr(), op.getWindowAttr(),
       op.hasLogsumexp() ? builder.getUnitAttr() : UnitAttr(), op.getScaleAttr());
   op->replaceAllUsesWith(attention->getResults());
@@ -172,8 +190,10 @@ struct ExpandAttention final : impl::ExpandAttentionBase<ExpandAttention> {
     bool isAnyExpanded = decodeFewQueries(module);
     SmallVector<kernel::AttentionOp> ops;
     module.walk([&](kernel::AttentionOp op) {
-      if (!hasAttentionKernel(op, findTarget(op), wgmma) &&
-          !plan::getDispatchTarget(op).attendsInBlocks(op))
+      // Kernels for many queries multiply what is not seen by 0.
+      bool hasKernel = hasAttentionKernel(op, findTarget(op), wgmma) ||
+                       plan::getDispatchTarget(op).attendsInBlocks(op);
+      if (!hasKernel || op.getOpenEnd())
         ops.push_back(op);
     });
     SmallVector<kernel::AttentionGradientOp> gradients;

@@ -20,7 +20,7 @@ def Array_AttentionGradientOp
   let description = [{
     What `query`, `key` and `value` of an `array.attention` of the same operands and attributes get of
     `cotangent`, that of its result. It is what `--gradient` makes of attention of 16-bit floats without
-    sinks or an added mask; it is decomposed unless `-xc-array-keep-attention` leaves it whole.
+    sinks, or with an added mask that needs a gradient; it is decomposed unless `-xc-array-keep-attention` leaves it whole.
 
     `rows` are what a kernel needs of the attention itself, `[..., H, Q]` in `f32` each: its logsumexp, and
     the sums of products of its result and the cotangent over the vectors. Where they are not given, the
@@ -34,7 +34,8 @@ def Array_AttentionGradientOp
     ```
   }];
   let arguments = (ins Array_FloatTensor:$query, Array_FloatTensor:$key, Array_FloatTensor:$value,
-                       Array_FloatTensor:$cotangent, Optional<Array_TensorOf<I1>>:$mask,
+                       Array_FloatTensor:$cotangent, 
+                       Optional<Array_TensorOf<AnyTypeOf<[I1, F16, BF16, F32, F64], "truth value or float">>>:$mask,
                        Optional<Array_ScalarOf<AnyTypeOf<[I32, I64]>>>:$offset,
                        Optional<Array_TensorOf<F32>>:$logsumexp, Optional<Array_TensorOf<F32>>:$delta,
                        UnitAttr:$causal, OptionalAttr<I64Attr>:$window, F64Attr:$scale);

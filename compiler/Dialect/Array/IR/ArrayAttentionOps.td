@@ -11,7 +11,9 @@
 include "compiler/Dialect/Array/IR/ArrayBase.td"
 
 def Array_AttentionOp
-    : Array_InferredOp<"attention", [AttrSizedOperandSegments, Array_Decomposable, Array_Vjp]> {
+    : Array_InferredOp<"attention", [
+        AttrSizedOperandSegments, Array_Decomposable,
+        DeclareOpInterfaceMethods<ArrayVjpOpInterface, ["buildWantedVjp"]>]> {
   let summary = "Scaled dot-product attention";
   let description = [{
     As `mlx.fast.scaled_dot_product_attention`: `softmax(query * key^T * scale + mask) *

@@ -253,6 +253,8 @@ LogicalResult ArrayDialect::verifyOperationAttribute(Operation *op, NamedAttribu
   if (isa<AttentionOp, AttentionGradientOp, PagedAttentionOp>(op) &&
       attribute.getName() == kWholeAttr)
     return success();
+  if (isa<AttentionOp>(op) && attribute.getName() == kOpenEndAttr)
+    return success();
   if ((isa<AttentionOp, AttentionGradientOp>(op) && attribute.getName() == maxScoresAttr) ||
       (isa<SortOp>(op) && attribute.getName() == kLeastSizeAttr)) {
     auto number = dyn_cast<IntegerAttr>(attribute.getValue());

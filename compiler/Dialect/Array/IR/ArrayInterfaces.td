@@ -69,7 +69,18 @@ def ArrayVjpOpInterface : OpInterface<"ArrayVjpOpInterface"> {
         entry per operand, null where there is none.
       }],
       "::mlir::FailureOr<::llvm::SmallVector<::mlir::Value>>", "buildVjp",
-      (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$cotangents)>
+      (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$cotangents)>,
+    InterfaceMethod<
+      [{
+        The same where nobody asks for the cotangents of operands that `isWanted`
+        does not hold for: those may be null.
+      }],
+      "::mlir::FailureOr<::llvm::SmallVector<::mlir::Value>>", "buildWantedVjp",
+      (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$cotangents,
+           "::llvm::function_ref<bool(::mlir::Value)>":$isWanted),
+      /*methodBody=*/"", /*defaultImplementation=*/[{
+        return $_op.buildVjp(builder, cotangents);
+      }]>
   ];
 }
 

@@ -18,11 +18,11 @@ namespace xc::array {
 
 static constexpr StringLiteral kMaxScoresAttr = "array.max_scores";
 
-bool hasGradientOp(AttentionOp op, bool hasLogsumexpCotangent) {
+bool hasGradientOp(AttentionOp op, bool hasLogsumexpCotangent, bool isMaskWanted) {
   Type element = op.getQuery().getType().getElementType();
   bool isAdded = op.getMask() && !op.getMask().getType().getElementType().isInteger(1);
-  return (element.isF16() || element.isBF16()) && !hasLogsumexpCotangent && !isAdded &&
-         !op.getSinks();
+  return (element.isF16() || element.isBF16()) && !hasLogsumexpCotangent &&
+         !(isAdded && isMaskWanted) && !op.getSinks();
 }
 
 /// The attention that `op` is the gradient of. Nobody else hears of it, so that it can go again.

@@ -179,11 +179,12 @@ Value AttentionSteps::buildCausalMask() {
   if (in.offset) {
     offset = e.convert(in.offset, builder.getI64Type());
   } else {
-    OpFoldResult size = sizes.sub(sizes.size(in.key, batch + 1), sizes.size(in.query, batch + 1));
-    std::optional<int64_t> number = getConstantIntValue(size);
-    offset = number ? e.scalar(static_cast<double>(*number), query)
-                    : e.make<FromIndexOp>(RankedTensorType::get({}, builder.getI64Type()),
-                                          sizes.value(size));
+    // Data, since sizes are not negative: there may be fewer keys than queries.
+    Type element = builder.getI64Type();
+    int64_t queries = typeOf(in.query).getDimSize(batch + 1);
+    offset = ShapedType::isDynamic(queries) ? e.sub(e.sizeLess(in.key, batch + 1, 0, element),
+                                                    e.sizeLess(in.query, batch + 1, 0, element))
+                                            : e.sizeLess(in.key, batch + 1, queries, element);
   }
   Value latest = e.add(query, offset);
   Value isSeen = e.compare(CompareDirection::Le, key, latest);

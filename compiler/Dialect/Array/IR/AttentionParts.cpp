@@ -531,10 +531,16 @@ Values buildAttentionVjp(AttentionOp op, OpBuilder &builder, Value toResult, Val
 }
 
 FailureOr<Values> AttentionOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
+  return buildWantedVjp(builder, cotangents, [](Value) { return true; });
+}
+
+FailureOr<Values> AttentionOp::buildWantedVjp(OpBuilder &builder, ValueRange cotangents,
+                                              function_ref<bool(Value)> isWanted) {
   Value toResult = cotangents.front(), toLogsumexp = getLogsumexp() ? cotangents.back() : Value();
   if (!toResult)
     toResult = ExpressionBuilder(builder, getLoc()).zerosLike(getResult());
-  if (!hasGradientOp(*this, toLogsumexp != nullptr))
+  bool isMaskWanted = getMask() && isWanted(getMask());
+  if (!hasGradientOp(*this, toLogsumexp != nullptr, isMaskWanted))
     return buildAttentionVjp(*this, builder, toResult, toLogsumexp);
   auto gradient = AttentionGradientOp::create(builder, getOriginLoc(*this), getQuery(), getKey(),
                                               getValue(), toResult, getMask(), getOffset(),

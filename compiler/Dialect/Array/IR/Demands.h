@@ -23,6 +23,9 @@ namespace xc::array {
 /// On a composite that a target may have a kernel for: decomposition leaves it.
 inline constexpr llvm::StringLiteral kWholeAttr = "array.whole";
 
+/// On causal attention that is whole: keys and values that no query sees may be anything, NaN too.
+inline constexpr llvm::StringLiteral kOpenEndAttr = "array.open_end";
+
 /// Of an `array.sort`: how many elements its lines must have at least.
 inline constexpr llvm::StringLiteral kLeastSizeAttr = "array.least_size";
 

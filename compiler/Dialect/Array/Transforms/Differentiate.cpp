@@ -45,7 +45,8 @@ void FlowingCotangents::add(Value value, Value cotangent) {
     sum = tensor::CastOp::create(builder, location, value.getType(), sum);
 }
 
-LogicalResult pullBack(OpBuilder &builder, Operation *op, FlowingCotangents &cotangents) {
+LogicalResult pullBack(OpBuilder &builder, Operation *op, FlowingCotangents &cotangents,
+                       const llvm::DenseSet<Value> *dependent) {
   auto results =
       llvm::map_to_vector(op->getResults(), [&](Value value) { return cotangents.lookup(value); });
   bool isReached = llvm::any_of(results, [](Value value) { return !!value; });
@@ -57,7 +58,7 @@ LogicalResult pullBack(OpBuilder &builder, Operation *op, FlowingCotangents &cot
         tensor::CastOp::create(builder, op->getLoc(), cast.getSource().getType(), results.front()));
     return success();
   }
-  FailureOr<Values> operands = buildCotangents(builder, op, results);
+  FailureOr<Values> operands = buildCotangents(builder, op, results, dependent);
   if (failed(operands))
     return failure();
   for (auto [operand, cotangent] : llvm::zip_equal(op->getOperands(), *operands))
@@ -65,9 +66,11 @@ LogicalResult pullBack(OpBuilder &builder, Operation *op, FlowingCotangents &cot
   return success();
 }
 
-FailureOr<Values> buildCotangents(OpBuilder &builder, Operation *op, ValueRange cotangents) {
+FailureOr<Values> buildCotangents(OpBuilder &builder, Operation *op, ValueRange cotangents,
+                                  const llvm::DenseSet<Value> *dependent) {
   if (auto differentiable = dyn_cast<ArrayVjpOpInterface>(op)) {
-    FailureOr<Values> own = differentiable.buildVjp(builder, cotangents);
+    auto isWanted = [&](Value operand) { return !dependent || dependent->contains(operand); };
+    FailureOr<Values> own = differentiable.buildWantedVjp(builder, cotangents, isWanted);
     if (succeeded(own) && own->size() != op->getNumOperands())
       return op->emitOpError("expected its gradient to have ")
              << op->getNumOperands() << " parts, one for each operand, got " << own->size();
@@ -166,7 +169,7 @@ LogicalResult pullBackAll(OpBuilder &builder, ArrayRef<Operation *> ops,
       continue;
     }
     if ((op->getNumRegions() != 0 && !isa<ArrayVjpOpInterface>(op)) ||
-        failed(pullBack(builder, op, cotangents)))
+        failed(pullBack(builder, op, cotangents, &dependent)))
       return op->emitError() << "'" << op->getName() << "' has no gradient"
                              << explainNoGradient(op);
   }

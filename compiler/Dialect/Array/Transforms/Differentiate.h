@@ -17,8 +17,10 @@ namespace xc::array {
 /// Builds the cotangents of `op`'s operands at the builder's insertion point from those of its
 /// results, by the rules of `ArrayVjpOpInterface`: the op's own gradient, or that of its
 /// decomposition. Fails where there is neither.
+/// What is not in `dependent`, where that is given, needs none.
 mlir::FailureOr<llvm::SmallVector<mlir::Value>>
-buildCotangents(mlir::OpBuilder &builder, mlir::Operation *op, mlir::ValueRange cotangents);
+buildCotangents(mlir::OpBuilder &builder, mlir::Operation *op, mlir::ValueRange cotangents,
+                const llvm::DenseSet<mlir::Value> *dependent = nullptr);
 
 /// Sums of what flows back to each value.
 class FlowingCotangents {
@@ -40,7 +42,8 @@ private:
 /// Takes what flows back to the results of `op` on to its operands. Fails where `buildCotangents`
 /// does.
 mlir::LogicalResult pullBack(mlir::OpBuilder &builder, mlir::Operation *op,
-                             FlowingCotangents &cotangents);
+                             FlowingCotangents &cotangents,
+                             const llvm::DenseSet<mlir::Value> *dependent = nullptr);
 
 /// The same for an op whose result or operand has an extent; fails for all others.
 mlir::FailureOr<llvm::SmallVector<mlir::Value>>

@@ -12,6 +12,8 @@
 
 #include "compiler/Dialect/Array/Transforms/ExtentRules.h"
 
+#include "compiler/Dialect/Array/IR/Demands.h"
+
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -272,6 +274,33 @@ static LogicalResult resolveDotGeneral(BoundedValues &bounded, DotGeneralOp op) 
   return success();
 }
 
+/// Of attention that is left whole. The last query sees the keys before the extent, the one before
+/// it one key fewer: that is an offset, since causal attention reads no key that no query sees.
+static LogicalResult resolveAttention(BoundedValues &bounded, AttentionOp op) {
+  int64_t length = getRank(op.getKey()) - 2;
+  for (OpOperand &operand : op->getOpOperands()) {
+    bool hasKeys = operand.get() == op.getKey() || operand.get() == op.getValue();
+    for (auto [dim, extent] : llvm::enumerate(bounded.extentsOf(operand.get())))
+      if (extent && !(hasKeys && static_cast<int64_t>(dim) == length))
+        return bounded.refuse(op);
+  }
+  FailureOr<Value> extent = bounded.unify(op, {{1, length}, {2, length}});
+  if (failed(extent))
+    return failure();
+  ExpressionBuilder e = bounded.expressions(op);
+  int64_t queries = op.getQuery().getType().getDimSize(length);
+  Value offset = e.sub(*extent, e.integer(queries, getElementTypeOrSelf(extent->getType())));
+  OpBuilder &builder = bounded.builder;
+  auto rebuilt = AttentionOp::create(
+      builder, op.getLoc(), op->getResultTypes(), op.getQuery(), bounded.arrayOf(op.getKey()),
+      bounded.arrayOf(op.getValue()), op.getMask(), offset, op.getSinks(), builder.getUnitAttr(),
+      op.getWindowAttr(), op.getWithLogsumexpAttr(), op.getScaleAttr());
+  rebuilt->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  rebuilt->setAttr(kOpenEndAttr, builder.getUnitAttr());
+  bounded.defineAll(op, rebuilt);
+  return success();
+}
+
 //===----------------------------------------------------------------------===//
 // Which op has which rule
 //===----------------------------------------------------------------------===//
@@ -306,6 +335,7 @@ LogicalResult applyExtentRule(BoundedValues &bounded, Operation *op) {
       .Case([&](SearchSortedOp search) { return resolveSearchSorted(bounded, search); })
       .Case([&](MatMulOp product) { return resolveMatMul(bounded, product); })
       .Case([&](DotGeneralOp product) { return resolveDotGeneral(bounded, product); })
+      .Case([&](AttentionOp attention) { return resolveAttention(bounded, attention); })
       .Default([&](Operation *other) { return applyWindowRule(bounded, other); });
 }
 

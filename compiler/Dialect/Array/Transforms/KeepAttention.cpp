@@ -6,8 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Only types and sizes that are known decide, so that it is the same for all targets of a program.
-// Bounded dynamic dims have a rule for each simple op and none for attention: where there may be
-// some, it is taken apart.
+// In a program with bounded dynamic dims any dim that is not static may be one. Of attention as a
+// whole only the number of keys may, and only where each query sees as many of the last ones as its
+// place from the end says: -xc-array-resolve-extents makes that an offset.
 //
 // Attention of few queries has kernels on other targets than that of many, and so has a way of its
 // own to be asked for.
@@ -76,18 +77,41 @@ static void addRows(AttentionGradientOp gradient) {
   gradient.getDeltaMutable().assign(e.reduce(ReduceKind::Sum, products, last, /*keepdims=*/false));
 }
 
+static bool hasExtents(ModuleOp module) {
+  WalkResult result = module.walk([](Operation *op) {
+    return isa<SetExtentOp, CompressOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return result.wasInterrupted();
+}
+
+static bool hasKnownSizes(Operation *op) {
+  return llvm::all_of(op->getOperandTypes(),
+                      [](Type type) { return cast<RankedTensorType>(type).hasStaticShape(); });
+}
+
+/// Whether the number of keys may end at an extent, and nothing else.
+static bool mayEndEarly(AttentionOp op) {
+  int64_t length = op.getQuery().getType().getRank() - 2;
+  bool isSeenByLast = op.getCausal() || op.getQuery().getType().getDimSize(length) == 1;
+  if (op.getMask() || op.getOffset() || !isSeenByLast)
+    return false;
+  return llvm::all_of(op->getOperands(), [&](Value operand) {
+    auto shape = llvm::to_vector(cast<RankedTensorType>(operand.getType()).getShape());
+    if (operand == op.getKey() || operand == op.getValue())
+      shape[length] = 1;
+    return !ShapedType::isDynamicShape(shape);
+  });
+}
+
 namespace {
 
 struct KeepAttention final : impl::KeepAttentionBase<KeepAttention> {
   using KeepAttentionBase::KeepAttentionBase;
 
   void runOnOperation() override {
-    WalkResult extents = getOperation().walk([](Operation *op) {
-      return isa<SetExtentOp, CompressOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
-    });
-    if (extents.wasInterrupted())
-      return;
+    bool isBounded = hasExtents(getOperation());
     SmallVector<AttentionGradientOp> gradients;
+    // Gradients have no kernel that takes all sizes, as attention has.
     getOperation().walk([&](AttentionGradientOp op) {
       if (mayBeKernel(op) && hasKnownSizes(op))
         gradients.push_back(op);
@@ -99,22 +123,20 @@ struct KeepAttention final : impl::KeepAttentionBase<KeepAttention> {
       op->setAttr(kWholeAttr, builder.getUnitAttr());
     }
     getOperation().walk([&](AttentionOp op) {
-      if (mayBeKernel(op) || (blocks && mayBeBlocks(op)))
+      bool isResolved =
+          !isBounded || hasKnownSizes(op) || (isFew(op.getQuery().getType()) && mayEndEarly(op));
+      if (isResolved && (mayBeKernel(op) || (blocks && mayBeBlocks(op))))
         op->setAttr(kWholeAttr, builder.getUnitAttr());
     });
     getOperation().walk([&](PagedAttentionOp op) {
       RankedTensorType query = op.getQuery().getType();
-      if (few && hasVectors(query, op.getValues().getType()) && isFew(query))
+      bool isResolved = !isBounded || hasKnownSizes(op);
+      if (isResolved && few && hasVectors(query, op.getValues().getType()) && isFew(query))
         op->setAttr(kWholeAttr, builder.getUnitAttr());
     });
   }
 
 private:
-  /// Gradients have no kernel that takes all sizes, as attention has.
-  static bool hasKnownSizes(AttentionGradientOp op) {
-    return llvm::all_of(op->getOperandTypes(),
-                        [](Type type) { return cast<RankedTensorType>(type).hasStaticShape(); });
-  }
   static bool hasVectors(RankedTensorType query, RankedTensorType value) {
     Type element = query.getElementType();
     return (element.isF16() || element.isBF16()) &&

@@ -69,8 +69,9 @@ LogicalResult AttentionGradientOp::verify() {
   if (getMask()) {
     auto mask = cast<ShapedType>(getMask().getType());
     if (!mask.hasRank() || mask.getRank() > getQueryType().getRank() ||
-        !mask.getElementType().isInteger(8))
-      return emitOpError("expected a mask of bytes that broadcasts to the scores, got ") << mask;
+        !(isa<FloatType>(mask.getElementType()) || mask.getElementType().isInteger(8)))
+      return emitOpError("expected a mask of floats or bytes that broadcasts to the scores, got ")
+             << mask;
   }
   if ((getOffset() || getWindow()) && !getCausal())
     return emitOpError("expected 'causal' beside an offset or a window");

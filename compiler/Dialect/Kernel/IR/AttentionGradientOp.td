@@ -30,7 +30,7 @@ def Kernel_AttentionGradientOp
   let description = [{
     Of a `kernel.attention` of the same operands: what `query`, `key` and `value` get of `cotangent`, that of its result.
     `logsumexp` is its second result; `delta` the sum of products of its result and the cotangent over each vector: f32, `[..., H, Q]`.
-    With p = exp(scale * q * k - logsumexp), 0 where a key is hidden, and s = p * (cotangent * value - delta), the gradients are
+    With p = exp(scale * q * k + added mask - logsumexp), 0 where a key is hidden, and s = p * (cotangent * value - delta), the gradients are
     scale * s * k, scale * s^T * q and p^T * cotangent. p and s are rounded to the operands' type.
 
     One destination is the gradient of the queries, two are those of keys and values; an op with all three stands for both until the

@@ -70,6 +70,8 @@ static LogicalResult verifyDests(AttentionOp op) {
 LogicalResult AttentionOp::verify() {
   if (failed(verifyShapes(*this)) || failed(verifyDests(*this)) || failed(verifySeenKeys(*this)))
     return failure();
+  if (getOpenEnd() && !getOffset())
+    return emitOpError("expected an offset beside an open end");
   return verifyTensorsOrMemrefs(*this);
 }
 

@@ -140,3 +140,44 @@ module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
     return %r : tensor<2x8x1x64xf16>
   }
 }
+
+// -----
+
+// An open end: the kernel for few queries does not read what is behind; where there is none, zeros take the place of such values.
+// CHECK-LABEL: func.func @open_end
+// CHECK:         kernel.attention_decode {{.*}} offset
+module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @open_end(%q: tensor<8x1x64xf16>, %k: tensor<2x30x64xf16>, %o: tensor<i64>) -> tensor<8x1x64xf16> {
+    %e = tensor.empty() : tensor<8x1x64xf16>
+    %r = kernel.attention %q, %k, %k causal offset(%o : tensor<i64>) open_end into %e scale = 1.0 : tensor<8x1x64xf16>, tensor<2x30x64xf16>, tensor<2x30x64xf16> into tensor<8x1x64xf16> -> tensor<8x1x64xf16>
+    return %r : tensor<8x1x64xf16>
+  }
+}
+
+// -----
+
+// CHECK-LABEL: func.func @open_end_on_cpu
+// CHECK-SAME:    %{{.*}}: tensor<8x1x64xf16>, %{{.*}}: tensor<2x30x64xf16>, %[[V:[a-z0-9]*]]: tensor<2x30x64xf16>
+// CHECK-NOT:     kernel.attention
+// CHECK:         linalg.generic {{.*}}ins({{.*}}%[[V]]
+// CHECK:           arith.select
+module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+  func.func @open_end_on_cpu(%q: tensor<8x1x64xf16>, %k: tensor<2x30x64xf16>, %v: tensor<2x30x64xf16>, %o: tensor<i64>) -> tensor<8x1x64xf16> {
+    %e = tensor.empty() : tensor<8x1x64xf16>
+    %r = kernel.attention %q, %k, %v causal offset(%o : tensor<i64>) open_end into %e scale = 1.0 : tensor<8x1x64xf16>, tensor<2x30x64xf16>, tensor<2x30x64xf16> into tensor<8x1x64xf16> -> tensor<8x1x64xf16>
+    return %r : tensor<8x1x64xf16>
+  }
+}
+
+// -----
+
+// Many queries have a kernel, which multiplies such values by 0.
+// CHECK-LABEL: func.func @open_end_of_many
+// CHECK-NOT:     kernel.attention
+module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @open_end_of_many(%q: tensor<8x20x64xf16>, %k: tensor<2x30x64xf16>, %o: tensor<i64>) -> tensor<8x20x64xf16> {
+    %e = tensor.empty() : tensor<8x20x64xf16>
+    %r = kernel.attention %q, %k, %k causal offset(%o : tensor<i64>) open_end into %e scale = 1.0 : tensor<8x20x64xf16>, tensor<2x30x64xf16>, tensor<2x30x64xf16> into tensor<8x20x64xf16> -> tensor<8x20x64xf16>
+    return %r : tensor<8x20x64xf16>
+  }
+}
