@@ -298,7 +298,7 @@ bool ProductChooser::isStagedOutput(const Contraction &product) {
   std::string reason;
   SmallVector<Value> sizes = product.getSizes(points);
   return matchTiledOutput(product, result, sizes, points.index, reason) ||
-         (bytes == 2 && hasChunkedRows(product, result, sizes, points.index));
+         (bytes == 2 && getRowVector(product, result, sizes, points.index) > 0);
 }
 
 int64_t ProductChooser::getExpectedSize(ArrayRef<unsigned> dims, int64_t guess) {
