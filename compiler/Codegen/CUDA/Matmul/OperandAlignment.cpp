@@ -199,26 +199,45 @@ static ProductSize makeMMASize(linalg::ContractOp op, const MatmulProblem &probl
   return size;
 }
 
-/// The microseconds of the product on mma.sync, also in parts where it has few tiles.
-static double estimateInPlace(linalg::ContractOp op, const MatmulProblem &problem,
-                              const Target &target) {
+namespace {
+
+/// Microseconds of a product on mma.sync: as one, and in parts with the sum of their results.
+struct InPlaceTimes {
+  double whole, inParts = std::numeric_limits<double>::infinity();
+};
+
+} // namespace
+
+static InPlaceTimes estimateInPlace(linalg::ContractOp op, const MatmulProblem &problem,
+                                    const Target &target) {
   ProductSize size = makeMMASize(op, problem);
-  double whole = estimateBestMMATiles(target, size);
+  InPlaceTimes times{estimateBestMMATiles(target, size)};
   int64_t tiles = problem.batch * llvm::divideCeil(problem.m, kSmallestTile) *
                   llvm::divideCeil(problem.n, kSmallestTile);
   int64_t parts =
       std::min(target.multiprocessors / std::max<int64_t>(tiles, 1), problem.k / kShortestPart);
   if (parts < 2 || problem.k < kLongSum)
-    return whole;
+    return times;
   ProductSize part = size, rest = size;
   part.batch *= parts;
   part.k = problem.k / (parts * kStep) * kStep;
   rest.k = problem.k - parts * *part.k;
   double sumBytes = static_cast<double>(problem.m) * problem.n * part.batch * problem.outputBytes;
-  double time = estimateBestMMATiles(target, part) + kSumTime + sumBytes / kSumBytesPerMicrosecond;
+  // Threads load parts of rows that others are left over of.
+  part.isCopied &= *rest.k == 0;
+  times.inParts =
+      estimateBestMMATiles(target, part) + kSumTime + sumBytes / kSumBytesPerMicrosecond;
   if (*rest.k > 0)
-    time += estimateBestMMATiles(target, rest);
-  return std::min(whole, time);
+    times.inParts += estimateBestMMATiles(target, rest);
+  return times;
+}
+
+bool isSlowerInParts(linalg::ContractOp op, const Target &target) {
+  std::optional<MatmulProblem> problem = makeAlignedProblem(op);
+  if (!problem || problem->elementBytes == 1)
+    return false;
+  InPlaceTimes times = estimateInPlace(op, *problem, target);
+  return times.whole < times.inParts;
 }
 
 /// Nanoseconds that are saved by wgmma beside what multiplies the operands as they lie.
@@ -230,7 +249,8 @@ static double getSaved(linalg::ContractOp op, const Target &target) {
   SmallVector<WGMMAPlan> plans = rankWGMMAPlans(target, *problem);
   if (plans.empty())
     return 0;
-  return 1000 * (estimateInPlace(op, *problem, target) - plans.front().microseconds);
+  InPlaceTimes times = estimateInPlace(op, *problem, target);
+  return 1000 * (std::min(times.whole, times.inParts) - plans.front().microseconds);
 }
 
 SmallVector<OpOperand *> chooseOperandsToAlign(linalg::ContractOp op, const Target &target) {

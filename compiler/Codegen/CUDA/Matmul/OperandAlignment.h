@@ -30,6 +30,10 @@ bool hasAlignedOperands(mlir::linalg::ContractOp op);
 llvm::SmallVector<mlir::OpOperand *> chooseOperandsToAlign(mlir::linalg::ContractOp op,
                                                            const Target &target);
 
+/// True if mma.sync takes longer for parts of the sums of a product of known sizes, with what is
+/// left over of them and the sum of all, than for the product as it stands.
+bool isSlowerInParts(mlir::linalg::ContractOp op, const Target &target);
+
 } // namespace xc::cuda
 
 #endif // XC_CODEGEN_CUDA_MATMUL_OPERANDALIGNMENT_H

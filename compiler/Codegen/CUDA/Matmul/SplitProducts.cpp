@@ -196,7 +196,7 @@ static std::optional<ProductSplit> chooseParts(linalg::ContractOp op, const Targ
   if (problem && hasAlignedOperands(op))
     return choosePartsOnWGMMA(*dims, *problem, target);
   // Parts of what is copied anyway would be several copies.
-  if (problem && !chooseOperandsToAlign(op, target).empty())
+  if (problem && (!chooseOperandsToAlign(op, target).empty() || isSlowerInParts(op, target)))
     return std::nullopt;
   if (isPlain(op, target) && product(dims->k) > 0) {
     FMAProblem problem{};
