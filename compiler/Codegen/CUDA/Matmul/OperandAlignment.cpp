@@ -42,6 +42,8 @@ static constexpr double kCopyRate = 2000, kLaunchTime = 2000;
 /// Which sums are split for mma.sync (SplitProducts.cpp), and the microseconds of adding up.
 static constexpr int64_t kSmallestTile = 64, kLongSum = 2048, kShortestPart = 512, kStep = 64;
 static constexpr double kSumTime = 2, kSumBytesPerMicrosecond = 2e6;
+/// What mma.sync stores of rows of odd length, element by element, on an H100.
+static constexpr double kOddRowBytesPerMicrosecond = 4e5;
 
 static bool isHalf(linalg::ContractOp op) {
   return llvm::all_of(op.getDpsInputs(), [](Value operand) {
@@ -212,6 +214,10 @@ static InPlaceTimes estimateInPlace(linalg::ContractOp op, const MatmulProblem &
                                     const Target &target) {
   ProductSize size = makeMMASize(op, problem);
   InPlaceTimes times{estimateBestMMATiles(target, size)};
+  auto output = cast<RankedTensorType>(op.getDpsInits().front().getType());
+  if (output.getShape().back() % 2 != 0)
+    times.whole += static_cast<double>(problem.batch * problem.m * problem.n) *
+                   problem.outputBytes / kOddRowBytesPerMicrosecond;
   int64_t tiles = problem.batch * llvm::divideCeil(problem.m, kSmallestTile) *
                   llvm::divideCeil(problem.n, kSmallestTile);
   int64_t parts =
