@@ -72,10 +72,10 @@ def SplitReductions : Pass<"xc-cuda-split-reductions", "mlir::func::FuncOp"> {
 }
 
 def AlignOperands : Pass<"xc-cuda-align-operands", "mlir::func::FuncOp"> {
-  let summary = "Copy operands of large products into rows that the copy engine takes";
+  let summary = "Copy operands of products into rows that the copy engine takes";
   let description = [{
     Only for targets with wgmma. An operand of a `linalg.contract` of 16-bit floats, of f32 with `allow_tf32`, or of i8, whose rows are no
-    multiple of 16 bytes, is padded along them, and the product reads the first part of each row, where that should cost less than to do without wgmma. The length of
+    multiple of 16 bytes, is padded along them, and the product reads the first part of each row, where that should cost less than to do without wgmma: the models of both say so where all sizes are known. The length of
     its rows must be known; for other sizes that are not, what the choice of tiles takes them for stands. The option is that of `-xc-cuda-select-strategy`. No cleanup may follow before kernels are formed: it would fold the padding away. Example:
     ```mlir
     %c = linalg.contract ... ins(%a, %b : tensor<4097x4099xbf16>, tensor<4099x4096xbf16>) ...    // input

@@ -104,6 +104,26 @@ builtin.module @transposed attributes {plan.kernel, plan.target = #plan.target<"
 
 // -----
 
+// Many odd columns of narrow elements, which are moved one by one: squares of whole lines.
+// CHECK-LABEL: func.func @transposed_odd()
+// CHECK-SAME:    #cuda.transpose<threads = 512, tile = 64, vector = 1>
+builtin.module @transposed_odd attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @transposed_odd() {
+    %b0 = plan.binding 0 read align 64 : memref<9000x7001xf16>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<9000x7001xf16> to tensor<9000x7001xf16>
+    %e2 = tensor.empty() : tensor<7001x9000xf16>
+    %g3 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%t0 : tensor<9000x7001xf16>) outs(%e2 : tensor<7001x9000xf16>) {
+    ^bb0(%a: f16, %b: f16):
+      linalg.yield %a : f16
+    } -> tensor<7001x9000xf16>
+    %b1 = plan.binding 1 write align 64 : memref<7001x9000xf16>
+    bufferization.materialize_in_destination %g3 in restrict writable %b1 : (tensor<7001x9000xf16>, memref<7001x9000xf16>) -> ()
+    return
+  }
+}
+
+// -----
+
 // CHECK-LABEL: func.func @warp_per_row()
 // CHECK-SAME:    #cuda.row_reduction<threads = 32, rows = 4, vector = 4, chunks = 8>
 builtin.module @warp_per_row attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {

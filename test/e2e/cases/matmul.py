@@ -314,6 +314,19 @@ def symbolic_with_unaligned_rows():
                      ["tensor<?x1600xf16>", "tensor<?x1001xf16>"], ["tensor<1600x1001xf16>"])
 
 
+def unaligned_rows():
+    """Rows of two, four and eight bytes more than whole chunks: threads copy them so narrowly, or copies in wider rows are multiplied."""
+    for dtype, options in (("bf16", ""), ("f16", ""), ("f32", " allow_tf32")):
+        for m, k, n in ((70, 66, 130), (68, 36, 20), (67, 35, 33), (130, 706, 101)):
+            a, b = random(dtype, (m, k), 90), random(dtype, (k, n), 91)
+            if dtype == "f32": # no bits that rounding to TF32 would drop
+                a, b = coarse((m, k), 90), coarse((k, n), 91)
+            result, tag = a.values @ b.values, "_unaligned"
+            yield product(a, b, options, result, tag)
+            yield product(a, Tensor(dtype, b.values.T), " transpose_b" + options, result, tag + "_tb")
+            yield product(Tensor(dtype, a.values.T), b, " transpose_a" + options, result, tag + "_ta")
+
+
 def integers_of_few_rows():
     """Matrix times vector in integers, from either side and in all orders, and matrices of a few rows."""
     for dtype, out in (("i8", "i32"), ("u8", "u32"), ("i16", "i16"), ("i32", "i32"), ("i64", "i64")):
@@ -451,6 +464,6 @@ def groups():
 
 
 def cases():
-    for make in (sizes, layouts, symbolic_layouts, shared_sums, numbers_of_rows, batches, types, tensor_cores, operands_in_place, rounded_to_tf32, doubles_on_tensor_cores, bytes_on_tensor_cores, integers_of_few_rows, symbolic_with_unaligned_rows,
+    for make in (sizes, layouts, symbolic_layouts, shared_sums, numbers_of_rows, batches, types, tensor_cores, operands_in_place, rounded_to_tf32, doubles_on_tensor_cores, bytes_on_tensor_cores, integers_of_few_rows, symbolic_with_unaligned_rows, unaligned_rows,
                  warpgroups_of_other_widths, fused, constant_weights, groups):
         yield from make()

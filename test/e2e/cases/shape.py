@@ -59,6 +59,9 @@ def transposes():
     for dtype in ("i8", "bf16", "f64", "i1"):
         x = random(dtype, (17, 9), 6)
         yield case(f"transpose_{dtype}", x, x.values.T, f"array.transpose %0 permutation = [1, 0] : {x.mlir}", dtype)
+    # So many that squares of a GPU are large, which are not whole at the ends.
+    x = random("f16", (1027, 2113), 6)
+    yield case("transpose_many_odd", x, x.values.T, f"array.transpose %0 permutation = [1, 0] : {x.mlir}", "f16")
     x = random("f32", (40, 40), 6)
     yield simple("transpose_beside_its_inverse", [x], [("f32", x.values.T), ("f32", -x.values)],
                  f"""%r0 = array.transpose %0 permutation = [1, 0] : {x.mlir} -> {x.mlir}

@@ -82,16 +82,19 @@ static std::optional<Choice> chooseTranspose(const KernelInfo &kernel, PointEmit
   }
   for (const Access &input : transposed->inputs)
     bytes = std::max(bytes, getElementBytes(getElementTypeOrSelf(input.tensor)));
-  // Narrow elements are moved by words of 4 bytes. Large squares have more of them under way; small
-  // ones are more.
+  // Narrow elements are moved by words of 4 bytes, where their number is even. Large squares have
+  // more of them under way, and whole lines of elements that are moved one by one; small ones are
+  // more.
   int64_t vector = std::max<int64_t>(1, std::min<int64_t>(4 / bytes, divisor));
   int64_t tile = 32 * vector, threads = kBlockThreads;
+  constexpr int64_t kManyTiles = 16; // of which one that is not whole is little
   auto covers = [&](ArrayRef<unsigned> dims) {
     std::optional<int64_t> size = getSize(dims);
-    return size && *size % (tile * 2) == 0;
+    return size && (*size % (tile * 2) == 0 || *size >= kManyTiles * tile * 2);
   };
   std::optional<int64_t> count = getStaticCount(kernel, kernel.outputs.front().binding);
-  if (bytes == 4 && transposed->inputs.size() == 1 && covers(transposed->outerDims) &&
+  bool isMovedByElement = vector == 1 && bytes <= 4;
+  if (isMovedByElement && transposed->inputs.size() == 1 && covers(transposed->outerDims) &&
       covers(transposed->innerDims) &&
       *count / (4 * tile * tile) >= kernel.target->multiprocessors * int64_t(4)) {
     tile *= 2;

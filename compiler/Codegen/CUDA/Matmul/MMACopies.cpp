@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A tile is copied by cp.async where the operand is memory whose rows are 16-byte aligned. Where it
-// is computed by fused ops, or has other strides, threads load its elements into registers at the
-// start of a round and store them to shared memory before its barrier: the loads are under way
-// meanwhile.
+// A tile is copied by cp.async where the operand is memory whose rows are 4-byte aligned, by as
+// many bytes at a time as they are, up to 16. Where it is computed by fused ops, or has other
+// strides, threads load its elements into registers at the start of a round and store them to
+// shared memory before its barrier: the loads are under way meanwhile.
 //
 // Tiles keep the operand's own order. Lines are k values (in chunks of 16 bytes) of one row of A or
 // column of B, or the other way round; ldmatrix turns the latter around (.trans), but 16-bit
@@ -24,6 +24,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Matmul/MMAEmitter.h"
+#include "compiler/Codegen/CUDA/Matmul/MatmulTiles.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -42,8 +43,10 @@ MMAEmitter::Operand MMAEmitter::makeOperand(const Contraction::Side &side, int64
   operand.width = tile.getVectorWidth(side, operand.isTurned ? kPatch : chunk);
   if (isDouble() && binding && binding.getAlignment() < kChunkBytes)
     operand.width = 1;
-  operand.isAsync =
-      binding && (isDouble() || (operand.width == chunk && binding.getAlignment() >= kChunkBytes));
+  int64_t bytes = operand.width * elementBytes;
+  bool isAligned = binding && static_cast<int64_t>(binding.getAlignment()) >= bytes;
+  bool isWide = isAligned && !operand.isTurned && bytes >= kFewestCopiedBytes;
+  operand.isAsync = binding && (isDouble() || isWide);
   operand.rounds =
       getTileElements(operand) / (threads * (operand.isTurned ? kPatch * kPatch : operand.width));
   operand.buffer = frame.allocateShared(elementType, config.getStages() * getTileElements(operand));

@@ -95,7 +95,10 @@ static Step getStep(const Target &target, const MMAProblem &problem, const MMAPl
       problem.m % plan.tileM != 0 || problem.n % plan.tileN != 0 || problem.k % plan.tileK != 0;
   Step step;
   step.multiply = std::max(products, shared) + kStepOverlapLoss * std::min(products, shared);
-  step.checks = isRagged ? kCheckCycles * bytes / kVectorBytes / threads : 0;
+  // Narrow copies take as long as checked ones, whether they are checked or not.
+  bool isNarrow = problem.isCopied && problem.copyBytes < kVectorBytes;
+  double copies = bytes / (isNarrow ? problem.copyBytes : kVectorBytes) / threads;
+  step.checks = isRagged || isNarrow ? kCheckCycles * copies : 0;
   step.fetch = bytes / kL2BytesPerCycle;
   // Registers hold what is under way of one step only.
   step.arrival = kCopyLatency / (problem.isCopied ? std::max<int64_t>(1, plan.stages - 1) : 1);

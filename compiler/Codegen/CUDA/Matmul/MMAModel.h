@@ -17,6 +17,7 @@ struct MMAProblem {
   int64_t batch, m, n, k;
   int64_t elementBytes, outputBytes; // of operands and of results
   bool isCopied;                     // operands reach shared memory by cp.async, else by registers
+  int64_t copyBytes = 16;            // that each copy moves
 };
 
 /// The parameters of #cuda.matmul_mma.

@@ -45,18 +45,24 @@ static int64_t countBlocks(const MMATile &tile, const ProductSize &size) {
 /// True if a thread has the registers for what the product needs beside its sums.
 static bool fits(const MMATile &tile, const ProductSize &size) {
   // Fragments of f32 need more addresses, and so do checks.
-  bool isLarge = !size.isCopied || size.isDemanding || (size.isRagged && size.elementBytes == 4);
+  bool isLarge = !size.isCopied || size.hasNarrowCopies() || size.isDemanding ||
+                 (size.isRagged && size.elementBytes == 4);
   return !(tile.isTight && isLarge) && !(tile.isCrowded && size.elementBytes == 4) &&
          tile.n / tile.warpsN % size.partColumns == 0;
 }
 
-double estimateMMATiles(const Target &target, const ProductSize &size, MatmulMMAAttr config) {
+static double estimateTiles(const Target &target, const ProductSize &size, const MMAPlan &plan) {
   constexpr int64_t kGuess = 1024;
-  MMAProblem problem{size.batch,        size.m,           size.n,       size.k.value_or(kGuess),
-                     size.elementBytes, size.outputBytes, size.isCopied};
-  MMAPlan plan{config.getTileM(),  config.getTileN(),  config.getTileK(),
-               config.getWarpsM(), config.getWarpsN(), config.getStages()};
-  return estimateMMAPlan(target, problem, plan);
+  return estimateMMAPlan(target,
+                         {size.batch, size.m, size.n, size.k.value_or(kGuess), size.elementBytes,
+                          size.outputBytes, size.isCopied, size.copyBytes},
+                         plan);
+}
+
+double estimateMMATiles(const Target &target, const ProductSize &size, MatmulMMAAttr config) {
+  return estimateTiles(target, size,
+                       {config.getTileM(), config.getTileN(), config.getTileK(), config.getWarpsM(),
+                        config.getWarpsN(), config.getStages()});
 }
 
 /// The shortest step: one product of bytes, two of TF32.
@@ -64,8 +70,7 @@ static int64_t getFewestK(int64_t elementBytes) { return elementBytes == 1 ? 32 
 
 /// As many stages as leave room for the blocks that share a multiprocessor; shorter steps where not
 /// even two fit.
-static MatmulMMAAttr stage(MLIRContext *context, const Target &target, const ProductSize &size,
-                           const MMATile &tile) {
+static MMAPlan stage(const Target &target, const ProductSize &size, const MMATile &tile) {
   int64_t threads = 32 * tile.warpsM * tile.warpsN;
   int64_t resident = target.registersPerMultiprocessor / (threads * tile.registers);
   resident = std::min<int64_t>(resident,
@@ -74,7 +79,7 @@ static MatmulMMAAttr stage(MLIRContext *context, const Target &target, const Pro
                                    target.sharedPerMultiprocessor / std::max<int64_t>(resident, 1));
   // Of bytes that are loaded one by one no more than of wider elements.
   int64_t fewest = getFewestK(size.elementBytes);
-  int64_t tileK = (size.isCopied ? 128 : 64) / size.elementBytes;
+  int64_t tileK = (size.isCopied && !size.hasNarrowCopies() ? 128 : 64) / size.elementBytes;
   if (size.elementBytes == 1 && size.isScattered)
     tileK = fewest;
   auto stageBytes = [&] { return (tile.m + tile.n) * tileK * size.elementBytes; };
@@ -82,29 +87,42 @@ static MatmulMMAAttr stage(MLIRContext *context, const Target &target, const Pro
     tileK = fewest; // few elements under way, each of which has an address of two registers
   while (tileK > fewest && (2 * stageBytes() > room || (size.k && tileK / 2 >= *size.k)))
     tileK /= 2;
-  int64_t stages = std::clamp<int64_t>(room / stageBytes(), 2, 4);
+  int64_t most = size.hasNarrowCopies() ? 6 : 4;
+  int64_t stages = std::clamp<int64_t>(room / stageBytes(), 2, most);
   // Behind the one that is multiplied, no more than there are.
   if (size.k)
     stages = std::clamp<int64_t>(llvm::divideCeil(*size.k, tileK) + 1, 2, stages);
-  return MatmulMMAAttr::get(context, tile.m, tile.n, tileK, tile.warpsM, tile.warpsN, stages,
-                            /*part_steps=*/0);
+  return {tile.m, tile.n, tileK, tile.warpsM, tile.warpsN, stages};
 }
 
-MatmulMMAAttr chooseMMATiles(MLIRContext *context, const Target &target, const ProductSize &size) {
-  MatmulMMAAttr best;
-  double least = std::numeric_limits<double>::infinity();
+/// The tiles with the least predicted time, which is that, if any fit.
+static std::optional<std::pair<MMAPlan, double>> chooseTiles(const Target &target,
+                                                             const ProductSize &size) {
+  std::optional<std::pair<MMAPlan, double>> best;
   for (const MMATile &tile : kTiles) {
     if (!fits(tile, size))
       continue;
-    MatmulMMAAttr config = stage(context, target, size, tile);
+    MMAPlan plan = stage(target, size, tile);
     // Times are not told apart any better.
     constexpr double kSame = 0.99;
-    if (double time = estimateMMATiles(target, size, config); time < kSame * least) {
-      least = time;
-      best = config;
-    }
+    if (double time = estimateTiles(target, size, plan); !best || time < kSame * best->second)
+      best = {plan, time};
   }
   return best;
+}
+
+MatmulMMAAttr chooseMMATiles(MLIRContext *context, const Target &target, const ProductSize &size) {
+  std::optional<std::pair<MMAPlan, double>> best = chooseTiles(target, size);
+  if (!best)
+    return nullptr;
+  const MMAPlan &plan = best->first;
+  return MatmulMMAAttr::get(context, plan.tileM, plan.tileN, plan.tileK, plan.warpsM, plan.warpsN,
+                            plan.stages, /*part_steps=*/0);
+}
+
+double estimateBestMMATiles(const Target &target, const ProductSize &size) {
+  std::optional<std::pair<MMAPlan, double>> best = chooseTiles(target, size);
+  return best ? best->second : std::numeric_limits<double>::infinity();
 }
 
 std::string checkMMATiles(const Contraction &contraction, MatmulMMAAttr config) {

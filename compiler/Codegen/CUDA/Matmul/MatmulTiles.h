@@ -18,6 +18,9 @@
 
 namespace xc::cuda {
 
+/// What cp.async copies at least.
+inline constexpr int64_t kFewestCopiedBytes = 4;
+
 /// What the choice of tiles depends on.
 struct ProductSize {
   /// Extents of one product, and how many of them there are; a typical value where one is symbolic.
@@ -26,6 +29,8 @@ struct ProductSize {
   bool isRagged = false;
   /// Both operands go to shared memory by cp.async; else registers hold what is on its way.
   bool isCopied = false;
+  /// What each copy moves at a time.
+  int64_t copyBytes = 16;
   /// Indices are 64 bits wide.
   bool isWide = false;
   /// What follows the product needs registers of its own: it computes math functions, or stores
@@ -41,6 +46,9 @@ struct ProductSize {
   std::optional<int64_t> k = {};
   /// Of an element of the output.
   int64_t outputBytes = 4;
+
+  /// Copies are many, of less than 16 bytes each.
+  bool hasNarrowCopies() const { return isCopied && copyBytes < 16; }
 };
 
 /// The mma.sync tiles with the least predicted time; see MMAModel.h.
@@ -49,6 +57,9 @@ MatmulMMAAttr chooseMMATiles(mlir::MLIRContext *context, const Target &target,
 
 /// The microseconds that the product should take in tiles of `config`.
 double estimateMMATiles(const Target &target, const ProductSize &size, MatmulMMAAttr config);
+
+/// The microseconds of those with the least; infinite if none fit.
+double estimateBestMMATiles(const Target &target, const ProductSize &size);
 
 /// What products of the contraction's types and layouts need and `config` does not give; empty if
 /// nothing is missing.

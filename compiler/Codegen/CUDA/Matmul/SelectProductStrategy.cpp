@@ -298,7 +298,7 @@ bool ProductChooser::isStagedOutput(const Contraction &product) {
   std::string reason;
   SmallVector<Value> sizes = product.getSizes(points);
   return matchTiledOutput(product, result, sizes, points.index, reason) ||
-         (bytes == 2 && hasChunkedRows(product, result, sizes, points.index));
+         (bytes == 2 && getRowVector(product, result, sizes, points.index) > 0);
 }
 
 int64_t ProductChooser::getExpectedSize(ArrayRef<unsigned> dims, int64_t guess) {
@@ -501,15 +501,21 @@ ProductSize ProductChooser::makeMMASize() {
     ArrayRef<unsigned> inner = side.isKContiguous ? ArrayRef(contraction.k) : own;
     return side.isVectorizable ? getInnermostDivisor(points, contraction.group, inner) : 1;
   };
-  auto isCopied = [&](const Contraction::Side &side, ArrayRef<unsigned> own) {
+  // The bytes that cp.async moves of an operand at a time; 0 if it cannot.
+  auto getCopyBytes = [&](const Contraction::Side &side, ArrayRef<unsigned> own) -> int64_t {
     plan::BindingOp binding = side.getCopySource();
-    return binding && binding.getAlignment() >= kVectorBytes &&
-           (elementBytes > 1 || side.isKContiguous) &&
-           getWidth(side, own) >= kVectorBytes / elementBytes;
+    int64_t bytes = std::min(kVectorBytes, getWidth(side, own) * elementBytes);
+    bool isCopied = binding && static_cast<int64_t>(binding.getAlignment()) >= bytes &&
+                    bytes >= kFewestCopiedBytes && (elementBytes > 1 || side.isKContiguous);
+    return isCopied ? bytes : 0;
   };
   ProductSize size{batch.value_or(1), getExpectedRows(), getExpectedColumns()};
   size.isRagged = !m || !n || !k || *m % 256 != 0 || *n % 256 != 0 || *k % 64 != 0;
-  size.isCopied = isCopied(contraction.a, contraction.m) && isCopied(contraction.b, contraction.n);
+  int64_t copyBytes = std::min(getCopyBytes(contraction.a, contraction.m),
+                               getCopyBytes(contraction.b, contraction.n));
+  size.isCopied = copyBytes > 0;
+  if (size.isCopied)
+    size.copyBytes = copyBytes;
   size.isScattered =
       std::min(getWidth(contraction.a, contraction.m), getWidth(contraction.b, contraction.n)) < 4;
   size.elementBytes = elementBytes;

@@ -10,6 +10,7 @@
 #include "compiler/Codegen/CUDA/Matmul/DoubleMMAModel.h"
 #include "compiler/Codegen/CUDA/Matmul/FMAModel.h"
 #include "compiler/Codegen/CUDA/Matmul/MatmulModel.h"
+#include "compiler/Codegen/CUDA/Matmul/OperandAlignment.h"
 #include "compiler/Dialect/Array/IR/Sizes.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 
@@ -74,10 +75,6 @@ static bool isBytes(linalg::ContractOp op) {
                       [](Value operand) { return getElementTypeOrSelf(operand).isInteger(8); });
 }
 
-static int64_t getElementBytes(linalg::ContractOp op) {
-  return getElementTypeOrSelf(op.getDpsInputs().front()).getIntOrFloatBitWidth() / 8;
-}
-
 /// How long each of `parts` parts of `range` is, as a multiple of `step`.
 static int64_t getPartSize(int64_t range, int64_t parts, int64_t step) {
   return range / (parts * step) * step;
@@ -93,28 +90,6 @@ static bool isContiguous(AffineMap map, ArrayRef<unsigned> loops) {
 static double estimate(const Target &target, const MatmulProblem &problem) {
   SmallVector<WGMMAPlan> plans = rankWGMMAPlans(target, problem);
   return plans.empty() ? std::numeric_limits<double>::infinity() : plans.front().microseconds;
-}
-
-/// How the operands of the product come to wgmma; false if it does not take them as they lie.
-static bool placeFactors(linalg::ContractOp op, ArrayRef<unsigned> k, MatmulProblem &problem) {
-  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  problem.isKContiguousA = isContiguous(maps[0], k);
-  problem.isKContiguousB = isContiguous(maps[1], k);
-  // Rows of so narrow products are not copied to where they can be boxes.
-  for (Value operand : op.getDpsInputs())
-    if (cast<RankedTensorType>(operand.getType()).getShape().back() * problem.elementBytes %
-            kPartBytes !=
-        0)
-      return false;
-  // Other types than those of 16 bits lie across k only as operand A, or are transposed.
-  if (isHalf(op))
-    return true;
-  if (!problem.isKContiguousB) {
-    std::swap(problem.m, problem.n);
-    std::swap(problem.isKContiguousA, problem.isKContiguousB);
-  }
-  problem.turnsB = !problem.isKContiguousB;
-  return true;
 }
 
 /// Parts of products on wgmma: as many as make the product and their sum fastest, if any.
@@ -215,19 +190,14 @@ static std::optional<ProductSplit> chooseParts(linalg::ContractOp op, const Targ
       result = array::multiplyKnown({result, ranges[loop]});
     return result;
   };
-  bool isSignedBytes = isBytes(op) && op.getCast() == linalg::TypeFn::cast_signed;
-  if (target.hasWGMMA && (isHalf(op) || isRounded(op) || isSignedBytes)) {
-    MatmulProblem problem{};
-    problem.batch = product(dims->batch);
-    problem.m = product(dims->m);
-    problem.n = product(dims->n);
-    problem.k = product(dims->k);
-    problem.elementBytes = getElementBytes(op);
-    problem.outputBytes =
-        getElementTypeOrSelf(op.getDpsInits().front()).getIntOrFloatBitWidth() / 8;
-    if (placeFactors(op, dims->k, problem))
-      return choosePartsOnWGMMA(*dims, problem, target);
-  }
+  std::optional<MatmulProblem> problem;
+  if (target.hasWGMMA)
+    problem = makeAlignedProblem(op);
+  if (problem && hasAlignedOperands(op))
+    return choosePartsOnWGMMA(*dims, *problem, target);
+  // Parts of what is copied anyway would be several copies.
+  if (problem && (!chooseOperandsToAlign(op, target).empty() || isSlowerInParts(op, target)))
+    return std::nullopt;
   if (isPlain(op, target) && product(dims->k) > 0) {
     FMAProblem problem{};
     problem.batch = product(dims->batch);

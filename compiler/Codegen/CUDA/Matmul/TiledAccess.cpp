@@ -188,18 +188,23 @@ std::optional<TiledAccess> matchTiledOutput(const Contraction &contraction,
                           reason);
 }
 
-bool hasChunkedRows(const Contraction &contraction, const ReductionGroup::Result &result,
-                    ArrayRef<Value> sizes, IndexBuilder &index) {
+int64_t getRowVector(const Contraction &contraction, const ReductionGroup::Result &result,
+                     ArrayRef<Value> sizes, IndexBuilder &index) {
   plan::BindingOp binding = result.output.binding;
   auto type = cast<MemRefType>(binding.getMemory().getType());
-  int64_t chunk = kStrideBytes / getElementBytes(type.getElementType());
+  int64_t bytes = getElementBytes(type.getElementType());
   SmallVector<unsigned> columns = getLongLoops(contraction, TiledAccess::Group::N, sizes);
-  if (binding.getAlignment() < kStrideBytes || columns.empty() || result.coords.empty())
-    return false;
+  if (columns.empty() || result.coords.empty())
+    return 0;
   std::optional<Coord> inner = matchCoord(result.coords.back());
-  return inner && inner->dim && inner->dim.getPosition() == columns.back() && inner->step == 1 &&
-         inner->start % chunk == 0 && knownDivisor(sizes[columns.back()]) % chunk == 0 &&
-         knownDivisor(getExtents(binding, index).back()) % chunk == 0;
+  if (!inner || !inner->dim || inner->dim.getPosition() != columns.back() || inner->step != 1)
+    return 0;
+  auto aligned = std::min<int64_t>(binding.getAlignment(), kStrideBytes);
+  int64_t width = std::min({aligned / bytes, knownDivisor(sizes[columns.back()]),
+                            knownDivisor(getExtents(binding, index).back())});
+  while (width > 1 && inner->start % width != 0)
+    width /= 2;
+  return width;
 }
 
 Value getCopied(Operation *op, SmallVector<AffineExpr> &coords) {

@@ -52,10 +52,11 @@ std::optional<TiledAccess> matchTiledOutput(const Contraction &contraction,
                                             llvm::ArrayRef<mlir::Value> sizes, IndexBuilder &index,
                                             std::string &reason);
 
-/// True if rows of output `result` are runs of whole, aligned chunks of 16 bytes, wherever in
-/// memory the rows are: threads can then store chunks of them where boxes cannot.
-bool hasChunkedRows(const Contraction &contraction, const ReductionGroup::Result &result,
-                    llvm::ArrayRef<mlir::Value> sizes, IndexBuilder &index);
+/// The elements of the widest aligned vectors, of at most 16 bytes, that rows of output `result`
+/// are runs of, wherever in memory the rows are: threads can store those where boxes cannot be. 0
+/// if its rows do not run along columns of the product.
+int64_t getRowVector(const Contraction &contraction, const ReductionGroup::Result &result,
+                     llvm::ArrayRef<mlir::Value> sizes, IndexBuilder &index);
 
 /// That of an operand of the product; it may be a slice or a permutation of a tensor in memory.
 std::optional<TiledAccess> matchTiledOperand(const Contraction &contraction,

@@ -153,14 +153,14 @@ private:
   void storeRows(mlir::Value first, llvm::ArrayRef<mlir::Value> sums);
   /// The elements of 16 columns of the staging tile, from fragments of two rows.
   void stage(mlir::Value row, int64_t column, llvm::ArrayRef<mlir::Value> pairs);
-  /// All outputs through the staging tile, from where boxes or chunks leave.
+  /// All outputs through the staging tile, from where boxes or vectors leave.
   void storeStaged(mlir::Value warpgroup, mlir::Value place, llvm::ArrayRef<mlir::Value> sums);
   /// The outputs of `columns` columns from `first` on, and of 64 rows from `startM` on, in the
   /// staging tile from `stagingRow` on.
   void stageColumns(mlir::Value stagingRow, mlir::Value startM, int64_t first, int64_t columns,
                     mlir::Value sums);
   void storeBoxes(mlir::Value stagingRow, mlir::Value startM, int64_t first, int64_t columns);
-  void storeChunks(mlir::Value stagingRow, mlir::Value startM, int64_t first, int64_t columns);
+  void storeVectors(mlir::Value stagingRow, mlir::Value startM, int64_t first, int64_t columns);
 
   const KernelInfo &kernel;
   const Contraction &contraction;
@@ -178,7 +178,8 @@ private:
   int64_t rowsPerWarpgroup, ownColumns; // of the tile that this block stores
   llvm::SmallVector<Operand, 2> operands;
   bool inRegisters = false;          // operand A
-  std::optional<TiledAccess> output; // stored by boxes; where it is not, `staging` has chunks
+  std::optional<TiledAccess> output; // stored by boxes
+  int64_t rowVector = 0; // elements that threads store at a time where it is not, but is staged
   mlir::Value outputMap, outputTailMap, staging, ring, scratch;
   mlir::Value rank, firstStep, lastStep; // of this block in its cluster; of its share of k
   mlir::Value clusterRow, clusterColumn; // of this block in its cluster

@@ -14,9 +14,6 @@ namespace xc::cuda {
 
 using Group = TiledAccess::Group;
 
-/// What a thread stores at a time.
-static constexpr int64_t kChunkBytes = 16;
-
 static Value getPair(OpBuilder &builder, Location loc, Value sums, int64_t column, int64_t half) {
   auto type = cast<tile::AccumulatorType>(sums.getType());
   return tile::FragmentOp::create(builder, loc, VectorType::get(2, type.getElementType()), sums,
@@ -183,15 +180,16 @@ void WGMMAEmitter::storeBoxes(Value stagingRow, Value startM, int64_t first, int
   }
 }
 
-/// Neighbouring threads have neighbouring chunks of a row, whose lines memory then gets whole.
-void WGMMAEmitter::storeChunks(Value stagingRow, Value startM, int64_t first, int64_t columns) {
-  auto type = cast<tile::SharedType>(staging.getType());
-  int64_t width = kChunkBytes / type.getElementBytes(), perRow = columns / width;
-  auto chunkType = VectorType::get(width, type.getElementType());
-  for (int64_t chunk = 0; chunk < tile::kWarpgroupRows * perRow; chunk += tile::kWarpgroupThreads) {
-    Value number = index.add(threadInWarpgroup, chunk);
-    Value row = index.div(number, perRow), column = index.mul(index.rem(number, perRow), width);
-    Value values = tile::ReadElementsOp::create(builder, loc, chunkType, staging,
+/// Neighbouring threads have neighbouring vectors of a row, whose lines memory then gets whole.
+void WGMMAEmitter::storeVectors(Value stagingRow, Value startM, int64_t first, int64_t columns) {
+  Type elementType = cast<tile::SharedType>(staging.getType()).getElementType();
+  int64_t perRow = columns / rowVector;
+  Type type = rowVector == 1 ? elementType : VectorType::get(rowVector, elementType);
+  for (int64_t vector = 0; vector < tile::kWarpgroupRows * perRow;
+       vector += tile::kWarpgroupThreads) {
+    Value number = index.add(threadInWarpgroup, vector);
+    Value row = index.div(number, perRow), column = index.mul(index.rem(number, perRow), rowVector);
+    Value values = tile::ReadElementsOp::create(builder, loc, type, staging,
                                                 index.add(stagingRow, row), column);
     tile.storeOutput(index.add(startM, row), index.add(startColumn, index.add(column, first)),
                      values);
@@ -219,7 +217,7 @@ void WGMMAEmitter::storeStaged(Value warpgroup, Value place, ArrayRef<Value> sum
       if (output)
         points.emitIf(isLeader, [&] { storeBoxes(stagingRow, startM, first, columns); });
       else
-        storeChunks(stagingRow, startM, first, columns);
+        storeVectors(stagingRow, startM, first, columns);
     }
   }
 }

@@ -53,7 +53,37 @@ builtin.module @async attributes {plan.kernel, plan.target = #plan.target<"cuda"
 
 // -----
 
-// Rows that are not 16-byte aligned go through registers.
+// Rows of whole words are copied by as many bytes as they are aligned to.
+// CHECK-LABEL: func.func @narrow
+// CHECK-COUNT-4: nvvm.cp.async.shared.global {{.*}}, 4, cache =  ca
+// CHECK-COUNT-2: nvvm.cp.async.shared.global {{.*}}, 8, cache =  ca
+// CHECK:         nvvm.cp.async.commit.group
+// CHECK-NOT:     memref.load
+builtin.module @narrow attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @narrow() attributes {lowering_config = #cuda.matmul_mma<tile_m = 16, tile_n = 16, tile_k = 16, warps_m = 1, warps_n = 1, stages = 2>} {
+    %b0 = plan.binding 0 read align 64 : memref<33x130xbf16>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<33x130xbf16> to tensor<33x130xbf16>
+    %b1 = plan.binding 1 read align 64 : memref<130x12xbf16>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<130x12xbf16> to tensor<130x12xbf16>
+    %e4 = tensor.empty() : tensor<33x12xf32>
+    %cf4 = arith.constant 0.0 : f32
+    %f4 = linalg.fill ins(%cf4 : f32) outs(%e4 : tensor<33x12xf32>) -> tensor<33x12xf32>
+    %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<33x130xbf16>, tensor<130x12xbf16>) outs(%f4 : tensor<33x12xf32>) -> tensor<33x12xf32>
+    %e8 = tensor.empty() : tensor<33x12xbf16>
+    %g9 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%product : tensor<33x12xf32>) outs(%e8 : tensor<33x12xbf16>) {
+    ^bb0(%a: f32, %b: bf16):
+      %s = arith.truncf %a : f32 to bf16
+      linalg.yield %s : bf16
+    } -> tensor<33x12xbf16>
+    %b2 = plan.binding 2 write align 64 : memref<33x12xbf16>
+    bufferization.materialize_in_destination %g9 in restrict writable %b2 : (tensor<33x12xbf16>, memref<33x12xbf16>) -> ()
+    return
+  }
+}
+
+// -----
+
+// Rows of single elements of 16 bits go through registers.
 // CHECK-LABEL: func.func @unaligned
 // CHECK-NOT:     nvvm.cp.async.shared.global
 // CHECK:         scf.for

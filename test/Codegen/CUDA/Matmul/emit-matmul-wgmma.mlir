@@ -81,6 +81,36 @@ builtin.module @direct attributes {plan.kernel, plan.target = #plan.target<"cuda
 
 // -----
 
+// No box reaches rows of an odd length: threads store them from shared memory, neighbours beside neighbours.
+// CHECK-LABEL: func.func @odd_rows
+// CHECK:         %[[STAGING:.*]] = tile.alloc : <64x64xbf16>
+// CHECK:         tile.write_fragment %{{.*}} to %[[STAGING]]
+// CHECK:         %[[ONE:.*]] = tile.read_elements %[[STAGING]]{{.*}} -> bf16
+// CHECK:         memref.store %[[ONE]]
+builtin.module @odd_rows attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @odd_rows() attributes {lowering_config = #cuda.matmul_wgmma<tile_m = 64, tile_n = 64, tile_k = 64, warpgroups = 1, stages = 2, raster = 8, blocks = 1, split = 1>} {
+    %b0 = plan.binding 0 read align 64 : memref<100x64xbf16>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<100x64xbf16> to tensor<100x64xbf16>
+    %b1 = plan.binding 1 read align 64 : memref<101x64xbf16>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<101x64xbf16> to tensor<101x64xbf16>
+    %e = tensor.empty() : tensor<100x101xf32>
+    %zero = arith.constant 0.0 : f32
+    %init = linalg.fill ins(%zero : f32) outs(%e : tensor<100x101xf32>) -> tensor<100x101xf32>
+    %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (n, k)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<100x64xbf16>, tensor<101x64xbf16>) outs(%init : tensor<100x101xf32>) -> tensor<100x101xf32>
+    %e2 = tensor.empty() : tensor<100x101xbf16>
+    %narrow = linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m, n)>], iterator_types = ["parallel", "parallel"]} ins(%product : tensor<100x101xf32>) outs(%e2 : tensor<100x101xbf16>) {
+    ^bb0(%wide: f32, %out: bf16):
+      %rounded = arith.truncf %wide : f32 to bf16
+      linalg.yield %rounded : bf16
+    } -> tensor<100x101xbf16>
+    %b2 = plan.binding 2 write align 64 : memref<100x101xbf16>
+    bufferization.materialize_in_destination %narrow in restrict writable %b2 : (tensor<100x101xbf16>, memref<100x101xbf16>) -> ()
+    return
+  }
+}
+
+// -----
+
 // An operand A of five rows takes eight in shared memory, which wgmma reads for each eight of its own; those that no box brings are zero.
 // CHECK-LABEL: func.func @few_rows
 // CHECK:         tile.tensor_map %{{.*}} : memref<320xbf16> -> {{.*}}<5x64xbf16>

@@ -1,0 +1,286 @@
+//===- OperandAlignment.cpp - Which operands get aligned rows -------------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The copy engine takes rows whose distance is a multiple of 16 bytes. An operand whose rows are
+// not is brought to shared memory by threads, in few bytes at a time, and as often as there are
+// tiles of the other operand; and mma.sync multiplies it. Where all sizes are known, the models of
+// both strategies say which of these is faster: that, or a copy into wider rows and wgmma. Where
+// one is not, the product must have so many operations that the copy is worth it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CUDA/Matmul/OperandAlignment.h"
+
+#include "compiler/Codegen/CUDA/Matmul/MatmulTiles.h"
+#include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Dialect/Array/IR/Sizes.h"
+#include "compiler/Dialect/Plan/IR/PlanInitOps.h"
+#include "compiler/Dialect/Plan/IR/Products.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <limits>
+
+using namespace mlir;
+
+namespace xc::cuda {
+
+/// What distances of rows must be multiples of.
+static constexpr int64_t kRowBytes = 16;
+/// Nanoseconds that wgmma saves for each operation where sizes are not known: what it does in one
+/// and what replaces it does (700 and 330 TFLOP/s on an H200; mma.sync in TF32, and plain
+/// instructions for i8).
+static constexpr double kHalfGain = 1 / 330e3 - 1 / 700e3, kSingleGain = 1 / 165e3 - 1 / 350e3,
+                        kByteGain = 1 / 25e3 - 1 / 1200e3;
+/// Bytes a nanosecond of a copy, and the nanoseconds of another launch.
+static constexpr double kCopyRate = 2000, kLaunchTime = 2000;
+/// Which sums are split for mma.sync (SplitProducts.cpp), and the microseconds of adding up.
+static constexpr int64_t kSmallestTile = 64, kLongSum = 2048, kShortestPart = 512, kStep = 64;
+static constexpr double kSumTime = 2, kSumBytesPerMicrosecond = 2e6;
+/// What mma.sync stores of rows of odd length, element by element, on an H100.
+static constexpr double kOddRowBytesPerMicrosecond = 4e5;
+
+static bool isHalf(linalg::ContractOp op) {
+  return llvm::all_of(op.getDpsInputs(), [](Value operand) {
+    Type type = getElementTypeOrSelf(operand);
+    return type.isF16() || type.isBF16();
+  });
+}
+
+static bool isTF32(linalg::ContractOp op) {
+  return op->hasAttr(plan::kAllowTF32Attr) && llvm::all_of(op.getDpsInputs(), [](Value operand) {
+           return getElementTypeOrSelf(operand).isF32();
+         });
+}
+
+static bool isSignedBytes(linalg::ContractOp op) {
+  return op.getCast() == linalg::TypeFn::cast_signed &&
+         llvm::all_of(op.getDpsInputs(),
+                      [](Value operand) { return getElementTypeOrSelf(operand).isInteger(8); });
+}
+
+static int64_t getElementBytes(Value tensor) {
+  return getElementTypeOrSelf(tensor).getIntOrFloatBitWidth() / 8;
+}
+
+/// Nanoseconds an operation that wgmma saves; 0 if it does not know the types.
+static double getGain(linalg::ContractOp op) {
+  if (isHalf(op) && getElementTypeOrSelf(op.getDpsInputOperand(0)->get()) ==
+                        getElementTypeOrSelf(op.getDpsInputOperand(1)->get()))
+    return kHalfGain;
+  if (isTF32(op))
+    return kSingleGain;
+  return isSignedBytes(op) ? kByteGain : 0;
+}
+
+/// The sizes of the loops; symbolic ones are guessed as for the choice of tiles
+/// (SelectProductStrategy.cpp).
+static SmallVector<double> getSizes(linalg::ContractOp op) {
+  constexpr double outer = 4096, summed = 1024;
+  SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  SmallVector<double> sizes;
+  for (auto [dim, range] : llvm::enumerate(op.getStaticLoopRanges())) {
+    bool isBatch =
+        llvm::all_of(maps, [loop = dim](AffineMap map) { return map.isFunctionOfDim(loop); });
+    double guess = isBatch ? 1 : iterators[dim] == utils::IteratorType::reduction ? summed : outer;
+    sizes.push_back(ShapedType::isDynamic(range) ? guess : static_cast<double>(range));
+  }
+  return sizes;
+}
+
+static double countFlops(linalg::ContractOp op) {
+  double flops = 2;
+  for (double size : getSizes(op))
+    flops *= size;
+  return flops;
+}
+
+/// Bytes of the operand's rows; nothing if it has none, or they are of any length.
+static std::optional<int64_t> getRowBytes(Value operand) {
+  auto type = cast<RankedTensorType>(operand.getType());
+  if (type.getRank() < 2 || ShapedType::isDynamic(type.getShape().back()))
+    return std::nullopt;
+  return type.getShape().back() * getElementBytes(operand);
+}
+
+/// The bytes of the operand if its rows need other distances; 0 if they do not, or it has no rows.
+static double getUnalignedBytes(linalg::ContractOp op, OpOperand *operand) {
+  std::optional<int64_t> row = getRowBytes(operand->get());
+  if (!row || *row % kRowBytes == 0)
+    return 0;
+  SmallVector<double> sizes = getSizes(op);
+  auto bytes = static_cast<double>(getElementBytes(operand->get()));
+  for (AffineExpr expr : op.getMatchingIndexingMap(operand).getResults())
+    bytes *= sizes[cast<AffineDimExpr>(expr).getPosition()];
+  return bytes;
+}
+
+/// True if the last dim of `operand` is one of a sum.
+static bool runsAlongK(linalg::ContractOp op, OpOperand *operand) {
+  SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
+  auto last = dyn_cast<AffineDimExpr>(op.getMatchingIndexingMap(operand).getResults().back());
+  return !last || iterators[last.getPosition()] == utils::IteratorType::reduction;
+}
+
+/// Whether threads of the kernel transpose operand A, whose rows then need no alignment: wgmma
+/// takes 16 bits across k, other types only along it (see MatmulTile).
+static bool transposesA(linalg::ContractOp op) {
+  return !isHalf(op) && llvm::none_of(op.getDpsInputOperands(),
+                                      [&](OpOperand *operand) { return runsAlongK(op, operand); });
+}
+
+/// Whether `tensor` is a parameter, or computed of such once an instance.
+static bool isFixed(Value tensor) {
+  while (isa_and_present<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ExtractSliceOp>(
+      tensor.getDefiningOp()))
+    tensor = tensor.getDefiningOp()->getOperand(0);
+  return isa_and_present<array::ParameterOp, plan::PackedOp>(tensor.getDefiningOp());
+}
+
+std::optional<MatmulProblem> makeAlignedProblem(linalg::ContractOp op) {
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  FailureOr<linalg::ContractionDimensions> dims = linalg::inferContractionDims(op);
+  if (failed(dims) || getGain(op) == 0 || llvm::any_of(ranges, ShapedType::isDynamic))
+    return std::nullopt;
+  auto product = [&](ArrayRef<unsigned> loops) {
+    int64_t result = 1;
+    for (unsigned loop : loops)
+      result = array::multiplyKnown({result, ranges[loop]});
+    return result;
+  };
+  MatmulProblem problem{};
+  problem.batch = product(dims->batch);
+  problem.m = product(dims->m);
+  problem.n = product(dims->n);
+  problem.k = product(dims->k);
+  problem.elementBytes = getElementBytes(op.getDpsInputs().front());
+  problem.outputBytes = getElementBytes(op.getDpsInits().front());
+  problem.isKContiguousA = runsAlongK(op, op.getDpsInputOperand(0));
+  problem.isKContiguousB = runsAlongK(op, op.getDpsInputOperand(1));
+  // Other types than those of 16 bits lie across k only as operand A, or are transposed.
+  if (problem.elementBytes == 2)
+    return problem;
+  if (!problem.isKContiguousB) {
+    std::swap(problem.m, problem.n);
+    std::swap(problem.isKContiguousA, problem.isKContiguousB);
+  }
+  problem.turnsB = !problem.isKContiguousB;
+  return problem;
+}
+
+bool hasAlignedOperands(linalg::ContractOp op) {
+  return llvm::all_of(op.getDpsInputs(), [](Value operand) {
+    return cast<RankedTensorType>(operand.getType()).getShape().back() * getElementBytes(operand) %
+               kRowBytes ==
+           0;
+  });
+}
+
+/// The product as mma.sync sees it where its operands are in memory.
+static ProductSize makeMMASize(linalg::ContractOp op, const MatmulProblem &problem) {
+  ProductSize size{problem.batch, problem.m, problem.n};
+  size.elementBytes = problem.elementBytes;
+  size.outputBytes = problem.outputBytes;
+  size.k = problem.k;
+  size.isRagged = problem.m % 256 != 0 || problem.n % 256 != 0 || problem.k % 64 != 0;
+  size.isDemanding = problem.n % 2 != 0;
+  size.copyBytes = kRowBytes;
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    int64_t length = cast<RankedTensorType>(operand->get().getType()).getShape().back();
+    auto width = static_cast<int64_t>(length & -length); // its largest power of two
+    size.copyBytes = std::min(size.copyBytes, width * problem.elementBytes);
+    size.isScattered |= width < 4;
+  }
+  size.isCopied = size.copyBytes >= kFewestCopiedBytes;
+  return size;
+}
+
+namespace {
+
+/// Microseconds of a product on mma.sync: as one, and in parts with the sum of their results.
+struct InPlaceTimes {
+  double whole, inParts = std::numeric_limits<double>::infinity();
+};
+
+} // namespace
+
+static InPlaceTimes estimateInPlace(linalg::ContractOp op, const MatmulProblem &problem,
+                                    const Target &target) {
+  ProductSize size = makeMMASize(op, problem);
+  InPlaceTimes times{estimateBestMMATiles(target, size)};
+  auto output = cast<RankedTensorType>(op.getDpsInits().front().getType());
+  if (output.getShape().back() % 2 != 0)
+    times.whole += static_cast<double>(problem.batch * problem.m * problem.n) *
+                   problem.outputBytes / kOddRowBytesPerMicrosecond;
+  int64_t tiles = problem.batch * llvm::divideCeil(problem.m, kSmallestTile) *
+                  llvm::divideCeil(problem.n, kSmallestTile);
+  int64_t parts =
+      std::min(target.multiprocessors / std::max<int64_t>(tiles, 1), problem.k / kShortestPart);
+  if (parts < 2 || problem.k < kLongSum)
+    return times;
+  ProductSize part = size, rest = size;
+  part.batch *= parts;
+  part.k = problem.k / (parts * kStep) * kStep;
+  rest.k = problem.k - parts * *part.k;
+  double sumBytes = static_cast<double>(problem.m) * problem.n * part.batch * problem.outputBytes;
+  // Threads load parts of rows that others are left over of.
+  part.isCopied &= *rest.k == 0;
+  times.inParts =
+      estimateBestMMATiles(target, part) + kSumTime + sumBytes / kSumBytesPerMicrosecond;
+  if (*rest.k > 0)
+    times.inParts += estimateBestMMATiles(target, rest);
+  return times;
+}
+
+bool isSlowerInParts(linalg::ContractOp op, const Target &target) {
+  std::optional<MatmulProblem> problem = makeAlignedProblem(op);
+  if (!problem || problem->elementBytes == 1)
+    return false;
+  InPlaceTimes times = estimateInPlace(op, *problem, target);
+  return times.whole < times.inParts;
+}
+
+/// Nanoseconds that are saved by wgmma beside what multiplies the operands as they lie.
+static double getSaved(linalg::ContractOp op, const Target &target) {
+  std::optional<MatmulProblem> problem = makeAlignedProblem(op);
+  // Bytes whose model knows no patches are not compared.
+  if (!problem || problem->elementBytes == 1)
+    return countFlops(op) * getGain(op);
+  SmallVector<WGMMAPlan> plans = rankWGMMAPlans(target, *problem);
+  if (plans.empty())
+    return 0;
+  InPlaceTimes times = estimateInPlace(op, *problem, target);
+  return 1000 * (std::min(times.whole, times.inParts) - plans.front().microseconds);
+}
+
+SmallVector<OpOperand *> chooseOperandsToAlign(linalg::ContractOp op, const Target &target) {
+  if (!target.hasWGMMA || getGain(op) == 0)
+    return {};
+  auto operands = op.getDpsInputOperands();
+  if (transposesA(op)) {
+    // Words are transposed: four bytes, or one number of 32 bits; and only of known sizes.
+    std::optional<int64_t> row = getRowBytes(operands.front()->get());
+    if (llvm::is_contained(op.getStaticLoopRanges(), ShapedType::kDynamic) || !row || *row % 4 != 0)
+      return {};
+    operands.erase(operands.begin());
+  }
+  SmallVector<OpOperand *> found;
+  double cost = 0;
+  for (OpOperand *operand : operands)
+    if (double bytes = getUnalignedBytes(op, operand)) {
+      found.push_back(operand);
+      if (!isFixed(operand->get()))
+        cost += 2 * bytes / kCopyRate + kLaunchTime;
+    }
+  if (found.empty() || getSaved(op, target) < cost)
+    return {};
+  return found;
+}
+
+} // namespace xc::cuda

@@ -1,0 +1,39 @@
+//===- OperandAlignment.h - Which operands get aligned rows -----*- C++ -*-===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_CODEGEN_CUDA_MATMUL_OPERANDALIGNMENT_H
+#define XC_CODEGEN_CUDA_MATMUL_OPERANDALIGNMENT_H
+
+#include "compiler/Codegen/CUDA/Common/Targets.h"
+#include "compiler/Codegen/CUDA/Matmul/MatmulModel.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+#include <optional>
+
+namespace xc::cuda {
+
+/// The product as the model of wgmma sees it, with operands in rows that boxes can be copied of,
+/// whatever rows they have now. Nothing if a size is not known, or wgmma does not know the types.
+std::optional<MatmulProblem> makeAlignedProblem(mlir::linalg::ContractOp op);
+
+/// True if the rows of all operands begin at multiples of 16 bytes, so that wgmma takes them as
+/// they lie.
+bool hasAlignedOperands(mlir::linalg::ContractOp op);
+
+/// The operands whose rows are to be copied to where they begin at multiples of 16 bytes: all that
+/// keep the product from wgmma, where that is worth the copies.
+llvm::SmallVector<mlir::OpOperand *> chooseOperandsToAlign(mlir::linalg::ContractOp op,
+                                                           const Target &target);
+
+/// True if mma.sync takes longer for parts of the sums of a product of known sizes, with what is
+/// left over of them and the sum of all, than for the product as it stands.
+bool isSlowerInParts(mlir::linalg::ContractOp op, const Target &target);
+
+} // namespace xc::cuda
+
+#endif // XC_CODEGEN_CUDA_MATMUL_OPERANDALIGNMENT_H
