@@ -14,30 +14,12 @@ using namespace mlir;
 
 namespace xc::cpu {
 
-bool matchMultiplyAdd(linalg::GenericOp op, Operation *&multiply, Operation *&add) {
-  if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1)
-    return false;
-  add = op.getBody()->getTerminator()->getOperand(0).getDefiningOp();
-  if (!isa_and_nonnull<arith::AddFOp, arith::AddIOp>(add))
-    return false;
-  BlockArgument accumulator = op.getRegionOutputArgs()[0];
-  Value product = add->getOperand(0) == accumulator ? add->getOperand(1) : add->getOperand(0);
-  multiply = product.getDefiningOp();
-  if (!accumulator.hasOneUse() || *accumulator.user_begin() != add ||
-      !isa_and_nonnull<arith::MulFOp, arith::MulIOp>(multiply))
-    return false;
-  // Each operand is an input, through casts or not; the two are different inputs.
-  SmallVector<unsigned> inputs;
-  for (Value factor : multiply->getOperands()) {
-    while (Operation *cast = factor.getDefiningOp()) {
-      if (!isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncFOp, arith::TruncIOp,
-               arith::SIToFPOp, arith::UIToFPOp>(cast))
-        return false;
-      factor = cast->getOperand(0);
-    }
-    inputs.push_back(cast<BlockArgument>(factor).getArgNumber());
-  }
-  return (inputs[0] == 0 && inputs[1] == 1) || (inputs[0] == 1 && inputs[1] == 0);
+std::optional<plan::MultiplyAdd> matchMultiplyAdd(linalg::GenericOp op) {
+  std::optional<plan::MultiplyAdd> body = plan::matchMultiplyAdd(op);
+  if (!body || !body->hasOnlyCasts<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncFOp,
+                                   arith::TruncIOp, arith::SIToFPOp, arith::UIToFPOp>())
+    return std::nullopt;
+  return body;
 }
 
 /// |loops| in the order in which the results of |map| use them.
@@ -50,45 +32,24 @@ static void orderByUse(SmallVector<unsigned> &loops, AffineMap map) {
   loops = ordered;
 }
 
-/// Sorts the loops of |op| by the operands that use them.
-static FailureOr<ContractionLoops> assignLoops(linalg::GenericOp op, ArrayRef<AffineMap> maps) {
-  ContractionLoops loops;
-  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop) {
-    bool inLhs = maps[0].isFunctionOfDim(loop), inRhs = maps[1].isFunctionOfDim(loop);
-    bool inResult = maps[2].isFunctionOfDim(loop);
-    if (inResult && ((inLhs && inRhs) || (!inLhs && !inRhs && ranges[loop] == 1)))
-      loops.batch.push_back(loop);
-    else if (inResult && (inLhs || inRhs))
-      (inLhs ? loops.m : loops.n).push_back(loop);
-    else if (inLhs && inRhs)
-      loops.k.push_back(loop);
-    else
-      return failure();
-  }
-  return loops;
-}
-
 FailureOr<ContractionLoops> matchContraction(linalg::GenericOp op) {
-  Operation *multiply, *add;
-  if (!matchMultiplyAdd(op, multiply, add))
+  std::optional<plan::ProductLoops> roles = plan::matchProduct(op);
+  if (!roles || !matchMultiplyAdd(op) || roles->m.empty() || roles->n.empty() || roles->k.empty())
     return failure();
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   if (!maps[2].isProjectedPermutation())
     return failure();
-  FailureOr<ContractionLoops> loops = assignLoops(op, maps);
-  if (failed(loops) || loops->m.empty() || loops->n.empty() || loops->k.empty())
-    return failure();
+  ContractionLoops loops{*roles};
   // Lanes go along the columns, so these are what lies side by side in the result.
-  if (llvm::any_of(loops->m, [&](unsigned loop) {
+  if (llvm::any_of(loops.m, [&](unsigned loop) {
         return maps[2].getResults().back().isFunctionOfDim(loop);
       })) {
-    std::swap(loops->m, loops->n);
-    std::swap(loops->lhs, loops->rhs);
+    std::swap(loops.m, loops.n);
+    std::swap(loops.lhs, loops.rhs);
   }
-  orderByUse(loops->m, maps[2]);
-  orderByUse(loops->n, maps[2]);
-  orderByUse(loops->k, maps[loops->lhs]);
+  orderByUse(loops.m, maps[2]);
+  orderByUse(loops.n, maps[2]);
+  orderByUse(loops.k, maps[loops.lhs]);
   return loops;
 }
 

@@ -9,6 +9,8 @@
 #define XC_CODEGEN_CPU_CONTRACTION_H
 
 #include "compiler/Codegen/CPU/KernelAnalysis.h"
+#include "compiler/Dialect/Plan/IR/MultiplyAdd.h"
+#include "compiler/Dialect/Plan/IR/Products.h"
 
 namespace xc::cpu {
 
@@ -16,15 +18,12 @@ namespace xc::cpu {
 /// A role may have several loops, of which the last is the innermost. So a convolution is a
 /// product, too: its rows are positions of the result, and it reduces over taps of the filter and
 /// channels.
-struct ContractionLoops {
-  llvm::SmallVector<unsigned> batch, m, n, k;
+struct ContractionLoops : plan::ProductLoops {
   unsigned lhs = 0, rhs = 1; // which inputs of the op they are
 };
 
-/// Whether the body is acc + f(lhs) * g(rhs), where f and g are chains of casts; the product's
-/// operands are returned.
-bool matchMultiplyAdd(mlir::linalg::GenericOp op, mlir::Operation *&multiply,
-                      mlir::Operation *&add);
+/// The body of |op|, if it multiplies and adds after casts that a producer can do instead.
+std::optional<plan::MultiplyAdd> matchMultiplyAdd(mlir::linalg::GenericOp op);
 
 /// The roles of the loops of |op|, if it is a product. The last dim of the result belongs to the
 /// columns.

@@ -135,10 +135,10 @@ struct HoistFactorCasts final : OpRewritePattern<linalg::GenericOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {
-    Operation *multiply, *add;
-    if (!matchMultiplyAdd(op, multiply, add) || !op.hasPureTensorSemantics())
+    std::optional<plan::MultiplyAdd> body = matchMultiplyAdd(op);
+    if (!body)
       return rewriter.notifyMatchFailure(op, "not a product");
-    for (Value factor : multiply->getOperands()) {
+    for (Value factor : body->multiply->getOperands()) {
       SmallVector<Operation *> casts;
       Value source = factor;
       for (; Operation *cast = source.getDefiningOp(); source = cast->getOperand(0))
@@ -148,7 +148,7 @@ struct HoistFactorCasts final : OpRewritePattern<linalg::GenericOp> {
       auto argument = cast<BlockArgument>(source);
       Value operand = op.getDpsInputs()[argument.getArgNumber()];
       Value converted = convert(rewriter, op.getLoc(), operand, casts, factor.getType());
-      rebuild(rewriter, op, argument.getArgNumber(), converted, multiply, factor);
+      rebuild(rewriter, op, argument.getArgNumber(), converted, body->multiply, factor);
       return success();
     }
     return rewriter.notifyMatchFailure(op, "its operands are its inputs");

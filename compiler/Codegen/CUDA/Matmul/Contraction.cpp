@@ -10,6 +10,7 @@
 #include "compiler/Codegen/CUDA/Common/PointEmitter.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Dialect/Array/IR/Sizes.h"
+#include "compiler/Dialect/Plan/IR/MultiplyAdd.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 #include "compiler/Dialect/Plan/IR/Reductions.h"
 
@@ -19,38 +20,17 @@ using namespace mlir;
 
 namespace xc::cuda {
 
-/// Follows casts from `value` back to a block argument; the casts are returned in the order of
-/// execution.
-static BlockArgument traceCasts(Value value, SmallVector<Operation *> &casts) {
-  while (Operation *op = value.getDefiningOp()) {
-    if (!isa<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp, arith::SIToFPOp, arith::UIToFPOp>(op))
-      return nullptr;
-    casts.insert(casts.begin(), op);
-    value = op->getOperand(0);
-  }
-  return cast<BlockArgument>(value);
-}
-
+/// Fills in the sides and the type of sums; false if the body has another form, or other casts
+/// than kernels of products apply.
 static bool matchBody(linalg::LinalgOp op, Contraction &result) {
-  Operation *add = op.getBlock()->getTerminator()->getOperand(0).getDefiningOp();
-  if (!isa_and_nonnull<arith::AddFOp, arith::AddIOp>(add))
+  std::optional<plan::MultiplyAdd> body = plan::matchMultiplyAdd(op);
+  if (!body || !body->hasOnlyCasts<arith::ExtFOp, arith::ExtSIOp, arith::ExtUIOp, arith::SIToFPOp,
+                                   arith::UIToFPOp>())
     return false;
-  BlockArgument accumulator = op.getRegionOutputArgs().front();
-  Value product = add->getOperand(0) == accumulator ? add->getOperand(1) : add->getOperand(0);
-  Operation *mul = product.getDefiningOp();
-  if (!llvm::is_contained(add->getOperands(), Value(accumulator)) ||
-      !isa_and_nonnull<arith::MulFOp, arith::MulIOp>(mul))
-    return false;
-  result.accumulatorType = accumulator.getType();
-  for (Value factor : mul->getOperands()) {
-    SmallVector<Operation *> casts;
-    BlockArgument argument = traceCasts(factor, casts);
-    if (!argument || argument == accumulator)
-      return false;
-    OpOperand *operand = op.getMatchingOpOperand(argument);
-    (operand == &op->getOpOperand(0) ? result.a : result.b) = {operand, casts, false, false};
-  }
-  return result.a.operand && result.b.operand;
+  result.accumulatorType = op.getRegionOutputArgs().front().getType();
+  result.a = {op.getDpsInputOperand(0), body->casts[0], false, false};
+  result.b = {op.getDpsInputOperand(1), body->casts[1], false, false};
+  return true;
 }
 
 tensor::PadOp Contraction::Side::getZeroPadding() const {
@@ -359,7 +339,6 @@ FailureOr<Contraction> matchContraction(const KernelInfo &kernel, std::string &r
   Contraction result;
   result.group = *group;
   linalg::LinalgOp op = result.group.root;
-  result.a.operand = result.b.operand = nullptr;
   if (!matchBody(op, result)) {
     reason = "the body is not a multiplication and an addition";
     return failure();

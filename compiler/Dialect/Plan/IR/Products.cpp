@@ -6,41 +6,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Plan/IR/Products.h"
+#include "compiler/Dialect/Plan/IR/MultiplyAdd.h"
 #include "compiler/Dialect/Plan/IR/PartialSums.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 
 namespace xc::plan {
-
-/// True if the body is acc + f(a) * g(b), where f and g are chains of casts.
-static bool isMultiplyAdd(linalg::LinalgOp op) {
-  if (op.getNumDpsInputs() != 2 || op.getNumDpsInits() != 1 || !op.hasPureTensorSemantics())
-    return false;
-  Operation *add = op.getBlock()->getTerminator()->getOperand(0).getDefiningOp();
-  if (!isa_and_nonnull<arith::AddFOp, arith::AddIOp>(add))
-    return false;
-  Value accumulator = op.getRegionOutputArgs().front();
-  if (!llvm::is_contained(add->getOperands(), accumulator))
-    return false;
-  Operation *mul = add->getOperand(add->getOperand(0) == accumulator ? 1 : 0).getDefiningOp();
-  if (!isa_and_nonnull<arith::MulFOp, arith::MulIOp>(mul))
-    return false;
-  SmallVector<Value> factors;
-  for (Value factor : mul->getOperands()) {
-    while (Operation *cast = factor.getDefiningOp()) {
-      if (!isa<CastOpInterface>(cast))
-        return false;
-      factor = cast->getOperand(0);
-    }
-    factors.push_back(factor);
-  }
-  ArrayRef<BlockArgument> inputs = op.getRegionInputArgs();
-  return (factors[0] == inputs[0] && factors[1] == inputs[1]) ||
-         (factors[0] == inputs[1] && factors[1] == inputs[0]);
-}
 
 std::optional<PartialSums> getPartialSums(linalg::LinalgOp op) {
   if (op.getNumDpsInits() != 1 || op.getNumReductionLoops() == 0)
@@ -61,7 +34,7 @@ std::optional<PartialSums> getPartialSums(linalg::LinalgOp op) {
 }
 
 std::optional<ProductLoops> matchProduct(linalg::LinalgOp op) {
-  if (op.getNumReductionLoops() == 0 || !isMultiplyAdd(op))
+  if (op.getNumReductionLoops() == 0 || !matchMultiplyAdd(op))
     return std::nullopt;
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   if (getPartialSums(op))
