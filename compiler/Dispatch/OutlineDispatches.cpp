@@ -219,12 +219,27 @@ static void recordSizes(Operation *op, SymbolicDims &dims, const SymbolTable &sy
 
 namespace {
 
+/// One formula for sizes that requirements of a function say are equal, as a size of an input and
+/// what an op makes of another. Requirements hold before any kernel runs.
+class EqualSizes {
+public:
+  EqualSizes(func::FuncOp func, SymbolicDims &dims);
+
+  FormulaAttr lookup(FormulaAttr formula) const {
+    auto known = others.find(formula);
+    return known == others.end() ? formula : known->second;
+  }
+
+private:
+  llvm::DenseMap<FormulaAttr, FormulaAttr> others;
+};
+
 /// Makes one kernel and the dispatch that runs it.
 class Outliner {
 public:
-  Outliner(RegionOp region, SymbolicDims &dims, std::string name)
-      : region(region), dims(dims), name(std::move(name)), context(region.getContext()),
-        isCustom(getCustom(region)) {}
+  Outliner(RegionOp region, SymbolicDims &dims, const EqualSizes &equal, std::string name)
+      : region(region), dims(dims), equal(equal), name(std::move(name)),
+        context(region.getContext()), isCustom(getCustom(region)) {}
 
   LogicalResult run(SymbolTable &symbols);
 
@@ -246,6 +261,7 @@ private:
 
   RegionOp region;
   SymbolicDims &dims;
+  const EqualSizes &equal;
   std::string name;
   MLIRContext *context;
   /// Code that is there already gets its scalars as they are, constants too.
@@ -259,12 +275,31 @@ private:
   llvm::DenseMap<FormulaAttr, Value> scalarInKernel;
 };
 
+EqualSizes::EqualSizes(func::FuncOp func, SymbolicDims &dims) {
+  for (auto require : func.getBody().getOps<RequireOp>()) {
+    FailureOr<FormulaAttr> left = dims.getFormula(require.getLeft()),
+                           right = dims.getFormula(require.getRight());
+    if (require.getComparison() != Comparison::Equal || failed(left) || failed(right))
+      continue;
+    FormulaAttr from = lookup(*left), to = lookup(*right);
+    if (!from.asSymbol())
+      std::swap(from, to);
+    if (from == to || !from.asSymbol())
+      continue;
+    for (auto &[formula, other] : others)
+      if (other == from)
+        other = to;
+    others[from] = to;
+  }
+}
+
 LogicalResult Outliner::addScalar(FailureOr<FormulaAttr> formula, Location loc, bool evenConstant) {
   if (failed(formula))
     return emitError(
         loc, "expected a size that is a formula over the dynamic dims of the function's inputs");
-  if (evenConstant || !formula->isConstant())
-    scalars.insert({*formula, scalars.size()});
+  FormulaAttr size = isCustom ? *formula : equal.lookup(*formula);
+  if (evenConstant || !size.isConstant())
+    scalars.insert({size, scalars.size()});
   return success();
 }
 
@@ -352,9 +387,10 @@ Value Outliner::makeScalar(OpBuilder &builder, FormulaAttr formula, unsigned ord
 
 /// The kernel's value of a formula: a scalar or a constant.
 Value Outliner::makeIndex(OpBuilder &builder, FormulaAttr formula) {
-  if (Value scalar = scalarInKernel.lookup(formula))
+  FormulaAttr size = isCustom ? formula : equal.lookup(formula);
+  if (Value scalar = scalarInKernel.lookup(size))
     return scalar;
-  return arith::ConstantIndexOp::create(builder, region.getLoc(), *formula.asConstant());
+  return arith::ConstantIndexOp::create(builder, region.getLoc(), *size.asConstant());
 }
 
 Value Outliner::makeBinding(OpBuilder &builder, unsigned ordinal, Access access,
@@ -573,11 +609,12 @@ struct OutlineDispatches final : impl::OutlineDispatchesBase<OutlineDispatches> 
       recordSymbols(func, dims);
       if (failed(listRequirements(func, dims, chosen.contains(func))))
         return signalPassFailure();
+      EqualSizes equal(func, dims);
       unsigned next = 0;
       for (auto region : llvm::to_vector(func.getBody().getOps<RegionOp>())) {
         std::string name =
             makeIdentifier(func.getName()) + "_k" + std::to_string(next++) + "_" + describe(region);
-        if (failed(Outliner(region, dims, name).run(symbols)))
+        if (failed(Outliner(region, dims, equal, name).run(symbols)))
           return signalPassFailure();
       }
       // What only served the sizes of what has moved into kernels.

@@ -129,6 +129,30 @@ module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
     return %r : tensor<8xf32>
   }
 
+  // A size of an input that has to be what an op makes of another's is one scalar with that, beside the other size.
+  // CHECK-LABEL: func.func @equal_sizes(
+  // CHECK:         plan.require %{{.*}} equal %{{.*}}, "expected all but one"
+  // CHECK:         plan.dispatch @equal_sizes_k0{{.*}} scalars(%{{[a-z0-9_]+}}, %{{[a-z0-9_]+}}) -> (tensor<?xf32>)
+  func.func @equal_sizes(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+    %c0 = arith.constant 0 : index
+    %n = tensor.dim %x, %c0 : tensor<?xf32>
+    %m = tensor.dim %y, %c0 : tensor<?xf32>
+    %less = affine.apply affine_map<()[n] -> (n - 1)>()[%n]
+    plan.require %m equal %less, "expected all but one"
+    %r = plan.region -> (tensor<?xf32>) dims(%less) {
+      %part = tensor.extract_slice %x[1] [%less] [1] : tensor<?xf32> to tensor<?xf32>
+      %e = tensor.empty(%less) : tensor<?xf32>
+      %s = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel"]}
+          ins(%part, %y : tensor<?xf32>, tensor<?xf32>) outs(%e : tensor<?xf32>) {
+      ^bb0(%a: f32, %b: f32, %o: f32):
+        %t = arith.addf %a, %b : f32
+        linalg.yield %t : f32
+      } -> tensor<?xf32>
+      plan.yield %s : tensor<?xf32>
+    }
+    return %r : tensor<?xf32>
+  }
+
   // CHECK-LABEL: func.func @requires_are_formulas(
   // CHECK:         %[[F:.*]] = affine.apply
   // CHECK:         plan.require %[[F]] at_most %{{.*}}, "expected few"
