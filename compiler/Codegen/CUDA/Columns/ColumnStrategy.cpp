@@ -16,6 +16,7 @@
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/Strategy.h"
 #include "compiler/Codegen/CUDA/Window/WindowStrategy.h"
+#include "compiler/Dialect/Plan/IR/Reductions.h"
 
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
@@ -78,6 +79,10 @@ static Choice chooseColumns(const ReductionGroup &group, const KernelInfo &kerne
                          length = getStaticProduct(group.root, group.reductionDims);
   if (std::optional<Choice> choice = chooseHeldColumns(group, kernel, points, columns, length))
     return *choice;
+  // Blocks have one of the parts each, and what it leaves of a column.
+  int64_t parts = std::max<int64_t>(1, plan::countCyclicParts(group.root));
+  if (length)
+    length = llvm::divideCeil(*length, parts);
   MLIRContext *context = kernel.getFunction().getContext();
   int64_t vector =
       std::min(getVectorWidth(kernel), getInnermostDivisor(points, group, group.parallelDims));
@@ -85,7 +90,9 @@ static Choice chooseColumns(const ReductionGroup &group, const KernelInfo &kerne
   // read whole sectors of 32 bytes, and 4 do with vectors.
   int64_t threads = 32, rows = length && *length >= kTallColumn ? 16 : 8,
           multiprocessors = kernel.target->multiprocessors;
-  auto countBlocks = [&]() -> int64_t { return llvm::divideCeil(*columns, threads * vector); };
+  auto countBlocks = [&]() -> int64_t {
+    return parts * llvm::divideCeil(*columns, threads * vector); // in range: of elements in memory
+  };
   // Most multiprocessors are enough for long columns. Of short ones a thread reads but a few
   // elements, and what counts is how many it waits for at a time.
   constexpr int64_t shortColumn = 512;
