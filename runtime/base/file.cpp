@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cinttypes>
+#include <climits>
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
@@ -115,6 +116,29 @@ Status OutputFile::report(const char *what, int error) const {
       "cannot %s '%.*s': %s", what, printLength(path.view()), path.c_str(), strerror(error));
 }
 
+/// A file takes the place of what a symbolic link leads to, which need not be there; the link
+/// stays.
+Status OutputFile::followLinks() {
+  constexpr int kMaxLinks = 40; // as many as Linux follows
+  char target[PATH_MAX];
+  for (int links = 0; links <= kMaxLinks; ++links) {
+    const ssize_t length = readlink(path.c_str(), target, sizeof(target));
+    if (length < 0)
+      return Status(); // not a link
+    if (length == sizeof(target))
+      return report("create", ENAMETOOLONG);
+    String next(allocator);
+    // A relative target is one of the link's folder.
+    const char *slash = strrchr(path.c_str(), '/');
+    if (slash && target[0] != '/')
+      XCR_RETURN_IF_ERROR(
+          next.append({path.c_str(), static_cast<size_t>(slash + 1 - path.c_str())}));
+    XCR_RETURN_IF_ERROR(next.append({target, static_cast<size_t>(length)}));
+    path = std::move(next);
+  }
+  return report("create", ELOOP);
+}
+
 Status OutputFile::create(xcr_string_view_t name) {
   // Files of several threads and processes for one path are several.
   static std::atomic<uint32_t> counter{0};
@@ -122,19 +146,24 @@ Status OutputFile::create(xcr_string_view_t name) {
   struct stat existing;
   if (name.size == 0)
     return report("create", ENOENT);
-  if (stat(path.c_str(), &existing) == 0 && !S_ISREG(existing.st_mode))
+  const bool exists = stat(path.c_str(), &existing) == 0;
+  if (exists && !S_ISREG(existing.st_mode))
     return makeStatus(allocator, XCR_STATUS_IO, "cannot replace '%.*s': not a regular file",
                       printLength(name), path.c_str());
+  XCR_RETURN_IF_ERROR(followLinks());
   int error;
   do {
     char suffix[48];
     snprintf(suffix, sizeof(suffix), ".tmp%ld-%u", static_cast<long>(getpid()), counter++);
-    XCR_RETURN_IF_ERROR(temporary.assign(name));
+    XCR_RETURN_IF_ERROR(temporary.assign(path.view()));
     XCR_RETURN_IF_ERROR(temporary.append(xcr_string(suffix)));
     fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     error = errno;
   } while (fd < 0 && (error == EINTR || error == EEXIST));
-  return fd < 0 ? report("create", error) : Status();
+  if (fd < 0)
+    return report("create", error);
+  // What replaces a file is for those that the file was for.
+  return exists && fchmod(fd, existing.st_mode & 0777) != 0 ? report("create", errno) : Status();
 }
 
 Status OutputFile::write(const void *data, size_t size) {

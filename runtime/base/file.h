@@ -39,7 +39,7 @@ private:
 };
 
 /// A file that takes its name when it is complete: until then it has another one beside it, and is
-/// removed where it is not committed.
+/// removed where it is not committed. Symbolic links are followed and stay links.
 class OutputFile {
 public:
   explicit OutputFile(const HostAllocator &allocator)
@@ -55,6 +55,7 @@ public:
   Status commit();
 
 private:
+  Status followLinks();
   Status report(const char *what, int error) const;
 
   HostAllocator allocator;

@@ -7,10 +7,12 @@
 
 #include "test/runtime/XcrTest.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <dirent.h>
+#include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
 
@@ -62,6 +64,7 @@ protected:
       if (entry->d_name[0] != '.')
         names.push_back(entry->d_name);
     closedir(listing);
+    std::sort(names.begin(), names.end());
     return names;
   }
   xcr_buffer_t *variable(const Instance &of, const char *name) {
@@ -162,6 +165,28 @@ TEST_F(CheckpointTest, SavingReplacesAFileOrLeavesIt) {
   path = "";
   XCR_EXPECT_FAILS(save(), XCR_STATUS_NOT_FOUND, "cannot create ''");
   EXPECT_EQ(files(), std::vector<std::string>{"checkpoint.safetensors"});
+}
+
+TEST_F(CheckpointTest, SavingFollowsLinks) {
+  const std::string target = path;
+  path = folder + "/latest";
+  ASSERT_EQ(symlink("checkpoint.safetensors", path.c_str()), 0);
+  for (int i = 0; i < 2; ++i) { // first where the link leads nowhere yet
+    XCR_ASSERT_OK(save());
+    EXPECT_EQ(files(), (std::vector<std::string>{"checkpoint.safetensors", "latest"}));
+    struct stat info;
+    ASSERT_EQ(lstat(path.c_str(), &info), 0);
+    EXPECT_TRUE(S_ISLNK(info.st_mode));
+    ASSERT_EQ(chmod(target.c_str(), 0600), 0);
+  }
+  struct stat info;
+  XCR_ASSERT_OK(save());
+  ASSERT_EQ(stat(target.c_str(), &info), 0);
+  EXPECT_EQ(info.st_mode & 0777, 0600u) << "others may read what was for one user";
+  XCR_ASSERT_OK(restore(instance));
+  path = folder + "/round";
+  ASSERT_EQ(symlink("round", path.c_str()), 0);
+  XCR_EXPECT_FAILS(save(), XCR_STATUS_IO, "cannot create '");
 }
 
 TEST_F(CheckpointTest, ThreadsSaveSideBySide) {

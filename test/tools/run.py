@@ -299,6 +299,24 @@ def refuses_unwritable_output(b):
 
 
 @test
+def writes_where_a_path_leads(b):
+    os.symlink("behind.npy", b.folder / "link.npy")
+    os.mkfifo(b.folder / "pipe")
+    reader = subprocess.Popen(["cat", "pipe"], cwd=b.folder, stdout=subprocess.PIPE)
+    for output in ("direct.npy", "link.npy", "pipe", "/dev/null"):
+        b.run("xrun", "model.vmfb", *XY, f"--output=@{output}")
+    written = (b.folder / "direct.npy").read_bytes()
+    expect((b.folder / "link.npy").is_symlink() and (b.folder / "behind.npy").read_bytes() == written, "link.npy is not written through")
+    expect(reader.communicate()[0] == written and (b.folder / "pipe").is_fifo(), "the pipe is not written")
+    expect(pathlib.Path("/dev/null").is_char_device(), "a file took the place of /dev/null")
+    with open(b.folder / "redirected", "wb") as redirected:
+        redirected.write(b"before")
+        redirected.flush()
+        subprocess.run([b.bin / "xrun", "model.vmfb", *XY, "--output=@/dev/stdout"], cwd=b.folder, stdout=redirected, check=True)
+    expect((b.folder / "redirected").read_bytes().startswith(b"before" + written), "/dev/stdout is not where standard output was")
+
+
+@test
 def says_that_a_file_may_not_grow(b):
     """Beyond the limit of file sizes a process is ended by a signal, unless it asks for the error."""
     def limited(size, *command, **options):

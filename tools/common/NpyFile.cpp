@@ -7,6 +7,7 @@
 
 #include "tools/common/NpyFile.h"
 
+#include "tools/common/OutputFile.h"
 #include "tools/common/Printable.h"
 
 #include <algorithm>
@@ -14,9 +15,7 @@
 #include <charconv>
 #include <cstdio>
 #include <cstring>
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 namespace xc::tools {
 
@@ -274,54 +273,8 @@ std::string npyHeader(const HostArray &array) {
   return header + dict;
 }
 
-static bool writeAll(int descriptor, const void *data, uint64_t size) {
-  auto *at = static_cast<const char *>(data);
-  while (size) {
-    ssize_t written = write(descriptor, at, std::min(size, uint64_t(1) << 30));
-    if (written < 0 && errno == EINTR)
-      continue;
-    if (written <= 0)
-      return false;
-    at += written;
-    size -= uint64_t(written);
-  }
-  return true;
-}
-
-Error writeFileAtomically(const std::string &path, const std::string &header,
-                          const std::byte *contents, uint64_t size) {
-  auto failure = [&](int code) { return Error("cannot write '" + path + "': " + strerror(code)); };
-  struct stat info;
-  bool exists = stat(path.c_str(), &info) == 0;
-  if (exists && S_ISDIR(info.st_mode))
-    return failure(EISDIR);
-  // A device or pipe (/dev/stdout) cannot be replaced by a file; write into it.
-  bool inPlace = exists && !S_ISREG(info.st_mode);
-  std::string temporary = inPlace ? path : path + ".XXXXXX";
-  int descriptor = inPlace ? open(path.c_str(), O_WRONLY | O_CLOEXEC) : mkstemp(temporary.data());
-  if (descriptor < 0)
-    return failure(errno);
-  bool ok =
-      writeAll(descriptor, header.data(), header.size()) && writeAll(descriptor, contents, size);
-  if (ok && !inPlace) {
-    mode_t mask = umask(0);
-    umask(mask);
-    ok = fchmod(descriptor, 0666 & ~mask) == 0;
-  }
-  int code = ok ? 0 : errno;
-  if (close(descriptor) != 0 && !code)
-    code = errno;
-  if (!code && !inPlace && rename(temporary.c_str(), path.c_str()) != 0)
-    code = errno;
-  if (!code)
-    return Error::success();
-  if (!inPlace)
-    unlink(temporary.c_str());
-  return failure(code);
-}
-
 Error writeNpy(const std::string &path, const HostArray &array) {
-  return writeFileAtomically(path, npyHeader(array), array.data(), array.sizeInBytes());
+  return writeFile(path, npyHeader(array), array.data(), array.sizeInBytes());
 }
 
 } // namespace xc::tools

@@ -23,16 +23,11 @@ namespace xc::tools {
 /// The array in |path|. The file must hold exactly the bytes its header says.
 Result<HostArray> readNpy(const std::string &path);
 
-/// Writes |array| to |path|, through a temporary file beside it that takes its
-/// name only when complete: a failure leaves what was at |path|.
+/// Writes |array| to |path|, as OutputFile does.
 Error writeNpy(const std::string &path, const HostArray &array);
 
 /// The header of a version 1 file (version 2 where it is long) for |array|.
 std::string npyHeader(const HostArray &array);
-
-/// Writes |contents| the way writeNpy does.
-Error writeFileAtomically(const std::string &path, const std::string &header,
-                          const std::byte *contents, uint64_t size);
 
 } // namespace xc::tools
 

@@ -8,7 +8,7 @@
 #include "tools/xbench/Trace.h"
 
 #include "tools/common/Json.h"
-#include "tools/common/NpyFile.h"
+#include "tools/common/OutputFile.h"
 #include "tools/common/Session.h"
 
 #include <algorithm>
@@ -144,5 +144,5 @@ Error xc::tools::writeTrace(const std::string &path, const std::string &function
     if (Error error = addCommands(timeline, profiled, *end))
       return error;
   }
-  return writeFileAtomically(path, timeline.finish(), nullptr, 0);
+  return writeFile(path, timeline.finish());
 }

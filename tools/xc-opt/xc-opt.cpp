@@ -5,20 +5,20 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// mlir-opt, but for what it reads: files go through the checks of xcompile, since MLIR's parser
-// waits for named pipes and leaves the stack on formulas and brackets that are too deep.
+// mlir-opt, but for what it reads and writes: files go through the checks of xcompile, since MLIR's
+// parser waits for named pipes and leaves the stack on formulas and brackets that are too deep, and
+// MLIR removes a file, or a link to one, before it knows what to put there.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Pipeline/Registration.h"
 #include "tools/xcompile/InputFile.h"
+#include "tools/xcompile/OutputFile.h"
 
 #include "mlir/IR/DialectRegistry.h"
-#include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
-#include "llvm/Support/ToolOutputFile.h"
 #include "llvm/Support/WithColor.h"
 
 using namespace mlir;
@@ -36,12 +36,17 @@ static LogicalResult runPasses(llvm::StringRef input, llvm::StringRef output,
     problem = xc::findUnreadable(buffer->getBuffer(), input, registry);
   if (!problem.empty())
     return fail(problem);
-  std::unique_ptr<llvm::ToolOutputFile> result = openOutputFile(output, &problem);
-  if (!result)
-    return fail(problem);
-  if (failed(MlirOptMain(result->os(), std::move(buffer), registry, config)))
+  if (output == "-")
+    return MlirOptMain(llvm::outs(), std::move(buffer), registry, config);
+  if (llvm::Error error = xc::checkWritable(output, /*mayBeDevice=*/true))
+    return fail(llvm::toString(std::move(error)));
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  if (failed(MlirOptMain(stream, std::move(buffer), registry, config)))
     return failure();
-  result->keep();
+  auto print = [&](llvm::raw_ostream &file) { file << text; };
+  if (llvm::Error error = xc::writeOutputFile(output, print))
+    return fail(llvm::toString(std::move(error)));
   return success();
 }
 

@@ -7,23 +7,16 @@
 
 #include "tools/xcompile/OutputFile.h"
 
+#include "tools/common/OutputFile.h"
+
+#include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/Twine.h"
-#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Signals.h"
 
 namespace xc {
 
-using llvm::sys::fs::TempFile;
-
-static llvm::Error fail(llvm::StringRef path, const llvm::Twine &problem) {
-  return llvm::createStringError(
-      "cannot write " + (path == "-" ? llvm::Twine("to standard output") : "'" + path + "'") +
-      ": " + problem);
-}
-
-/// A device or pipe (/dev/null, /dev/stdout), which a file cannot replace.
-static bool isDevice(llvm::StringRef path) {
-  llvm::sys::fs::file_status status;
-  return !llvm::sys::fs::status(path, status) && llvm::sys::fs::is_other(status);
+static llvm::Error convert(const tools::Error &error) {
+  return error ? llvm::createStringError(error.message()) : llvm::Error::success();
 }
 
 /// Takes the stream's error from it, which would end the process later.
@@ -37,37 +30,30 @@ static std::error_code writeAll(llvm::raw_fd_ostream &stream,
 }
 
 llvm::Error checkWritable(llvm::StringRef path, bool mayBeDevice) {
-  if (isDevice(path) && !mayBeDevice)
-    return fail(path, "not a regular file");
-  std::error_code code;
-  if (llvm::sys::fs::is_directory(path))
-    code = std::make_error_code(std::errc::is_a_directory);
-  else if (isDevice(path))
-    code = llvm::sys::fs::access(path, llvm::sys::fs::AccessMode::Write);
-  else if (llvm::Expected<TempFile> file = TempFile::create(path + ".tmp%%%%%%%%"))
-    code = llvm::errorToErrorCode(file->discard());
-  else
-    code = llvm::errorToErrorCode(file.takeError());
-  return code ? fail(path, code.message()) : llvm::Error::success();
+  if (!mayBeDevice && tools::OutputFile::isInPlace(path.str()))
+    return llvm::createStringError("cannot write '" + path + "': not a regular file");
+  return convert(tools::OutputFile::check(path.str()));
 }
 
 llvm::Error writeOutputFile(llvm::StringRef path,
                             llvm::function_ref<void(llvm::raw_ostream &)> write) {
-  std::error_code code;
   if (path == "-") {
-    code = writeAll(llvm::outs(), write);
-  } else if (isDevice(path)) {
-    llvm::raw_fd_ostream stream(path, code);
-    if (!code)
-      code = writeAll(stream, write);
-  } else {
-    llvm::Error error = llvm::writeToOutput(path, [&](llvm::raw_ostream &stream) {
-      // Checked before the file takes its place, so that a full disk costs nothing but the result.
-      return llvm::errorCodeToError(writeAll(llvm::cast<llvm::raw_fd_ostream>(stream), write));
-    });
-    code = llvm::errorToErrorCode(std::move(error));
+    std::error_code code = writeAll(llvm::outs(), write);
+    return code ? llvm::createStringError("cannot write to standard output: " + code.message())
+                : llvm::Error::success();
   }
-  return code ? fail(path, code.message()) : llvm::Error::success();
+  tools::Result<tools::OutputFile> file = tools::OutputFile::open(path.str());
+  if (!file)
+    return convert(file.error());
+  const std::string temporary = file->temporaryPath();
+  if (!temporary.empty())
+    llvm::sys::RemoveFileOnSignal(temporary);
+  llvm::scope_exit forget([&] { llvm::sys::DontRemoveFileOnSignal(temporary); });
+  llvm::raw_fd_ostream stream(file->descriptor(), /*shouldClose=*/false);
+  // Checked before the file takes its place, so that a full disk costs nothing but the result.
+  if (std::error_code code = writeAll(stream, write))
+    return llvm::createStringError("cannot write '" + path + "': " + code.message());
+  return convert(file->commit());
 }
 
 } // namespace xc

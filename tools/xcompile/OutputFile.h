@@ -19,8 +19,8 @@ namespace xc {
 /// /dev/stdout, are written in place. Else only a file may be there, which is replaced.
 llvm::Error checkWritable(llvm::StringRef path, bool mayBeDevice);
 
-/// Writes what `write` gives: to standard output for "-", into a device or pipe that is there, else
-/// to a temporary file that takes the place of `path` when it is whole. Errors name the path.
+/// Writes what `write` gives: to standard output for "-", else as tools::OutputFile does. Errors
+/// name the path.
 llvm::Error writeOutputFile(llvm::StringRef path,
                             llvm::function_ref<void(llvm::raw_ostream &)> write);
 

@@ -8,6 +8,7 @@
 #include "tools/xrun/Steps.h"
 
 #include "tools/common/NpyFile.h"
+#include "tools/common/OutputFile.h"
 #include "tools/common/Table.h"
 
 #include <cerrno>
@@ -62,8 +63,7 @@ Error DumpTensors::after(const Step &step) {
 
 Result<bool> DumpTensors::finish() {
   std::string text = index.str();
-  if (Error error = count ? writeFileAtomically(directory + "/index.txt", text, nullptr, 0)
-                          : Error::success())
+  if (Error error = count ? writeFile(directory + "/index.txt", text) : Error::success())
     return error;
   printf("%zu tensors written to %s\n%s", count, directory.c_str(), count ? text.c_str() : "");
   return true;

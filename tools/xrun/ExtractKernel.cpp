@@ -15,6 +15,7 @@
 #include "tools/xrun/Steps.h"
 
 #include "tools/common/NpyFile.h"
+#include "tools/common/OutputFile.h"
 #include "tools/xrun/KernelModule.h"
 
 #include <cstdio>
@@ -102,7 +103,7 @@ Error ExtractKernel::after(const Step &step) {
   Result<std::string> module = makeKernelModule(session, step, *read, *written);
   if (!module)
     return module.error();
-  return writeFileAtomically(path, *module, nullptr, 0);
+  return writeFile(path, *module);
 }
 
 Result<bool> ExtractKernel::finish() {
