@@ -125,8 +125,7 @@ static void addArrayPasses(OpPassManager &pm, const CompileOptions &options,
   pm.addPass(createFoldConstants());
   addCleanup(pm);
   if (mayKeepAttention(options))
-    pm.addPass(array::createKeepAttention(
-        {mayKeepFused(options), mayKeepFused(options), mayKeepBlocks(options)}));
+    pm.addPass(array::createKeepAttention({mayKeepFused(options), mayKeepBlocks(options)}));
   pm.addPass(array::createDecompose());
   addCleanup(pm);
   // After the decomposition, so that only simple ops need to know what an extent means for them.

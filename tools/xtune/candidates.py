@@ -8,11 +8,11 @@
 estimate. The compiler's own models are finer (Analysis/); these only have to keep what may be fast."""
 import math
 
-# Rows, columns, warpgroups, turns.
-TILES = [(128, 256, 2, 1), (256, 128, 2, 1), (192, 192, 3, 1), (128, 192, 2, 1), (192, 128, 3, 1), (128, 128, 2, 1), (128, 128, 1, 1),
-         (128, 96, 2, 1), (128, 64, 2, 1), (128, 64, 1, 1), (128, 32, 1, 1), (128, 16, 1, 1), (64, 256, 1, 1), (64, 192, 1, 1),
-         (64, 128, 1, 1), (64, 96, 1, 1), (64, 64, 1, 1), (64, 32, 1, 1), (64, 16, 1, 1), (128, 192, 2, 2), (128, 128, 2, 2),
-         (128, 96, 2, 2), (64, 256, 2, 2), (64, 128, 2, 2)]
+# Rows, columns, warpgroups, ping-pong.
+TILES = [(128, 256, 2, 0), (256, 128, 2, 0), (192, 192, 3, 0), (128, 192, 2, 0), (192, 128, 3, 0), (128, 128, 2, 0), (128, 128, 1, 0),
+         (128, 96, 2, 0), (128, 64, 2, 0), (128, 64, 1, 0), (128, 32, 1, 0), (128, 16, 1, 0), (64, 256, 1, 0), (64, 192, 1, 0),
+         (64, 128, 1, 0), (64, 96, 1, 0), (64, 64, 1, 0), (64, 32, 1, 0), (64, 16, 1, 0), (128, 192, 2, 1), (128, 128, 2, 1),
+         (128, 96, 2, 1), (64, 256, 2, 1), (64, 128, 2, 1)]
 
 # Blocks that share a tile's sum; rows and columns of blocks that fetch for each other.
 CLUSTERS = [(1, 1, 1), (2, 1, 1), (4, 1, 1), (8, 1, 1), (1, 2, 1), (1, 1, 2)]
@@ -33,14 +33,14 @@ def fitted_tiles(batch, m, n, split, cluster_m, cluster_n, multiprocessors=132):
     blocks = split * cluster_m * cluster_n
     room = multiprocessors - (multiprocessors // 11 if blocks >= 4 else 0)
     found = []
-    for tile_m, groups, turns in dict.fromkeys((tile_m, groups, turns) for tile_m, _, groups, turns in TILES):
+    for tile_m, groups, ping_pong in dict.fromkeys((tile_m, groups, ping_pong) for tile_m, _, groups, ping_pong in TILES):
         for rounds in range(1, FITTED_ROUNDS + 1):
-            groups_n = rounds * turns * (room // blocks) // (batch * math.ceil(m / (tile_m * cluster_m)))
+            groups_n = rounds * (1 + ping_pong) * (room // blocks) // (batch * math.ceil(m / (tile_m * cluster_m)))
             if groups_n:
                 unit = 16 * split
                 tile_n = math.ceil(math.ceil(n / (groups_n * cluster_n)) / unit) * unit
                 if tile_n <= 256:
-                    found.append((tile_m, tile_n, groups, turns))
+                    found.append((tile_m, tile_n, groups, ping_pong))
     return found
 
 
@@ -66,8 +66,8 @@ def candidates(batch, m, n, k, layout, most, output_bytes=2, output_ops=0, eleme
     tile_k = 128 // element_bytes
     found = []
     for split, cluster_m, cluster_n in CLUSTERS:
-        for tile_m, tile_n, groups, turns in dict.fromkeys(TILES + fitted_tiles(batch, m, n, split, cluster_m, cluster_n)):
-            for blocks in (1, 2) if (tile_m, tile_n, groups, turns) in TILES else (1,):
+        for tile_m, tile_n, groups, ping_pong in dict.fromkeys(TILES + fitted_tiles(batch, m, n, split, cluster_m, cluster_n)):
+            for blocks in (1, 2) if (tile_m, tile_n, groups, ping_pong) in TILES else (1,):
                 # The last line of the second factor may end early.
                 ends_early = element_bytes == 2 and tile_n > 32
                 whole = all(tile % tile_k == 0 or tile * element_bytes in (32, 64) or early
@@ -75,11 +75,11 @@ def candidates(batch, m, n, k, layout, most, output_bytes=2, output_ops=0, eleme
                             if side)
                 steps = math.ceil(k / tile_k)
                 share = math.ceil(steps / split)
-                parts = tile_m * turns // groups // 64
+                parts = tile_m * (1 + ping_pong) // groups // 64
                 sums = parts * tile_n // 2 + (16 * parts if across else 0)
                 if across and parts != 2 and (parts != 1 or element_bytes == 1):
                     continue
-                double = turns > 1 and (blocks > 1 or split > 1)
+                double = ping_pong and (blocks > 1 or split > 1)
                 cluster = cluster_m * cluster_n
                 alone = (cluster_m > 1 and m <= tile_m) or (cluster_n > 1 and n <= tile_n) or (cluster > 1 and blocks > 1)
                 wasteful = tile_m > 64 and m <= tile_m // 2
@@ -111,11 +111,11 @@ def candidates(batch, m, n, k, layout, most, output_bytes=2, output_ops=0, eleme
                 store = (tile_m * tile_n / split / 20 + 900 + (1750 + 1030 * split + tile_m * tile_n * 0.4 if split > 1 else 0)) / together
                 store += tile_m * tile_n * output_ops / 128
                 cost = waves * (step * share + store)
-                if turns > 1:
+                if ping_pong:
                     cost = waves * max(step * share, step * share / 2 + store) + 2 * store
                 raster = max(1, round(math.sqrt(132 / cluster * tile_n * cluster_n / tile_m / cluster_m)))
-                rest = "".join(f", {name} = {value}" for name, value in (("turns", turns), ("cluster_m", cluster_m), ("cluster_n", cluster_n))
-                               if value > 1)
+                sides = (("cluster_m", cluster_m), ("cluster_n", cluster_n))
+                rest = ", ping_pong = 1" * ping_pong + "".join(f", {name} = {value}" for name, value in sides if value > 1)
                 found.append((cost, f"#cuda.matmul_wgmma<tile_m = {tile_m}, tile_n = {tile_n}, tile_k = {tile_k}, warpgroups = {groups}, "
                                     f"stages = {stages}, raster = {raster}, blocks = {blocks}, split = {split}{rest}>"))
     found.sort(key=lambda item: item[0])

@@ -116,8 +116,18 @@ func.func private @wgmma_registers() attributes {lowering_config = #cuda.matmul_
 
 // -----
 
-// expected-error @below {{expected 1 or 2 turns that divide the warpgroups, and one where blocks share tiles, got 2 for 2 warpgroups and a split of 2}}
-func.func private @wgmma_turns() attributes {lowering_config = #cuda.matmul_wgmma<tile_m = 64, tile_n = 64, tile_k = 64, warpgroups = 2, stages = 2, raster = 8, blocks = 1, split = 2, turns = 2>}
+// expected-error @below {{expected ping_pong to be 0 or 1, got 2}}
+func.func private @wgmma_ping_pong_twice() attributes {lowering_config = #cuda.matmul_wgmma<tile_m = 64, tile_n = 64, tile_k = 64, warpgroups = 2, stages = 2, raster = 8, blocks = 1, split = 1, ping_pong = 2>}
+
+// -----
+
+// expected-error @below {{expected ping-pong of an even number of warpgroups, in blocks that share no tiles, got 3 warpgroups and a split of 1}}
+func.func private @wgmma_ping_pong_odd() attributes {lowering_config = #cuda.matmul_wgmma<tile_m = 64, tile_n = 64, tile_k = 64, warpgroups = 3, stages = 2, raster = 8, blocks = 1, split = 1, ping_pong = 1>}
+
+// -----
+
+// expected-error @below {{expected ping-pong of an even number of warpgroups, in blocks that share no tiles, got 2 warpgroups and a split of 2}}
+func.func private @wgmma_ping_pong() attributes {lowering_config = #cuda.matmul_wgmma<tile_m = 64, tile_n = 64, tile_k = 64, warpgroups = 2, stages = 2, raster = 8, blocks = 1, split = 2, ping_pong = 1>}
 
 // -----
 

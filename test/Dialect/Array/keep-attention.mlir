@@ -1,6 +1,5 @@
 // RUN: xc-opt %s -split-input-file -xc-array-keep-attention -xc-array-decompose | FileCheck %s
-// RUN: xc-opt %s -split-input-file -xc-array-keep-attention=many=false -xc-array-decompose | FileCheck %s --check-prefix=FEW
-// RUN: xc-opt %s -split-input-file '-xc-array-keep-attention=many=false few=false blocks=true' -xc-array-decompose | FileCheck %s --check-prefix=BLOCKS
+// RUN: xc-opt %s -split-input-file '-xc-array-keep-attention=mma=false blocks=true' -xc-array-decompose | FileCheck %s --check-prefix=BLOCKS
 
 // CHECK-LABEL: func.func @half
 // CHECK:         array.attention %{{.*}} {array.whole}
@@ -9,20 +8,15 @@ func.func @half(%q: tensor<2x?x64xf16>, %k: tensor<2x?x64xf16>) -> tensor<2x?x64
   return %r : tensor<2x?x64xf16>
 }
 
-// FEW-LABEL: func.func @half
-// FEW-NOT:     array.attention
 // BLOCKS-LABEL: func.func @half
 // BLOCKS:         array.attention %{{.*}} {array.whole}
 
-// Few queries have kernels on more targets.
+// Few queries are no work for blocks of keys.
 // CHECK-LABEL: func.func @few
 // CHECK:         array.attention %{{.*}} {array.whole}
 // CHECK:         array.paged_attention %{{.*}} {array.whole}
 // BLOCKS-LABEL: func.func @few
 // BLOCKS-NOT:     array.whole
-// FEW-LABEL: func.func @few
-// FEW:         array.attention %{{.*}} {array.whole}
-// FEW:         array.paged_attention %{{.*}} {array.whole}
 func.func @few(%q: tensor<2x4x1x64xf16>, %k: tensor<2x2x20x64xf16>, %p: tensor<9x2x16x64xf16>, %t: tensor<2x3xi32>, %n: tensor<2xi32>)
     -> (tensor<2x4x1x64xf16>, tensor<2x4x1x64xf16>) {
   %a = array.attention %q, %k, %k scale = 0.125 : (tensor<2x4x1x64xf16>, tensor<2x2x20x64xf16>, tensor<2x2x20x64xf16>) -> tensor<2x4x1x64xf16>

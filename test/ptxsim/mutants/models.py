@@ -31,7 +31,7 @@ def wgmma(name, m, n, k, layout, types, tiles, flags=""):
     factor, out, key = types
     a, b = f"{m}x{k}x{factor}" if layout[0] == "n" else f"{k}x{m}x{factor}", f"{k}x{n}x{factor}" if layout[1] == "n" else f"{n}x{k}x{factor}"
     options = " transpose_a" * (layout[0] == "t") + " transpose_b" * (layout[1] == "t") + flags
-    names = ("tile_m", "tile_n", "tile_k", "warpgroups", "stages", "raster", "blocks", "split", "turns", "cluster_m", "cluster_n")
+    names = ("tile_m", "tile_n", "tile_k", "warpgroups", "stages", "raster", "blocks", "split", "ping_pong", "cluster_m", "cluster_n")
     config = ", ".join(f"{field} = {value}" for field, value in zip(names, tiles))
     return model(name, [a, b], f"{m}x{n}x{out}", f"%r = array.matmul %0, %1{options} : (tensor<{a}>, tensor<{b}>) -> tensor<{m}x{n}x{out}>",
                  targets=("sm_90a",), tuning=f"sm_90a matmul {key} 1x{m}x{n}x{k} {layout} = #cuda.matmul_wgmma<{config}>")
@@ -82,26 +82,26 @@ MODELS = [
     model("conv_wgmma", ["1x96x96x16xf16", "3x3x16x16xf16"], "1x96x96x16xf16",
           f"%r = array.conv %0, %1 {NHWC} : (tensor<1x96x96x16xf16>, tensor<3x3x16x16xf16>) -> tensor<1x96x96x16xf16>",
           targets=("sm_90a",), tuning="sm_90a matmul f16*f16>f16 1x9216x16x144 nn = #cuda.matmul_wgmma<tile_m = 64, tile_n = 16, "
-          "tile_k = 16, warpgroups = 1, stages = 3, raster = 8, blocks = 1, split = 1, turns = 1, cluster_m = 1, cluster_n = 1>"),
+          "tile_k = 16, warpgroups = 1, stages = 3, raster = 8, blocks = 1, split = 1, ping_pong = 0, cluster_m = 1, cluster_n = 1>"),
     # The gradient to a filter: two taps beside each other in a tile, neither operand along the sum, and partial sums that end within images.
     model("conv_wgmma_filter", ["2x47x41x64xf16", "2x47x41x16xf16"], "16x1x2x64xf16",
           "%r = array.conv %0, %1 dims = <[f, 0, 1, b] x [i, 0, 1, o] -> [f, 0, 1, b]> low = [0, 1] "
           ": (tensor<2x47x41x64xf16>, tensor<2x47x41x16xf16>) -> tensor<16x1x2x64xf16>", targets=("sm_90a",),
           tuning="sm_90a matmul f16*f16>f32 13x16x128x320 tn = #cuda.matmul_wgmma<tile_m = 64, tile_n = 128, "
-          "tile_k = 64, warpgroups = 1, stages = 3, raster = 8, blocks = 1, split = 1, turns = 1, cluster_m = 1, cluster_n = 1>"),
+          "tile_k = 64, warpgroups = 1, stages = 3, raster = 8, blocks = 1, split = 1, ping_pong = 0, cluster_m = 1, cluster_n = 1>"),
     # So long a sum that its parts are a batch of products, which another kernel adds up; fewer stages than a part has steps.
     model("matmul_wgmma_parts", ["128x8192xf16", "8192x128xf16"], "128x128xf16",
           "%r = array.matmul %0, %1 : (tensor<128x8192xf16>, tensor<8192x128xf16>) -> tensor<128x128xf16>",
           targets=("sm_90a",), tuning="sm_90a matmul f16*f16>f32 16x128x128x512 nn = #cuda.matmul_wgmma<tile_m = 64, tile_n = 32, "
-          "tile_k = 64, warpgroups = 1, stages = 4, raster = 8, blocks = 1, split = 1, turns = 1, cluster_m = 1, cluster_n = 1>"),
+          "tile_k = 64, warpgroups = 1, stages = 4, raster = 8, blocks = 1, split = 1, ping_pong = 0, cluster_m = 1, cluster_n = 1>"),
     model("matmul_wgmma_tiles", ["3072x256xf16", "256x3072xf16"], "3072x3072xf16",
           "%r = array.matmul %0, %1 : (tensor<3072x256xf16>, tensor<256x3072xf16>) -> tensor<3072x3072xf16>",
           targets=("sm_90a",)),
-    # Teams that take turns: more tiles than teams, and fewer stages than two tiles have steps.
-    wgmma("matmul_wgmma_turns", 1536, 192, 136, "nn", F16, (64, 16, 64, 2, 4, 2, 1, 1, 2)),
+    # Ping-pong: more tiles than halves of the warpgroups, and fewer stages than two tiles have steps.
+    wgmma("matmul_wgmma_ping_pong", 1536, 192, 136, "nn", F16, (64, 16, 64, 2, 4, 2, 1, 1, 1)),
     # Blocks that fetch for each other, some of whose tiles lie outside.
-    wgmma("matmul_wgmma_columns", 200, 168, 136, "nn", F16, (64, 64, 64, 1, 2, 2, 1, 1, 1, 2, 1)),
-    wgmma("matmul_wgmma_cluster", 72, 80, 264, "nt", F16, (64, 32, 64, 1, 3, 1, 1, 1, 1, 2, 2)),
+    wgmma("matmul_wgmma_columns", 200, 168, 136, "nn", F16, (64, 64, 64, 1, 2, 2, 1, 1, 0, 2, 1)),
+    wgmma("matmul_wgmma_cluster", 72, 80, 264, "nt", F16, (64, 32, 64, 1, 3, 1, 1, 1, 0, 2, 2)),
     # An operand A that goes through registers, of bytes and of words; an operand B that threads transpose.
     wgmma("matmul_wgmma_bytes", 96, 128, 640, "nn", BYTES, (128, 32, 128, 1, 3, 1, 1, 1)),
     wgmma("matmul_wgmma_words", 96, 128, 160, "nn", TF32, (128, 32, 32, 2, 3, 1, 1, 1), flags=" allow_tf32"),
@@ -148,7 +148,7 @@ OUTPUTS = "the outputs lie in a stage that nobody reads or fills behind the last
 LAST = "nobody fills the stage of the last tile of k again"
 TWICE = "the wait beside it waits for the same"
 WRITTEN = "no register that it orders has been written since the last fence"
-TEAMS = "it keeps the products of teams apart, whose stages the ring keeps apart"
+PING_PONG = "it keeps the products of ping-pong warpgroups apart, whose stages the ring keeps apart"
 ONCE = "a block has one tile here, and nothing else lies where its outputs did"
 STARTED = "all blocks of a cluster have started, and prepared their rings, before one of them copies to another"
 TURNS = "warpgroups take turns for speed alone"
@@ -185,7 +185,7 @@ REDUNDANT |= {("attention_gradient", "sm_80", kernel, number): reason
               for kernel, numbers in (("main_k0_attention", {8: BEHIND, 9: BEHIND, 10: DRAIN, 11: DRAIN}),
                                       ("main_k2_attention_gradient", {1: JOINED, 2: JOINED, 3: TWICE, 4: TWICE, 5: JOINED, 9: JOINED, 11: DRAIN, 12: DRAIN}))
               for number, reason in numbers.items()}
-REDUNDANT |= {("matmul_wgmma_turns", "sm_90a", "main_k0_matmul", 3): TEAMS}
+REDUNDANT |= {("matmul_wgmma_ping_pong", "sm_90a", "main_k0_matmul", 3): PING_PONG}
 REDUNDANT |= {("attention_fused", "sm_90a", "main_k0_attention", number): reason
               for number, reason in ((8, TURNS), (10, WRITTEN), (22, IMPLIED), (24, IMPLIED))}
 REDUNDANT |= {("attention_fused_short", "sm_90a", "main_k0_attention", 15): IMPLIED}

@@ -77,7 +77,7 @@ std::string AttentionGradientChooser::check(Attribute config) {
   if (bytes > room)
     return llvm::formatv("a block has {0} bytes of shared memory, not {1}", room, bytes);
   if (own && (own.getCluster() > 1 || own.getPingPong()))
-    return "blocks of a gradient are no cluster, and their warpgroups take no turns";
+    return "blocks of a gradient are no cluster, and their warpgroups do no ping-pong";
   return {};
 }
 

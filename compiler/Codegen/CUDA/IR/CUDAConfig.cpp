@@ -336,17 +336,20 @@ static constexpr int64_t kOperandRegisters = 28;
 
 LogicalResult MatmulWGMMAAttr::verify(EmitError emitError, int64_t tileM, int64_t tileN,
                                       int64_t tileK, int64_t warpgroups, int64_t stages,
-                                      int64_t raster, int64_t blocks, int64_t split, int64_t turns,
-                                      int64_t clusterM, int64_t clusterN) {
-  if (turns < 1 || turns > 2 || warpgroups % turns != 0 || (turns > 1 && split > 1))
-    return emitError() << "expected 1 or 2 turns that divide the warpgroups, and one where blocks "
-                          "share tiles, got "
-                       << turns << " for " << warpgroups << " warpgroups and a split of " << split;
-  int64_t team = warpgroups / turns; // those that share a tile
+                                      int64_t raster, int64_t blocks, int64_t split,
+                                      int64_t pingPong, int64_t clusterM, int64_t clusterN) {
+  if (pingPong != 0 && pingPong != 1)
+    return emitError() << "expected ping_pong to be 0 or 1, got " << pingPong;
+  if (pingPong && (warpgroups % 2 != 0 || split > 1))
+    return emitError()
+           << "expected ping-pong of an even number of warpgroups, in blocks that share "
+              "no tiles, got "
+           << warpgroups << " warpgroups and a split of " << split;
+  int64_t sharers = pingPong ? warpgroups / 2 : warpgroups; // of a tile
   if (warpgroups < 1 || warpgroups > 3 || tileM < 1 || tileM > kMostSide ||
-      tileM % (64 * team) != 0)
+      tileM % (64 * sharers) != 0)
     return emitError() << "expected 1 to 3 warpgroups and a multiple of 64 rows for each, up to "
-                       << kMostSide << " in all, got " << team << " for " << tileM << " rows";
+                       << kMostSide << " in all, got " << sharers << " for " << tileM << " rows";
   if (tileN < 8 || tileN > 256 || tileN % 8 != 0)
     return emitError() << "expected 8 to 256 columns, a multiple of 8, got " << tileN;
   if (tileK < 16 || tileK > 256 || (tileK > 64 ? tileK % 64 : tileK & (tileK - 1)) != 0)
@@ -386,7 +389,7 @@ LogicalResult MatmulWGMMAAttr::verify(EmitError emitError, int64_t tileM, int64_
                               2
                        << " columns for " << blocks << " blocks of " << warpgroups
                        << " warpgroups, got " << tileN;
-  int64_t sums = tileM / (64 * team) * tileN / 2;
+  int64_t sums = tileM / (64 * sharers) * tileN / 2;
   if (sums + kOtherRegisters > available)
     return emitError() << "expected sums that leave " << kOtherRegisters << " of " << available
                        << " registers, got " << sums;

@@ -249,17 +249,20 @@ def CUDA_MatmulWGMMAAttr : CUDA_Config<"MatmulWGMMA", "matmul_wgmma", "matmul-wg
     by its rows. Where elements have other than 16 bits and B is not contiguous along k, all this is about the transposed product: rows
     are those of B. `stages` tiles of each operand are in flight. Tiles are walked in groups of `raster` rows. `blocks` blocks run
     on a multiprocessor at a time. With `split` > 1, a cluster of that many blocks shares each tile: they divide k among them,
-    add up their sums, and store a share of the columns each. With `turns` = 2, each half of the warpgroups has tiles of its own,
-    and one half stores while the other one multiplies. With
-    `cluster_m` or `cluster_n` > 1, a cluster of that many rows and columns of blocks works on neighbouring tiles: of what several of
+    add up their sums, and store a share of the columns each. With `ping_pong`, each half of the warpgroups has tiles of its
+    own, and one half stores while the other one multiplies. With `cluster_m` or `cluster_n` > 1, a cluster of that many rows and columns of blocks works on neighbouring tiles: of what several of
     them need of an operand each fetches a part, for all of them. Example:
     `#cuda.matmul_wgmma<tile_m = 128, tile_n = 256, tile_k = 64, warpgroups = 2, stages = 4, raster = 16, blocks = 1, split = 1>`.
   }];
   let parameters = (ins "int64_t":$tile_m, "int64_t":$tile_n, "int64_t":$tile_k, "int64_t":$warpgroups,
                         "int64_t":$stages, "int64_t":$raster, "int64_t":$blocks, "int64_t":$split,
-                        DefaultValuedParameter<"int64_t", "1">:$turns,
+                        DefaultValuedParameter<"int64_t", "0">:$ping_pong,
                         DefaultValuedParameter<"int64_t", "1">:$cluster_m,
                         DefaultValuedParameter<"int64_t", "1">:$cluster_n);
+  let extraClassDeclaration = [{
+    /// Warpgroups that share a tile.
+    int64_t getWarpgroupsPerTile() const { return getPingPong() ? getWarpgroups() / 2 : getWarpgroups(); }
+  }];
 }
 
 def CUDA_AttentionAttr : CUDA_Config<"Attention", "attention", "attention", 1> {

@@ -133,7 +133,7 @@ void WGMMAEmitter::makeRing() {
   auto type = tile::RingType::get(builder.getContext(), config.getStages(),
                                   {operands[0].type, operands[1].type});
   // Whoever is sent a part releases the stages of its sender.
-  int64_t consumers = (inRegisters ? team * kWarps : team) * countSenders();
+  int64_t consumers = (inRegisters ? sharers * kWarps : sharers) * countSenders();
   // Of those that fetch, one thread stands for all copies, and one of each warp that stores.
   int64_t arrivals = operands.back().isTurned ? 1 + kWarps : 1;
   ring =
@@ -218,9 +218,9 @@ WGMMAEmitter::emitTiles(Value turn, ValueRange inits,
   if (swapped)
     std::swap(groupsM, groupsN);
   int64_t share = config.getSplit() * cluster;
-  auto loop = tile::PersistentOp::create(builder, loc, inits.getTypes(), groupsM, groupsN,
-                                         tile.batches, config.getRaster(), share, turn,
-                                         turn ? config.getTurns() : 1, inits);
+  auto loop =
+      tile::PersistentOp::create(builder, loc, inits.getTypes(), groupsM, groupsN, tile.batches,
+                                 config.getRaster(), share, turn, turn ? 2 : 1, inits);
   fill(loop.getBody(), 3, inits.getTypes(), [&](Block &block) {
     Value row = block.getArgument(swapped ? 1 : 0), column = block.getArgument(swapped ? 0 : 1);
     if (cluster > 1) {

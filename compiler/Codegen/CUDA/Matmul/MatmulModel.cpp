@@ -253,7 +253,7 @@ static double getMultiplyCycles(const MatmulProblem &problem, const WGMMAPlan &p
           written = std::min(plan.tileM, problem.m) + std::min(plan.tileN, problem.n);
   double shared = (read + written) * plan.tileK * problem.elementBytes / kSharedBytesPerCycle;
   double cycles = std::max(products, shared) + kStepCycles / together;
-  if (isReadAcross(problem) && plan.warpgroups == plan.turns)
+  if (isReadAcross(problem) && plan.getWarpgroupsPerTile() == 1)
     cycles += kReadCycles / together;
   return cycles;
 }
@@ -344,7 +344,7 @@ double estimateWGMMAPlan(const Target &target, const MatmulProblem &problem,
   }
   double cycles = start + busiest * (steps * step + store / together) + store * (1 - 1 / together);
   // Ping-pong warpgroups store while the other one multiplies; half as many threads store a tile.
-  if (plan.turns > 1)
+  if (plan.pingPong)
     cycles = start + busiest * std::max(steps * step, (steps * step + 2 * store) / 2) + 2 * store;
   // The tensor cores are busy, everywhere and for long.
   bool isLoaded = problem.elementBytes == 2 && multiply > kBusyShare * fetch &&
@@ -387,7 +387,7 @@ bool fitsRowParts(int64_t columns, bool isSwapped, int64_t elementBytes, int64_t
 
 static bool fitsRowParts(const MatmulProblem &problem, const WGMMAPlan &plan) {
   return fitsRowParts(problem.partColumns, problem.isSwapped, problem.elementBytes,
-                      plan.tileM / (plan.warpgroups / plan.turns), plan.tileN / plan.split);
+                      plan.tileM / plan.getWarpgroupsPerTile(), plan.tileN / plan.split);
 }
 
 std::string checkWGMMAPlan(const Target &target, const MatmulProblem &problem,
@@ -417,7 +417,7 @@ std::string checkWGMMAPlan(const Target &target, const MatmulProblem &problem,
            "of " +
            std::to_string(getTurnedRows(bytes)) + " columns";
   if (isReadAcross(problem)) {
-    int64_t team = plan.warpgroups / plan.turns, parts = plan.tileM / team / 64;
+    int64_t sharers = plan.getWarpgroupsPerTile(), parts = plan.tileM / sharers / 64;
     int64_t available = getRegisters(problem, plan.tileN, plan.warpgroups, plan.blocks).consumer;
     if (plan.clusterM * plan.clusterN > 1 || stepBytes % 64 != 0 ||
         (parts != 2 && (parts != 1 || bytes != 4)) ||
@@ -440,7 +440,10 @@ std::string checkWGMMAPlan(const Target &target, const MatmulProblem &problem,
 namespace {
 
 struct Shape {
-  int64_t tileM, tileN, warpgroups, turns = 1;
+  int64_t tileM, tileN, warpgroups;
+  bool pingPong = false;
+
+  int64_t getWarpgroupsPerTile() const { return pingPong ? warpgroups / 2 : warpgroups; }
 };
 
 /// How many blocks split a tile's sums, and rows and columns of such that fetch for each other.
@@ -470,22 +473,24 @@ static std::optional<int64_t> fitColumns(const Target &target, const MatmulProbl
 
 static constexpr Group kGroups[] = {{1}, {2}, {4}, {8}, {1, 2}, {1, 1, 2}};
 static constexpr Shape kShapes[] = {
-    {128, 256, 2},   {256, 128, 2},    {192, 192, 3},    {128, 192, 2},   {192, 128, 3},
-    {128, 128, 2},   {128, 96, 2},     {128, 64, 2},     {64, 256, 1},    {64, 192, 1},
-    {64, 128, 1},    {64, 96, 1},      {64, 64, 1},      {64, 32, 1},     {64, 16, 1},
-    {128, 128, 1},   {128, 192, 2, 2}, {128, 128, 2, 2}, {128, 96, 2, 2}, {64, 256, 2, 2},
-    {64, 128, 2, 2},
+    {128, 256, 2},       {256, 128, 2},       {192, 192, 3},      {128, 192, 2},
+    {192, 128, 3},       {128, 128, 2},       {128, 96, 2},       {128, 64, 2},
+    {64, 256, 1},        {64, 192, 1},        {64, 128, 1},       {64, 96, 1},
+    {64, 64, 1},         {64, 32, 1},         {64, 16, 1},        {128, 128, 1},
+    {128, 192, 2, true}, {128, 128, 2, true}, {128, 96, 2, true}, {64, 256, 2, true},
+    {64, 128, 2, true},
 };
 /// Bytes that go through registers need 128 rows a warpgroup; others have narrow tiles above.
 static constexpr Shape kTallShapes[] = {{128, 64, 1}, {128, 32, 1}, {128, 16, 1}};
 /// Numbers of rows whose columns are fitted to the multiprocessors.
-static constexpr Shape kFittedShapes[] = {{64, 0, 1},  {128, 0, 2},    {128, 0, 1},  {192, 0, 3},
-                                          {256, 0, 2}, {128, 0, 2, 2}, {64, 0, 2, 2}};
+static constexpr Shape kFittedShapes[] = {{64, 0, 1},      {128, 0, 2}, {128, 0, 1},
+                                          {192, 0, 3},     {256, 0, 2}, {128, 0, 2, true},
+                                          {64, 0, 2, true}};
 
 /// True if the registers of a block of such tiles hold its sums, and what goes with them.
 static bool fitsRegisters(const MatmulProblem &problem, const Shape &shape, int64_t blocks,
                           int64_t split) {
-  int64_t team = shape.warpgroups / shape.turns, parts = shape.tileM / team / 64;
+  int64_t sharers = shape.getWarpgroupsPerTile(), parts = shape.tileM / sharers / 64;
   int64_t sums = parts * shape.tileN / 2;
   // Both halves of a step's operand A are in registers where wgmma cannot read it across k.
   bool inRegisters = isReadAcross(problem);
@@ -499,7 +504,7 @@ static bool fitsRegisters(const MatmulProblem &problem, const Shape &shape, int6
     return false;
   // Two blocks a multiprocessor start with so few registers that all of a thread's sums must fit
   // them: ptxas spills otherwise, but where one warpgroup gets the other's in time.
-  bool takesAll = team == 1 && !inRegisters;
+  bool takesAll = sharers == 1 && !inRegisters;
   bool fitsStart = blocks == 1 || takesAll || sums + fragments + 28 <= registers.launched;
   return fitsStart && sums + fragments + others <= registers.consumer &&
          shape.tileN / 2 + 28 <= registers.launched;
@@ -526,7 +531,7 @@ static bool canShareWork(const MatmulProblem &problem, const Shape &shape, int64
   // Where pixels are what takes time, columns that are multiplied for nothing do not show in it.
   bool wastesColumns = problem.isConvolution() && problem.n <= shape.tileN / 2;
   // Ping-pong warpgroups of one multiprocessor do what two blocks would.
-  bool isDouble = shape.turns > 1 && (blocks > 1 || split > 1);
+  bool isDouble = shape.pingPong && (blocks > 1 || split > 1);
   return canSplit && !wastesRows && !wastesColumns && !isDouble;
 }
 
@@ -545,7 +550,7 @@ static std::optional<WGMMAPlan> makePlan(const Target &target, const MatmulProbl
   plan.raster = 1;
   plan.blocks = blocks;
   plan.split = group.split;
-  plan.turns = shape.turns;
+  plan.pingPong = shape.pingPong;
   plan.clusterM = group.clusterM;
   plan.clusterN = group.clusterN;
   if (!fit(target, problem, plan) || !checkWGMMAPlan(target, problem, plan).empty())
@@ -566,17 +571,18 @@ static llvm::SmallVector<Shape> fitShapes(const Target &target, const MatmulProb
   auto isAmongOthers = [&](int64_t columns) {
     return llvm::any_of(others, [&](const Shape &other) {
       return other.tileN == columns && other.tileM == shape.tileM &&
-             other.warpgroups == shape.warpgroups && other.turns == shape.turns;
+             other.warpgroups == shape.warpgroups && other.pingPong == shape.pingPong;
     });
   };
   llvm::SmallVector<Shape> fitted;
   for (int64_t rounds = 1; rounds <= kFittedRounds; ++rounds) {
+    // Ping-pong blocks have two tiles at a time.
     std::optional<int64_t> columns =
-        fitColumns(target, problem, shape.tileM, group, rounds * shape.turns);
+        fitColumns(target, problem, shape.tileM, group, shape.pingPong ? rounds * 2 : rounds);
     bool isKnown = columns && ((!fitted.empty() && fitted.back().tileN == *columns) ||
                                isAmongOthers(*columns));
     if (columns && !isKnown)
-      fitted.push_back({shape.tileM, *columns, shape.warpgroups, shape.turns});
+      fitted.push_back({shape.tileM, *columns, shape.warpgroups, shape.pingPong});
   }
   return fitted;
 }

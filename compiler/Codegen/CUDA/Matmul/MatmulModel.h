@@ -46,8 +46,11 @@ struct MatmulProblem {
 
 /// The parameters of #cuda.matmul_wgmma, and the time that they should take.
 struct WGMMAPlan {
-  int64_t tileM, tileN, tileK, warpgroups, stages, raster, blocks, split, turns, clusterM, clusterN;
+  int64_t tileM, tileN, tileK, warpgroups, stages, raster, blocks, split, pingPong, clusterM,
+      clusterN;
   double microseconds;
+
+  int64_t getWarpgroupsPerTile() const { return pingPong ? warpgroups / 2 : warpgroups; }
 };
 
 /// How many blocks of clusters of `cluster` run at a time, one on each multiprocessor.

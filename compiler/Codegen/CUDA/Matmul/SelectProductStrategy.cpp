@@ -226,9 +226,9 @@ std::string ProductChooser::makeKey(bool isExpected) {
 }
 
 static WGMMAPlan toPlan(MatmulWGMMAAttr config) {
-  return {config.getTileM(),  config.getTileN(),    config.getTileK(),    config.getWarpgroups(),
-          config.getStages(), config.getRaster(),   config.getBlocks(),   config.getSplit(),
-          config.getTurns(),  config.getClusterM(), config.getClusterN(), 0};
+  return {config.getTileM(),    config.getTileN(),    config.getTileK(),    config.getWarpgroups(),
+          config.getStages(),   config.getRaster(),   config.getBlocks(),   config.getSplit(),
+          config.getPingPong(), config.getClusterM(), config.getClusterN(), 0};
 }
 
 static MatmulFMAAttr toConfig(MLIRContext *context, const FMAPlan &plan) {
@@ -249,7 +249,7 @@ static DoublePlan toDoublePlan(MatmulMMAAttr config) {
 
 static MatmulWGMMAAttr toConfig(MLIRContext *context, const WGMMAPlan &plan) {
   return MatmulWGMMAAttr::get(context, plan.tileM, plan.tileN, plan.tileK, plan.warpgroups,
-                              plan.stages, plan.raster, plan.blocks, plan.split, plan.turns,
+                              plan.stages, plan.raster, plan.blocks, plan.split, plan.pingPong,
                               plan.clusterM, plan.clusterN);
 }
 
@@ -622,7 +622,7 @@ std::string ProductChooser::describe(Attribute config) {
     return llvm::formatv("{0}: tiles of {1} x {2} by {3} warpgroups{4}, {5} stages, k split {6} "
                          "times, {7}",
                          kind, wgmma.getTileM(), wgmma.getTileN(), wgmma.getWarpgroups(),
-                         wgmma.getTurns() > 1 ? ", ping-pong" : "", wgmma.getStages(),
+                         wgmma.getPingPong() ? ", ping-pong" : "", wgmma.getStages(),
                          wgmma.getSplit(), time);
   }
   auto mma = dyn_cast<MatmulMMAAttr>(config);

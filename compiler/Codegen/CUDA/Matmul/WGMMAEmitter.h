@@ -39,9 +39,9 @@ public:
         swapped(contraction.beginsWithB()),
         tile(kernel, contraction, frame, swapped ? config.getTileN() : config.getTileM(),
              swapped ? config.getTileM() : config.getTileN()),
-        team(config.getWarpgroups() / config.getTurns()),
+        sharers(config.getWarpgroupsPerTile()),
         cluster(config.getClusterM() * config.getClusterN()),
-        rowsPerWarpgroup(config.getTileM() / team),
+        rowsPerWarpgroup(config.getTileM() / sharers),
         ownColumns(config.getTileN() / config.getSplit()) {}
 
   mlir::LogicalResult run();
@@ -94,7 +94,7 @@ private:
   mlir::Block *fill(mlir::Region &region, unsigned indices, mlir::TypeRange carried,
                     llvm::function_ref<void(mlir::Block &)> body);
   std::pair<mlir::Value, mlir::Value> countGroups();
-  /// The body once for each tile of this block, or every `turns`-th from number `turn` on.
+  /// The body once for each tile of this block, or every second one from number `turn` on.
   llvm::SmallVector<mlir::Value>
   emitTiles(mlir::Value turn, mlir::ValueRange inits,
             llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange)> body);
@@ -173,7 +173,7 @@ private:
   mlir::Location loc;
   bool swapped; // rows of the sums are columns of the product
   MatmulTile tile;
-  int64_t team;                         // warpgroups that share a tile
+  int64_t sharers;                      // warpgroups that share a tile
   int64_t cluster;                      // blocks whose tiles are neighbours
   int64_t rowsPerWarpgroup, ownColumns; // of the tile that this block stores
   llvm::SmallVector<Operand, 2> operands;

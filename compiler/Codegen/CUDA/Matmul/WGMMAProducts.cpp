@@ -170,14 +170,14 @@ void WGMMAEmitter::emitConsumer(Value warpgroup) {
   // Each team passes over the stages of the tiles that are the others'.
   Value zero = index.constant(0), turn, other, place = warpgroup;
   RingState first{zero, zero};
-  if (config.getTurns() > 1) {
-    turn = index.div(warpgroup, team);
-    place = index.rem(warpgroup, team);
+  if (config.getPingPong()) {
+    turn = index.div(warpgroup, sharers);
+    place = index.rem(warpgroup, sharers);
     first = skip(first, index.mul(turn, lastStep));
     other = index.sub(index.constant(1), turn);
     points.emitIf(index.isEqual(turn, index.constant(1)), [&] { giveTurn(other); });
   }
-  Value others = index.mul(lastStep, config.getTurns() - 1);
+  Value others = index.mul(lastStep, config.getPingPong());
   emitTiles(turn, {first.stage, first.phase}, [&](ValueRange state) -> SmallVector<Value> {
     SmallVector<Value> sums;
     startColumn = swapped ? tile.startM : tile.startN;

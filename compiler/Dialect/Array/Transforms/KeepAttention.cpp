@@ -10,9 +10,6 @@
 // whole only the number of keys may, and only where each query sees as many of the last ones as its
 // place from the end says: -xc-array-resolve-extents makes that an offset.
 //
-// Attention of few queries has kernels on other targets than that of many, and so has a way of its
-// own to be asked for.
-//
 // A gradient that is left whole takes what the attention has computed: its logsumexp, and its
 // result, of which the sums of products with the cotangent are built here.
 //
@@ -131,7 +128,7 @@ struct KeepAttention final : impl::KeepAttentionBase<KeepAttention> {
     getOperation().walk([&](PagedAttentionOp op) {
       RankedTensorType query = op.getQuery().getType();
       bool isResolved = !isBounded || hasKnownSizes(op);
-      if (isResolved && few && hasVectors(query, op.getValues().getType()) && isFew(query))
+      if (isResolved && mma && hasVectors(query, op.getValues().getType()) && isFew(query))
         op->setAttr(kWholeAttr, builder.getUnitAttr());
     });
   }
@@ -149,8 +146,9 @@ private:
   }
   template <typename Op> bool mayBeKernel(Op op) const {
     RankedTensorType query = op.getQuery().getType();
-    bool isWanted = isFew(query) ? few && std::is_same_v<Op, AttentionOp> : many;
-    return hasVectors(query, op.getValue().getType()) && isWanted;
+    // Gradients of few queries have no kernel.
+    bool hasKernel = mma && (!isFew(query) || std::is_same_v<Op, AttentionOp>);
+    return hasKernel && hasVectors(query, op.getValue().getType());
   }
   bool mayBeBlocks(AttentionOp op) const {
     RankedTensorType query = op.getQuery().getType(), value = op.getValue().getType();

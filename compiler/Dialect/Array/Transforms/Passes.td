@@ -92,9 +92,8 @@ def KeepAttention : Pass<"xc-array-keep-attention", "::mlir::ModuleOp"> {
     %y = array.attention %q, %k, %v scale = 0.125 {array.whole} : ...   // output
     ```
   }];
-  let options = [Option<"many", "many", "bool", /*default=*/"true",
-                        "Whether some target has a kernel for 16 queries or more, and for gradients">,
-                 Option<"few", "few", "bool", /*default=*/"true", "Whether some target has one for fewer queries">,
+  let options = [Option<"mma", "mma", "bool", /*default=*/"true",
+                        "Whether some target has kernels of matrix instructions, which take 16-bit floats, and gradients too">,
                  Option<"blocks", "blocks", "bool", /*default=*/"false",
                         "Whether some target has one for 16 queries or more that takes f32, too">];
 }

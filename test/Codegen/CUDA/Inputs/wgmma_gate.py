@@ -11,50 +11,50 @@ import pathlib
 import subprocess
 import sys
 
-# Tile, warpgroups, stages, blocks a multiprocessor, split, turns, rows and columns of a cluster.
-LARGE = (128, 256, 2, 4, 1, 1, 1)
+# Tile, warpgroups, stages, blocks a multiprocessor, split, ping-pong, rows and columns of a cluster.
+LARGE = (128, 256, 2, 4, 1, 1, 0)
 CASES = [
     ("large", ("bf16", 1, 512, 512, 256, "nn", ""), LARGE),
     ("large_transposed", ("f16", 1, 512, 512, 256, "tt", ""), LARGE),
     ("large_bias_gelu", ("bf16", 1, 512, 512, 256, "nt", "gelu"), LARGE),
     ("large_f32", ("bf16", 1, 500, 513, 256, "nt", "f32"), LARGE),
-    ("tall", ("bf16", 1, 512, 512, 256, "nn", ""), (256, 128, 2, 4, 1, 1, 1)),
-    ("three_warpgroups", ("bf16", 1, 512, 512, 256, "nn", ""), (192, 192, 3, 4, 1, 1, 1)),
-    ("two_blocks", ("bf16", 1, 512, 512, 256, "nn", ""), (64, 128, 1, 4, 2, 1, 1)),
-    ("two_blocks_gelu", ("bf16", 1, 512, 512, 256, "nt", "gelu"), (64, 128, 1, 4, 2, 1, 1)),
-    ("batched", ("bf16", 3, 200, 136, 72, "nt", ""), (64, 64, 1, 4, 1, 1, 1)),
-    ("narrow", ("bf16", 1, 16, 512, 256, "nn", ""), (64, 32, 1, 6, 1, 1, 1)),
-    ("split", ("bf16", 1, 64, 128, 2048, "nn", ""), (64, 64, 1, 6, 1, 4, 1)),
-    ("turns", ("bf16", 1, 512, 512, 256, "nn", ""), (128, 128, 2, 6, 1, 1, 2)),
+    ("tall", ("bf16", 1, 512, 512, 256, "nn", ""), (256, 128, 2, 4, 1, 1, 0)),
+    ("three_warpgroups", ("bf16", 1, 512, 512, 256, "nn", ""), (192, 192, 3, 4, 1, 1, 0)),
+    ("two_blocks", ("bf16", 1, 512, 512, 256, "nn", ""), (64, 128, 1, 4, 2, 1, 0)),
+    ("two_blocks_gelu", ("bf16", 1, 512, 512, 256, "nt", "gelu"), (64, 128, 1, 4, 2, 1, 0)),
+    ("batched", ("bf16", 3, 200, 136, 72, "nt", ""), (64, 64, 1, 4, 1, 1, 0)),
+    ("narrow", ("bf16", 1, 16, 512, 256, "nn", ""), (64, 32, 1, 6, 1, 1, 0)),
+    ("split", ("bf16", 1, 64, 128, 2048, "nn", ""), (64, 64, 1, 6, 1, 4, 0)),
+    ("ping_pong", ("bf16", 1, 512, 512, 256, "nn", ""), (128, 128, 2, 6, 1, 1, 1)),
     ("tf32_large", ("tf32", 1, 512, 512, 256, "nt", ""), LARGE),
-    ("tf32_across", ("tf32", 1, 512, 512, 256, "nn", ""), (256, 128, 2, 4, 1, 1, 1)),
+    ("tf32_across", ("tf32", 1, 512, 512, 256, "nn", ""), (256, 128, 2, 4, 1, 1, 0)),
     ("tf32_across_64_rows", ("tf32", 1, 512, 512, 256, "nn", ""), LARGE),
-    ("tf32_a_across", ("tf32", 1, 512, 512, 256, "tt", ""), (256, 128, 2, 4, 1, 1, 1)),
-    ("tf32_two_blocks", ("tf32", 1, 500, 512, 256, "nn", ""), (128, 64, 2, 3, 2, 1, 1)),
+    ("tf32_a_across", ("tf32", 1, 512, 512, 256, "tt", ""), (256, 128, 2, 4, 1, 1, 0)),
+    ("tf32_two_blocks", ("tf32", 1, 500, 512, 256, "nn", ""), (128, 64, 2, 3, 2, 1, 0)),
     ("s8_large", ("s8", 1, 512, 512, 256, "nt", ""), LARGE),
-    ("s8_across", ("s8", 1, 512, 512, 256, "nn", ""), (256, 128, 2, 4, 1, 1, 1)),
-    ("tf32_turned", ("tf32", 1, 512, 512, 256, "tn", ""), (256, 128, 2, 4, 1, 1, 1)),
+    ("s8_across", ("s8", 1, 512, 512, 256, "nn", ""), (256, 128, 2, 4, 1, 1, 0)),
+    ("tf32_turned", ("tf32", 1, 512, 512, 256, "tn", ""), (256, 128, 2, 4, 1, 1, 0)),
     ("tf32_turned_wide", ("tf32", 1, 512, 512, 256, "tn", ""), LARGE),
-    ("tf32_turned_ragged", ("tf32", 1, 300, 308, 250, "tn", ""), (128, 128, 2, 6, 1, 1, 1)),
-    ("s8_turned", ("s8", 1, 512, 512, 256, "tn", ""), (256, 128, 2, 4, 1, 1, 1)),
-    ("s8_turned_ragged", ("s8", 1, 304, 320, 250, "tn", ""), (128, 64, 1, 6, 1, 1, 1)),
-    ("turns_gelu", ("bf16", 1, 512, 512, 256, "nt", "gelu"), (128, 128, 2, 6, 1, 1, 2)),
-    ("fitted", ("bf16", 1, 512, 704, 256, "nn", ""), (128, 176, 2, 5, 1, 1, 1)),
-    ("fitted_tall", ("bf16", 1, 512, 704, 256, "nt", "gelu"), (256, 176, 2, 3, 1, 1, 1)),
-    ("fitted_turns_f32", ("bf16", 1, 512, 704, 256, "tn", "f32"), (128, 176, 2, 4, 1, 1, 2)),
-    ("fitted_split", ("bf16", 1, 128, 448, 2048, "nn", ""), (64, 224, 1, 4, 1, 2, 1)),
-    ("fitted_cluster", ("bf16", 1, 512, 704, 256, "nn", ""), (128, 144, 2, 5, 1, 1, 1, 2, 1)),
-    ("tf32_fitted", ("tf32", 1, 512, 704, 256, "nt", ""), (256, 144, 2, 4, 1, 1, 1)),
-    ("cluster", ("bf16", 1, 512, 512, 256, "nn", ""), (128, 128, 2, 6, 1, 1, 1, 2, 1)),
-    ("cluster_turns_gelu", ("bf16", 1, 512, 512, 256, "nt", "gelu"), (128, 128, 2, 6, 1, 1, 2, 1, 2)),
-    ("cluster_of_four", ("f16", 1, 504, 504, 256, "tn", ""), (128, 256, 2, 4, 1, 1, 1, 2, 2)),
+    ("tf32_turned_ragged", ("tf32", 1, 300, 308, 250, "tn", ""), (128, 128, 2, 6, 1, 1, 0)),
+    ("s8_turned", ("s8", 1, 512, 512, 256, "tn", ""), (256, 128, 2, 4, 1, 1, 0)),
+    ("s8_turned_ragged", ("s8", 1, 304, 320, 250, "tn", ""), (128, 64, 1, 6, 1, 1, 0)),
+    ("ping_pong_gelu", ("bf16", 1, 512, 512, 256, "nt", "gelu"), (128, 128, 2, 6, 1, 1, 1)),
+    ("fitted", ("bf16", 1, 512, 704, 256, "nn", ""), (128, 176, 2, 5, 1, 1, 0)),
+    ("fitted_tall", ("bf16", 1, 512, 704, 256, "nt", "gelu"), (256, 176, 2, 3, 1, 1, 0)),
+    ("fitted_ping_pong_f32", ("bf16", 1, 512, 704, 256, "tn", "f32"), (128, 176, 2, 4, 1, 1, 1)),
+    ("fitted_split", ("bf16", 1, 128, 448, 2048, "nn", ""), (64, 224, 1, 4, 1, 2, 0)),
+    ("fitted_cluster", ("bf16", 1, 512, 704, 256, "nn", ""), (128, 144, 2, 5, 1, 1, 0, 2, 1)),
+    ("tf32_fitted", ("tf32", 1, 512, 704, 256, "nt", ""), (256, 144, 2, 4, 1, 1, 0)),
+    ("cluster", ("bf16", 1, 512, 512, 256, "nn", ""), (128, 128, 2, 6, 1, 1, 0, 2, 1)),
+    ("cluster_ping_pong_gelu", ("bf16", 1, 512, 512, 256, "nt", "gelu"), (128, 128, 2, 6, 1, 1, 1, 1, 2)),
+    ("cluster_of_four", ("f16", 1, 504, 504, 256, "tn", ""), (128, 256, 2, 4, 1, 1, 0, 2, 2)),
 ]
 
 
 def check(args, folder, name, work, tile, matmul):
-    tile_m, tile_n, groups, stages, blocks, split, turns, *cluster = tile
+    tile_m, tile_n, groups, stages, blocks, split, ping_pong, *cluster = tile
     tile_k = 128 // matmul.BYTES.get(work[0], 2)
-    rest = (f", turns = {turns}" if turns > 1 else "") + "".join(f", cluster_{side} = {n}" for side, n in zip("mn", cluster) if n > 1)
+    rest = (", ping_pong = 1" if ping_pong else "") + "".join(f", cluster_{side} = {n}" for side, n in zip("mn", cluster) if n > 1)
     config = (f"#cuda.matmul_wgmma<tile_m = {tile_m}, tile_n = {tile_n}, tile_k = {tile_k}, warpgroups = {groups}, stages = {stages}, "
               f"raster = 8, blocks = {blocks}, split = {split}{rest}>")
     base = folder / name
@@ -71,7 +71,7 @@ def check(args, folder, name, work, tile, matmul):
         return f"expected {config}, got {export['strategy']}"
     if export["spill_bytes"] != 0:
         return f"{export['spill_bytes']} bytes of spills"
-    expected = 128 // 32 * (tile_m * turns // groups // 64)
+    expected = 128 // 32 * (tile_m * (1 + ping_pong) // groups // 64)
     found = ptx.count("wgmma.mma_async")
     return "" if found == expected else f"expected {expected} wgmma, got {found}"
 

@@ -1,5 +1,5 @@
 """wgmma_kinds.py TYPE OUT: writes OUT.mlir, a function of many products, and OUT.tuning, in which each has a configuration of its
-own: every tile, with turns and without, for each way in which factors reach wgmma, and every kind of cluster and split and one and two
+own: every tile, with ping-pong and without, for each way in which factors reach wgmma, and every kind of cluster and split and one and two
 blocks a multiprocessor for each layout of factors. OUT.args, OUT.results and OUT.expected are arguments of xrun: the inputs, where
 results go, and that they are what results are to be."""
 import pathlib
@@ -11,7 +11,7 @@ from candidates import candidates  # noqa: E402
 
 # Type in arrays, in keys, of results; bytes of an element and of a result; flags.
 TYPES = {"f16": ("f16", "f16", "f16", 2, 2, ""), "tf32": ("f32", "tf32", "f32", 4, 4, " allow_tf32"), "i8": ("i8", "i8", "i32", 1, 4, "")}
-FIELDS = ("tile_m", "tile_n", "warpgroups", "turns"), ("blocks", "split", "cluster_m", "cluster_n", "turns")
+FIELDS = ("tile_m", "tile_n", "warpgroups", "ping_pong"), ("blocks", "split", "cluster_m", "cluster_n", "ping_pong")
 
 
 def features(kind, layout, config):
@@ -19,7 +19,7 @@ def features(kind, layout, config):
     values = dict(re.findall(r"(\w+) = (\d+)", config))
     # Across k by boxes (16 bits) or along it, through registers, turned.
     way = "boxes" if kind[3] == 2 or layout == "nt" else "turned" if layout == "tn" else "registers"
-    return {(place, *(values.get(field, "1") for field in fields)) for place, fields in zip((way, layout), FIELDS)}
+    return {(place, *(values.get(field, "0") for field in fields)) for place, fields in zip((way, layout), FIELDS)}
 
 
 def choose(kind):
