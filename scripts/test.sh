@@ -145,7 +145,7 @@ run_stage() {
     lit) run lit run_lit ;;
     e2e) run e2e /usr/bin/python3 test/e2e/run.py --build build/dev --device=cpu --record="$logs/ran-cpu.json"
       # a fixed share of them once more, with sizes that are known when inputs are bound
-      run e2e-dynamic /usr/bin/python3 test/e2e/run.py --build build/dev --device=cpu --dynamic=all --share=4 ;;
+      run e2e-dynamic /usr/bin/python3 test/e2e/run.py --build build/dev --device=cpu --dynamic=all --share=8 ;;
     cuda) # a fifth of the cases (XC_CUDA_SHARE=1: all) as PTX, on the stand-in for the driver: as stream launches on an older GPU, as graphs
       # on a Hopper GPU, there with an allocation for each temporary, so that what runs from one into the next is seen.
       for way in sm_80-stream sm_90a-graph; do
@@ -155,10 +155,10 @@ run_stage() {
           /usr/bin/python3 test/e2e/run.py --build build/dev --device="cuda:0?launch=${way#*-}" --target=cuda:${way%-*} "${apart[@]}" --share="$cuda_share" \
           --record="$logs/ran-cuda-$way.json"
       done
-      # Plans of several kernels once more, in another order that the edges of their graphs allow; and kernels
+      # Half of the plans of several kernels once more, in another order that the edges of their graphs allow; and kernels
       # without one of their barriers each, which must be found.
       PTXSIM_GRAPH_SEED=5 XCR_CUDA_LIBRARY=$root/build/dev/lib/libcuda_sim.so PTXSIM_ARCH=sm_90a run cuda-seeded \
-        /usr/bin/python3 test/e2e/run.py --build build/dev --device="cuda:0?launch=graph" --target=cuda:sm_90a --filter='^(models|state|gradients|attention)'
+        /usr/bin/python3 test/e2e/run.py --build build/dev --device="cuda:0?launch=graph" --target=cuda:sm_90a --filter='^(models|state|gradients|attention)' --share=2
       run mutants /usr/bin/python3 test/ptxsim/mutants/run.py --build build/dev ;;
     graphfuzz) # a fixed number of random programs; test/graphfuzz/run.py --seconds=600 looks for more
       run graphfuzz-cpu /usr/bin/python3 test/graphfuzz/run.py --build build/dev --device=cpu --count=480
