@@ -16,10 +16,9 @@
 #include "compiler/Codegen/CUDA/Matmul/OperandAlignment.h"
 
 #include "compiler/Codegen/CUDA/Matmul/MatmulTiles.h"
+#include "compiler/Codegen/CUDA/Matmul/ProductParts.h"
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
-#include "compiler/Dialect/Array/IR/Sizes.h"
 #include "compiler/Dialect/Plan/IR/PlanInitOps.h"
-#include "compiler/Dialect/Plan/IR/Products.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/Support/MathExtras.h"
@@ -39,24 +38,8 @@ static constexpr double kHalfGain = 1 / 330e3 - 1 / 700e3, kSingleGain = 1 / 165
                         kByteGain = 1 / 25e3 - 1 / 1200e3;
 /// Bytes a nanosecond of a copy, and the nanoseconds of another launch.
 static constexpr double kCopyRate = 2000, kLaunchTime = 2000;
-/// Which sums are split for mma.sync (SplitProducts.cpp), and the microseconds of adding up.
-static constexpr int64_t kSmallestTile = 64, kLongSum = 2048, kShortestPart = 512, kStep = 64;
-static constexpr double kSumTime = 2, kSumBytesPerMicrosecond = 2e6;
 /// What mma.sync stores of rows of odd length, element by element, on an H100.
 static constexpr double kOddRowBytesPerMicrosecond = 4e5;
-
-static bool isHalf(linalg::ContractOp op) {
-  return llvm::all_of(op.getDpsInputs(), [](Value operand) {
-    Type type = getElementTypeOrSelf(operand);
-    return type.isF16() || type.isBF16();
-  });
-}
-
-static bool isTF32(linalg::ContractOp op) {
-  return op->hasAttr(plan::kAllowTF32Attr) && llvm::all_of(op.getDpsInputs(), [](Value operand) {
-           return getElementTypeOrSelf(operand).isF32();
-         });
-}
 
 static bool isSignedBytes(linalg::ContractOp op) {
   return op.getCast() == linalg::TypeFn::cast_signed &&
@@ -70,10 +53,10 @@ static int64_t getElementBytes(Value tensor) {
 
 /// Nanoseconds an operation that wgmma saves; 0 if it does not know the types.
 static double getGain(linalg::ContractOp op) {
-  if (isHalf(op) && getElementTypeOrSelf(op.getDpsInputOperand(0)->get()) ==
-                        getElementTypeOrSelf(op.getDpsInputOperand(1)->get()))
+  if (hasHalfOperands(op) && getElementTypeOrSelf(op.getDpsInputOperand(0)->get()) ==
+                                 getElementTypeOrSelf(op.getDpsInputOperand(1)->get()))
     return kHalfGain;
-  if (isTF32(op))
+  if (hasTF32Operands(op))
     return kSingleGain;
   return isSignedBytes(op) ? kByteGain : 0;
 }
@@ -131,8 +114,9 @@ static bool runsAlongK(linalg::ContractOp op, OpOperand *operand) {
 /// Whether threads of the kernel transpose operand A, whose rows then need no alignment: wgmma
 /// takes 16 bits across k, other types only along it (see MatmulTile).
 static bool transposesA(linalg::ContractOp op) {
-  return !isHalf(op) && llvm::none_of(op.getDpsInputOperands(),
-                                      [&](OpOperand *operand) { return runsAlongK(op, operand); });
+  return !hasHalfOperands(op) && llvm::none_of(op.getDpsInputOperands(), [&](OpOperand *operand) {
+    return runsAlongK(op, operand);
+  });
 }
 
 /// Whether `tensor` is a parameter, or computed of such once an instance.
@@ -148,12 +132,7 @@ std::optional<MatmulProblem> makeAlignedProblem(linalg::ContractOp op) {
   FailureOr<linalg::ContractionDimensions> dims = linalg::inferContractionDims(op);
   if (failed(dims) || getGain(op) == 0 || llvm::any_of(ranges, ShapedType::isDynamic))
     return std::nullopt;
-  auto product = [&](ArrayRef<unsigned> loops) {
-    int64_t result = 1;
-    for (unsigned loop : loops)
-      result = array::multiplyKnown({result, ranges[loop]});
-    return result;
-  };
+  auto product = [&](ArrayRef<unsigned> loops) { return multiplyRanges(ranges, loops); };
   MatmulProblem problem{};
   problem.batch = product(dims->batch);
   problem.m = product(dims->m);
@@ -218,15 +197,13 @@ static InPlaceTimes estimateInPlace(linalg::ContractOp op, const MatmulProblem &
   if (output.getShape().back() % 2 != 0)
     times.whole += static_cast<double>(problem.batch * problem.m * problem.n) *
                    problem.outputBytes / kOddRowBytesPerMicrosecond;
-  int64_t tiles = problem.batch * llvm::divideCeil(problem.m, kSmallestTile) *
-                  llvm::divideCeil(problem.n, kSmallestTile);
-  int64_t parts =
-      std::min(target.multiprocessors / std::max<int64_t>(tiles, 1), problem.k / kShortestPart);
-  if (parts < 2 || problem.k < kLongSum)
+  int64_t parts = getMostParts(countTiles(problem.batch, problem.m, problem.n, kSmallestTile),
+                               problem.k, target);
+  if (parts < 2)
     return times;
   ProductSize part = size, rest = size;
   part.batch *= parts;
-  part.k = problem.k / (parts * kStep) * kStep;
+  part.k = getPartSize(problem.k, parts, kPartStep);
   rest.k = problem.k - parts * *part.k;
   double sumBytes = static_cast<double>(problem.m) * problem.n * part.batch * problem.outputBytes;
   // Threads load parts of rows that others are left over of.

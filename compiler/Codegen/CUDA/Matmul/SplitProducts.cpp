@@ -11,7 +11,7 @@
 #include "compiler/Codegen/CUDA/Matmul/FMAModel.h"
 #include "compiler/Codegen/CUDA/Matmul/MatmulModel.h"
 #include "compiler/Codegen/CUDA/Matmul/OperandAlignment.h"
-#include "compiler/Dialect/Array/IR/Sizes.h"
+#include "compiler/Codegen/CUDA/Matmul/ProductParts.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -24,19 +24,13 @@ using namespace mlir;
 
 namespace xc::cuda {
 
-/// The smallest tiles: of products on tensor cores, and of others.
-static constexpr int64_t kSmallestTile = 64, kSmallestScalarTile = 32;
-/// The shortest sum that is shared, and what is left of it in each part at least; parts are a
-/// multiple of the steps that tiles are computed in.
-static constexpr int64_t kLongSum = 2048, kShortestPart = 512, kStep = 64;
-/// On wgmma clusters share sums by themselves, and parts are what is beyond them: the shortest sum,
-/// and what the sum of all parts takes: a launch, and the bytes a microsecond that are read for it
-/// from L2.
+/// The side of the smallest tiles without tensor cores.
+static constexpr int64_t kSmallestScalarTile = 32;
+/// On wgmma clusters share sums by themselves, and parts are what is beyond them: the shortest sum.
 static constexpr int64_t kVeryLongSum = 8192;
 /// Bytes that parts are multiples of where they are not equal: then each begins a line that can be
 /// copied.
 static constexpr int64_t kPartBytes = 16;
-static constexpr double kSumTime = 2, kSumBytesPerMicrosecond = 2e6;
 /// The most taps of a filter whose convolution is not split.
 static constexpr int64_t kMostTaps = 64;
 /// The shortest part of a sum on plain arithmetic, and what parts must be faster by there: that
@@ -57,27 +51,9 @@ struct ProductSplit {
 
 } // namespace
 
-static bool isHalf(linalg::ContractOp op) {
-  return llvm::all_of(op.getDpsInputs(), [](Value operand) {
-    Type type = getElementTypeOrSelf(operand);
-    return type.isF16() || type.isBF16();
-  });
-}
-
-static bool isRounded(linalg::ContractOp op) {
-  return op->hasAttr(plan::kAllowTF32Attr) && llvm::all_of(op.getDpsInputs(), [](Value operand) {
-           return getElementTypeOrSelf(operand).isF32();
-         });
-}
-
 static bool isBytes(linalg::ContractOp op) {
   return llvm::all_of(op.getDpsInputs(),
                       [](Value operand) { return getElementTypeOrSelf(operand).isInteger(8); });
-}
-
-/// How long each of `parts` parts of `range` is, as a multiple of `step`.
-static int64_t getPartSize(int64_t range, int64_t parts, int64_t step) {
-  return range / (parts * step) * step;
 }
 
 /// True if neighbours in memory of the operand that `map` reads are neighbours along `loops`.
@@ -184,12 +160,7 @@ static std::optional<ProductSplit> chooseParts(linalg::ContractOp op, const Targ
   FailureOr<linalg::ContractionDimensions> dims = linalg::inferContractionDims(op);
   if (failed(dims) || llvm::any_of(ranges, ShapedType::isDynamic) || !op.hasPureTensorSemantics())
     return std::nullopt;
-  auto product = [&](ArrayRef<unsigned> loops) {
-    int64_t result = 1;
-    for (unsigned loop : loops)
-      result = array::multiplyKnown({result, ranges[loop]});
-    return result;
-  };
+  auto product = [&](ArrayRef<unsigned> loops) { return multiplyRanges(ranges, loops); };
   std::optional<MatmulProblem> problem;
   if (target.hasWGMMA)
     problem = makeAlignedProblem(op);
@@ -206,20 +177,18 @@ static std::optional<ProductSplit> chooseParts(linalg::ContractOp op, const Targ
     problem.k = product(dims->k);
     return choosePlainParts(op, dims->k, problem, target);
   }
-  bool isOnTensorCores = target.hasMMA16816 && (isHalf(op) || isRounded(op) || isBytes(op));
+  bool isOnTensorCores =
+      target.hasMMA16816 && (hasHalfOperands(op) || hasTF32Operands(op) || isBytes(op));
   int64_t tile = isOnTensorCores ? kSmallestTile : kSmallestScalarTile;
-  int64_t tiles = product(dims->batch) * llvm::divideCeil(product(dims->m), tile) *
-                  llvm::divideCeil(product(dims->n), tile);
-  int64_t sum = product(dims->k), processors = target.multiprocessors;
-  if (tiles == 0 || tiles * 2 > processors || sum < kLongSum)
-    return std::nullopt;
-  int64_t most = std::min(processors / tiles, sum / kShortestPart);
+  int64_t sum = product(dims->k);
+  int64_t most = getMostParts(
+      countTiles(product(dims->batch), product(dims->m), product(dims->n), tile), sum, target);
   std::optional<ProductSplit> best;
   for (unsigned loop : dims->k)
     for (int64_t parts = most; parts > (best ? best->parts : 1); --parts) {
       // Steps of a part are whole: either all of its elements are, or those of this loop.
-      bool isEqual = ranges[loop] % parts == 0 && sum / parts % kStep == 0;
-      int64_t size = isEqual ? ranges[loop] / parts : getPartSize(ranges[loop], parts, kStep);
+      bool isEqual = ranges[loop] % parts == 0 && sum / parts % kPartStep == 0;
+      int64_t size = isEqual ? ranges[loop] / parts : getPartSize(ranges[loop], parts, kPartStep);
       if (size > 0)
         best = ProductSplit{loop, parts, size};
     }
@@ -378,28 +347,20 @@ static std::optional<ProductSplit> chooseWindowParts(linalg::GenericOp op, const
     return std::nullopt;
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   auto product = [&](ArrayRef<unsigned> dims, int64_t unknown) {
-    int64_t result = 1;
-    for (unsigned dim : dims)
-      result = array::multiplyKnown(
-          {result, ShapedType::isDynamic(ranges[dim]) ? unknown : ranges[dim]});
-    return result;
+    SmallVector<int64_t> known(ranges);
+    llvm::replace(known, ShapedType::kDynamic, unknown);
+    return multiplyRanges(known, dims);
   };
-  bool isHalf = llvm::all_of(op.getInputs(), [](Value operand) {
-    Type type = getElementTypeOrSelf(operand);
-    return type.isF16() || type.isBF16();
-  });
+  bool isHalf = hasHalfOperands(op);
   if (isHalf && hasColumnsOfPixels(op, *loops, target))
     return std::nullopt;
   // Narrow ones are no tiles; results of unknown number are expected to be enough.
   constexpr int64_t narrow = 4, many = 1 << 20, some = 16;
   int64_t m = product(loops->m, many), n = product(loops->n, many), sum = product(loops->k, some);
   int64_t tile = isHalf && target.hasMMA16816 ? kSmallestTile : kSmallestScalarTile;
-  int64_t tiles =
-      product(loops->batch, many) * llvm::divideCeil(m, tile) * llvm::divideCeil(n, tile);
-  if (std::min(m, n) <= narrow || tiles == 0 || tiles * 2 > target.multiprocessors ||
-      sum < kLongSum)
+  if (std::min(m, n) <= narrow)
     return std::nullopt;
-  int64_t most = std::min(target.multiprocessors / tiles, sum / kShortestPart);
+  int64_t most = getMostParts(countTiles(product(loops->batch, many), m, n, tile), sum, target);
   std::optional<ProductSplit> best;
   for (unsigned loop : loops->k) {
     // An operand that is read along the loop alone says how long a part is.

@@ -1,0 +1,51 @@
+//===- ProductParts.h - Sums of products in parts ---------------*- C++ -*-===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// When a product of few tiles has its sums in parts, one for each of several blocks, and what that
+// costs. SplitProducts.cpp makes such parts; OperandAlignment.cpp expects them.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_CODEGEN_CUDA_MATMUL_PRODUCTPARTS_H
+#define XC_CODEGEN_CUDA_MATMUL_PRODUCTPARTS_H
+
+#include "compiler/Codegen/CUDA/Common/Targets.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace xc::cuda {
+
+/// The side of the smallest tiles on tensor cores.
+inline constexpr int64_t kSmallestTile = 64;
+/// The shortest part of a sum on tensor cores, and the steps that its tiles are computed in, which
+/// parts are multiples of.
+inline constexpr int64_t kShortestPart = 512, kPartStep = 64;
+/// What the sum of all parts takes: the microseconds of a launch, and the bytes a microsecond that
+/// are read for it from L2.
+inline constexpr double kSumTime = 2, kSumBytesPerMicrosecond = 2e6;
+
+/// True if all operands are of a 16-bit float.
+bool hasHalfOperands(mlir::linalg::LinalgOp op);
+/// True if all operands are of f32, and may be rounded to TF32.
+bool hasTF32Operands(mlir::linalg::LinalgOp op);
+
+/// The product of the sizes of `loops`, all of them known; the largest number where it is beyond.
+int64_t multiplyRanges(llvm::ArrayRef<int64_t> ranges, llvm::ArrayRef<unsigned> loops);
+
+/// Tiles of `side` x `side` that a product of these sizes has.
+int64_t countTiles(int64_t batch, int64_t m, int64_t n, int64_t side);
+
+/// In how many parts sums of `length` elements are at most, where a product has so many `tiles`:
+/// 1 if they stay whole, since tiles or sums are enough, or there are none.
+int64_t getMostParts(int64_t tiles, int64_t length, const Target &target);
+
+/// How long each of `parts` parts of `range` is, as a multiple of `step`.
+int64_t getPartSize(int64_t range, int64_t parts, int64_t step);
+
+} // namespace xc::cuda
+
+#endif // XC_CODEGEN_CUDA_MATMUL_PRODUCTPARTS_H
