@@ -7,10 +7,9 @@
 
 #include "tools/common/NpyFile.h"
 
-#include "gtest/gtest.h"
+#include "test/tools/FolderTest.h"
 
 #include <cstring>
-#include <dirent.h>
 #include <fstream>
 #include <signal.h>
 #include <sys/resource.h>
@@ -21,30 +20,9 @@
 using namespace xc::tools;
 
 namespace {
-class NpyFileTest : public testing::Test {
+class NpyFileTest : public FolderTest {
 protected:
-  void SetUp() override {
-    char pattern[] = "npytest.XXXXXX";
-    ASSERT_NE(mkdtemp(pattern), nullptr);
-    directory = pattern;
-  }
-  void TearDown() override {
-    for (const std::string &name : entries())
-      unlink((directory + "/" + name).c_str());
-    rmdir(directory.c_str());
-  }
-
-  std::string path(const char *name = "x.npy") { return directory + "/" + name; }
-
-  std::vector<std::string> entries() {
-    std::vector<std::string> names;
-    DIR *open = opendir(directory.c_str());
-    while (dirent *entry = readdir(open))
-      if (entry->d_name[0] != '.')
-        names.push_back(entry->d_name);
-    closedir(open);
-    return names;
-  }
+  std::string path(const std::string &name = "x.npy") const { return FolderTest::path(name); }
 
   /// Writes a version 1 file with this dictionary and these bytes.
   void writeRaw(const std::string &dict, const std::string &data) {
@@ -58,8 +36,6 @@ protected:
     Result<HostArray> array = readNpy(path());
     return array ? "" : array.error().message();
   }
-
-  std::string directory;
 };
 
 std::string dict(const char *descr, const char *shape, const char *fortran = "False") {
@@ -207,7 +183,7 @@ TEST_F(NpyFileTest, FullDiskLeavesTheOldFileAlone) {
   int status = -1;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
-  EXPECT_EQ(entries(), std::vector<std::string>{"x.npy"});
+  EXPECT_EQ(entries(), std::set<std::string>{"x.npy"});
   Result<HostArray> read = readNpy(path());
   ASSERT_TRUE(read);
   EXPECT_EQ(read->shapeString(), "4xu8");

@@ -7,12 +7,11 @@
 
 #include "tools/common/OutputFile.h"
 
-#include "gtest/gtest.h"
+#include "test/tools/FolderTest.h"
 
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
-#include <set>
 #include <sys/stat.h>
 #include <thread>
 #include <unistd.h>
@@ -21,34 +20,18 @@ using namespace xc::tools;
 namespace fs = std::filesystem;
 
 namespace {
-class OutputFileTest : public testing::Test {
+class OutputFileTest : public FolderTest {
 protected:
-  void SetUp() override {
-    char pattern[] = "/tmp/outputtest.XXXXXX";
-    ASSERT_NE(mkdtemp(pattern), nullptr);
-    directory = pattern;
-  }
-  void TearDown() override { fs::remove_all(directory); }
-
-  std::string path(const char *name) { return directory + "/" + name; }
   std::string read(const char *name) {
     std::ifstream stream(path(name), std::ios::binary);
     return std::string(std::istreambuf_iterator<char>(stream), {});
   }
   std::string writeFailure(const std::string &to) { return writeFile(to, "new").message(); }
-  std::set<std::string> entries() {
-    std::set<std::string> names;
-    for (const fs::directory_entry &entry : fs::directory_iterator(directory))
-      names.insert(entry.path().filename());
-    return names;
-  }
   static mode_t modeOf(const std::string &file) {
     struct stat info = {};
     EXPECT_EQ(lstat(file.c_str(), &info), 0);
     return info.st_mode;
   }
-
-  std::string directory;
 };
 
 TEST_F(OutputFileTest, AFileTakesItsNameWhenItIsWhole) {
