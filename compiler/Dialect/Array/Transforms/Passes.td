@@ -82,11 +82,15 @@ def Decompose : Pass<"xc-array-decompose"> {
 def KeepAttention : Pass<"xc-array-keep-attention", "::mlir::ModuleOp"> {
   let summary = "Leave attention whole that a target may have a kernel for";
   let description = [{
-    Marks each `array.attention` of 16-bit floats (or f32, with `blocks`) and vectors of known sizes as `array.whole`: `-xc-array-decompose`
-    then leaves it, and it becomes a kernel op. Whether a target takes it is decided where targets are known. In a module with bounded
-    dynamic dims all sizes must be known, but for the number of keys of fewer than 16 queries that are causal, or of one. So is each `array.paged_attention` of fewer than 16 queries, and each `array.attention_gradient` of such operands whose sizes are all
-    known: it gets the logsumexp of the attention that it is the gradient of, and the sums of products of its result and the cotangent as
-    operands. Example:
+    Marks attention that a target may have one kernel for as `array.whole`. `-xc-array-decompose` then leaves it, and it becomes a kernel
+    op. Whether a target takes it is decided where targets are known. Marked are:
+    - each `array.attention` of 16-bit floats (or f32, with `blocks`) and vectors of known sizes. In a module with bounded dynamic dims all
+      sizes must be known, but for the number of keys of fewer than 16 queries that are causal, or of one;
+    - each `array.paged_attention` of fewer than 16 such queries;
+    - each `array.attention_gradient` of such operands whose sizes are all known. It gets more operands: the logsumexp of the attention
+      that it is the gradient of, and the sums of products of its result and the cotangent.
+
+    Example:
     ```mlir
     %y = array.attention %q, %k, %v scale = 0.125 : ...                 // input
     %y = array.attention %q, %k, %v scale = 0.125 {array.whole} : ...   // output
