@@ -9,7 +9,7 @@
 // 1. A value is *fixed* if it is a parameter, a constant, or computed of fixed values alone. Its
 // roots are the parameters and constants that it is made of.
 // 2. A fixed value is worth keeping if it is no view and takes no more memory than its roots; rows
-// that are padded to a distance that copies want may take more.
+// that are padded to a distance that copies want may take more, and filters with zeros between.
 // 3. From what is not fixed the pass goes up through fixed ops: at the first value worth keeping it
 // stops, and that value becomes a result of the init function. Fixed ops in between stay.
 //
@@ -43,10 +43,25 @@ namespace xc::plan {
 static constexpr int64_t kSmallBytes = 64 << 10;
 /// Rows of one element of 16 bits, padded to the 16 bytes that copies of boxes want.
 static constexpr int64_t kMostPadding = 8;
+/// A filter whose elements have zeros between them (PackGroups.cpp): a convolution's, which is
+/// small.
+static constexpr int64_t kMostSpreadBytes = 4 << 20;
 
 static int64_t getBytes(Value tensor) {
   auto type = cast<RankedTensorType>(tensor.getType());
   return type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8);
+}
+
+/// True for an op whose elements are those of its input, or zeros where its loops say so.
+static bool isSpread(Operation *op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  if (!generic || generic.getNumDpsInputs() != 1 || !generic.hasIndexSemantics())
+    return false;
+  Value yielded = generic.getBody()->getTerminator()->getOperand(0);
+  auto select = yielded.getDefiningOp<arith::SelectOp>();
+  return select && select.getTrueValue() == generic.getBody()->getArgument(0) &&
+         (matchPattern(select.getFalseValue(), m_PosZeroFloat()) ||
+          matchPattern(select.getFalseValue(), m_Zero()));
 }
 
 static bool isConstantTensor(Operation *op) {
@@ -324,6 +339,8 @@ bool Hoister::isWorthKeeping(Value value) {
     return false;
   if (bytes <= (isa<tensor::PadOp>(op) ? kMostPadding : 1) * rootBytes)
     return bytes > 0;
+  if (isSpread(op))
+    return bytes <= kMostSpreadBytes;
   return bytes <= kSmallBytes && bytes <= 2 * rootBytes && hasMath(op);
 }
 

@@ -208,9 +208,26 @@ static std::optional<unsigned> findImage(linalg::GenericOp op) {
   return image;
 }
 
+/// True if rows of windows are lines of the image, `position * step + element`, that the filter has
+/// innermost, too, and that begin at whole vectors: pixels are packed (PackPixels.cpp), and all is
+/// in the order that it should have.
+static bool hasPackedPixels(linalg::GenericOp op, unsigned image) {
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  auto line = dyn_cast<AffineBinaryOpExpr>(maps[image].getResults().back());
+  AffineBinaryOpExpr start = line ? dyn_cast<AffineBinaryOpExpr>(line.getLHS()) : nullptr;
+  AffineConstantExpr step = start ? dyn_cast<AffineConstantExpr>(start.getRHS()) : nullptr;
+  if (!step || line.getKind() != AffineExprKind::Add || start.getKind() != AffineExprKind::Mul ||
+      step.getValue() % kVectorChannels != 0)
+    return false;
+  auto isInnermost = [&](AffineExpr expr) {
+    return maps[1 - image].getResults().back() == expr || maps.back().getResults().back() == expr;
+  };
+  return isInnermost(line.getRHS()) && !isInnermost(start.getLHS());
+}
+
 std::optional<LayoutChoice::Convolution> LayoutChoice::analyze(linalg::GenericOp op) const {
   std::optional<unsigned> found = findImage(op);
-  if (!found)
+  if (!found || hasPackedPixels(op, *found))
     return std::nullopt;
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   unsigned image = *found;

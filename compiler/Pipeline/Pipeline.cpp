@@ -334,6 +334,8 @@ LogicalResult Compiler::runPhase(Phase phase) {
       if (mayKeepAttention(options))
         pm.nest<ModuleOp>().addPass(cuda::createExpandAttention({options.wgmma}));
       OpPassManager &funcPM = pm.nest<ModuleOp>().nest<func::FuncOp>();
+      funcPM.addPass(cuda::createPackGroups({options.wgmma}));
+      funcPM.addPass(cuda::createPackPixels({options.wgmma}));
       funcPM.addPass(plan::createChooseLayouts());
       addCleanup(funcPM);
     });

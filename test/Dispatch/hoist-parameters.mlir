@@ -159,3 +159,27 @@ func.func @init() -> tensor<64xf32> {
   } -> tensor<64xf32>
   return %s : tensor<64xf32>
 }
+
+// -----
+
+#own = affine_map<(i, j) -> (i)>
+#all = affine_map<(i, j) -> (i, j)>
+
+// A filter with zeros between its elements takes more than the parameter, and is small.
+// CHECK-LABEL: func.func @spread(
+// CHECK:         plan.packed 0 : tensor<64x64xbf16>
+// CHECK-NEXT:    return
+func.func @spread() -> tensor<64x64xbf16> {
+  %v = array.parameter "m"::"v" : tensor<64xbf16>
+  %zero = arith.constant 0.0 : bf16
+  %e = tensor.empty() : tensor<64x64xbf16>
+  %s = linalg.generic {indexing_maps = [#own, #all], iterator_types = ["parallel", "parallel"]} ins(%v : tensor<64xbf16>) outs(%e : tensor<64x64xbf16>) {
+  ^bb0(%in: bf16, %out: bf16):
+    %i = linalg.index 0 : index
+    %j = linalg.index 1 : index
+    %same = arith.cmpi eq, %i, %j : index
+    %r = arith.select %same, %in, %zero : bf16
+    linalg.yield %r : bf16
+  } -> tensor<64x64xbf16>
+  return %s : tensor<64x64xbf16>
+}

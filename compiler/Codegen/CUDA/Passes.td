@@ -71,6 +71,49 @@ def SplitReductions : Pass<"xc-cuda-split-reductions", "mlir::func::FuncOp"> {
                            "mlir::arith::ArithDialect"];
 }
 
+def PackGroups : Pass<"xc-cuda-pack-groups", "mlir::func::FuncOp"> {
+  let summary = "Pack small groups of convolutions into larger ones";
+  let description = [{
+    Only for targets with wgmma. Groups of fewer than 64 channels or features leave most of a tile empty. Neighbouring ones become one group, whose
+    filter has zeros where a feature does not read a channel; of a gradient to the filter the blocks on the diagonal are taken. Of 16-bit floats, with channels
+    innermost in memory, under windows. The option is that of `-xc-cuda-select-strategy`. Runs before parameters are hoisted: packed filters are made once an instance. Example:
+    ```mlir
+    %y = linalg.generic ... ins(%x, %w : tensor<8x58x58x32x4xf16>, tensor<32x4x3x3x4xf16>) ...     // input: 32 groups of 4 channels
+
+    %p = linalg.generic ... ins(%e : tensor<2x16x4x3x3x4xf16>) ... -> tensor<2x16x4x3x3x16x4xf16>    // output: w where both groups are one, otherwise 0
+    %f = tensor.collapse_shape %p [[0], [1, 2], [3], [4], [5, 6]] : ... into tensor<2x64x3x3x64xf16>
+    %z = linalg.generic ... ins(%i, %f : tensor<8x58x58x2x64xf16>, tensor<2x64x3x3x64xf16>) ...
+    ```
+  }];
+  let options = [
+    Option<"wgmma", "wgmma", "bool", /*default=*/"true", "Products are on wgmma where the target has it and knows the types">
+  ];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect", "mlir::arith::ArithDialect"];
+}
+
+def PackPixels : Pass<"xc-cuda-pack-pixels", "mlir::func::FuncOp"> {
+  let summary = "Make rows of windows over few channels the channels of a convolution";
+  let description = [{
+    Only for targets with wgmma. What a row of a window reads of an image with fewer than 8 channels lies side by side in memory. The image is copied once, with its padding
+    and with so many channels that windows' steps along a row are multiples of 16 bytes. Then a row of the window is one line of channels, and lines overlap. The same for the
+    gradient to the filter. Left alone are types of other than 16 bits, groups, windows whose rows are spread, and images with few positions. The option is that of
+    `-xc-cuda-select-strategy`. Runs before parameters are hoisted: filters are padded once an instance. Example:
+    ```mlir
+    // input: x[n, 2 * p + r, 2 * q + s, c] * w[f, r, s, c]
+    %y = linalg.generic ... ins(%x, %w : tensor<32x229x229x3xbf16>, tensor<64x7x7x3xbf16>) ...
+
+    // output: x[n, 2 * p + r, 8 * q + l] * w[f, r, l]
+    %i = tensor.collapse_shape %padded [[0], [1], [2, 3]] : tensor<32x229x240x4xbf16> into tensor<32x229x960xbf16>
+    %f = tensor.collapse_shape %spread [[0], [1], [2, 3]] : tensor<64x7x8x4xbf16> into tensor<64x7x32xbf16>
+    %y = linalg.generic ... ins(%i, %f : tensor<32x229x960xbf16>, tensor<64x7x32xbf16>) ...
+    ```
+  }];
+  let options = [
+    Option<"wgmma", "wgmma", "bool", /*default=*/"true", "Products are on wgmma where the target has it and knows the types">
+  ];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect", "mlir::arith::ArithDialect"];
+}
+
 def AlignOperands : Pass<"xc-cuda-align-operands", "mlir::func::FuncOp"> {
   let summary = "Copy operands of products into rows that the copy engine takes";
   let description = [{

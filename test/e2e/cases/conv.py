@@ -414,6 +414,58 @@ def strips():
                      %r0 = array.add %b, %3 : {type}""", "model")
 
 
+def packed_groups():
+    """Small groups of 16-bit types, some of which become one with a filter that is mostly zeros (PackGroups.cpp)."""
+    def one(name, x, w, groups, dims=KRSC, dtype="f16", **window):
+        return case(f"packed_groups_{name}", random(dtype, x, 100), random(dtype, w, 101), dims, feature_groups=groups, **window)
+
+    same = dict(low=[1, 1], high=[1, 1])
+    for dtype in ("f16", "bf16"):
+        yield one(f"{dtype}", (2, 9, 8, 128), (128, 3, 3, 4), 32, dtype=dtype, **same)
+    yield one("halves", (2, 7, 9, 256), (256, 3, 3, 32), 8, **same)
+    yield one("widening", (2, 9, 8, 64), (128, 3, 3, 4), 16, strides=[2, 1], **same)
+    yield one("narrowing", (1, 8, 9, 256), (64, 3, 3, 32), 8, **same)
+    yield one("all", (3, 8, 8, 24), (48, 3, 3, 4), 6, **same)
+    yield one("no_divisor", (2, 8, 7, 120), (120, 3, 3, 24), 5, **same)
+    yield one("too_many", (1, 7, 7, 520), (520, 3, 3, 40), 13, **same)
+    yield one("equal", (8, 8, 8, 8), (8, 8, 8, 4), 2, low=[4, 4], high=[3, 3])
+    yield one("first", (2, 9, 8, 128), (3, 3, 8, 128), 16, NHWC, **same)
+    yield one("channels_first", (2, 128, 9, 8), (128, 8, 3, 3), 16, NCHW, **same)
+    yield one("of_1d", (2, 40, 64), (64, 3, 8), 8, "[b, 0, f] x [o, 0, i] -> [b, 0, f]", low=[1], high=[1])
+    yield one("dilated", (2, 11, 9, 128), (128, 3, 3, 16), 8, filter_dilation=[2, 1], low=[2, 1], high=[2, 1])
+    x, w = random("bf16", (3, 10, 11, 64), 102), random("bf16", (64, 3, 3, 8), 103)
+    yield case("packed_groups_symbolic_batch", x, w, KRSC, types=["tensor<?x10x11x64xbf16>", w.mlir], result="tensor<?x10x11x64xbf16>",
+               feature_groups=8, **same)
+    shift, residual = random("bf16", (64,), 104), random("bf16", (3, 10, 11, 64), 105)
+    y = convolve(x.values, w.values, KRSC, feature_groups=8, **same)
+    type, line = residual.mlir, shift.mlir
+    yield simple("packed_groups_fused", [x, w, shift, residual], [("bf16", np.maximum(y + shift.values + residual.values, 0))],
+                 f"""%y = array.conv %0, %1 {attributes(KRSC, dict(same, feature_groups=8))} : ({x.mlir}, {w.mlir}) -> {type}
+                     %a = array.add %y, %2 : ({type}, {line}) -> {type}
+                     %b = array.add %a, %3 : {type}
+                     %r0 = array.relu %b : {type}""", "model")
+
+
+def packed_pixels():
+    """Images of few channels and many positions, whose rows of windows are lines of packed pixels (PackPixels.cpp)."""
+    def one(name, x, w, dims=KRSC, dtype="bf16", **window):
+        return case(f"packed_pixels_{name}", random(dtype, x, 106), random(dtype, w, 107), dims, **window)
+
+    stem = dict(strides=[2, 2], low=[3, 3], high=[3, 3])
+    yield one("stem", (2, 131, 130, 3), (24, 7, 7, 3), **stem)
+    yield one("channels_first", (2, 3, 130, 131), (16, 3, 7, 7), NCHW, "f16", **stem)
+    yield one("first", (1, 93, 92, 3), (5, 6, 3, 16), NHWC, low=[2, 2], high=[2, 2])
+    yield one("one_channel", (1, 93, 92, 1), (16, 5, 17, 1), dtype="f16", low=[2, 8], high=[1, 9])
+    yield one("four_channels", (2, 131, 130, 4), (16, 3, 5, 4), strides=[2, 2], low=[0, 1], high=[1, 0])
+    yield one("wide", (1, 93, 95, 2), (16, 2, 11, 2), filter_dilation=[3, 1], low=[2, 5], high=[1, 5])
+    yield one("dilated_rows", (1, 93, 95, 3), (8, 3, 6, 3), filter_dilation=[1, 2], low=[1, 5], high=[1, 5])
+    yield one("uneven_strides", (2, 96, 137, 3), (8, 3, 6, 3), strides=[1, 3], low=[1, 2], high=[1, 2])
+    yield one("of_1d", (4, 4100, 1), (8, 25, 1), "[b, 0, f] x [o, 0, i] -> [b, 0, f]", strides=[2], low=[12], high=[12])
+    yield one("few_elements", (1, 93, 92, 3), (16, 3, 3, 3), low=[1, 1], high=[1, 1])
+    x, w = random("bf16", (2, 182, 181, 3), 108), random("bf16", (24, 7, 7, 3), 109)
+    yield case("packed_pixels_symbolic_batch", x, w, KRSC, types=["tensor<?x182x181x3xbf16>", w.mlir], result="tensor<?x91x91x24xbf16>", **stem)
+
+
 def known_places():
     """A result of known size says how large the operand has to be."""
     w, x = random("f32", (2, 1, 3), 60), random("f32", (1, 1, 6), 63)
@@ -431,5 +483,5 @@ def known_places():
 
 def cases():
     for make in (windows, shared, ranks, dim_orders, groups, types, symbolic, winograd, panels, fused, padded, channels_first, bottleneck,
-                 pixels, pixels_fused, strips, known_places):
+                 pixels, pixels_fused, strips, packed_groups, packed_pixels, known_places):
         yield from make()

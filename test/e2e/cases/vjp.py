@@ -566,6 +566,21 @@ def without_places():
     yield Case("conv_without_places", text, [Step([x, w, Tensor("f32", np.zeros((2, 0, 12)))], zeros, "_vjp")], gradients=("",))
 
 
+def pull_back(x, w, d, window, groups=1):
+    """The gradients of a convolution (conv.KRSC) to its image and its filter, one tap and one group at a time."""
+    low, high = window["low"], window["high"]
+    padded = np.pad(x, [(0, 0), *zip(low, high), (0, 0)])
+    dx, dw = np.zeros(padded.shape), np.zeros(w.shape)
+    inputs, outputs = w.shape[3], w.shape[0] // groups
+    for g, *tap in np.ndindex(groups, *w.shape[1:3]):
+        place = (slice(None), *(slice(t * step, t * step + (n - 1) * stride + 1, stride) for t, step, n, stride in zip(
+            tap, window.get("filter_dilation", [1, 1]), d.shape[1:3], window.get("strides", [1, 1]))), slice(g * inputs, (g + 1) * inputs))
+        own = slice(g * outputs, (g + 1) * outputs)
+        dw[(own, *tap)] = np.einsum("bhwi,bhwo->oi", padded[place], d[..., own])
+        dx[place] += np.einsum("bhwo,oi->bhwi", d[..., own], w[(own, *tap)])
+    return dx[:, low[0]:low[0] + x.shape[1], low[1]:low[1] + x.shape[2]], dw
+
+
 def pixels():
     """Convolutions of 16-bit types: back to the image they are convolutions with the reversed filter, whose images come by columns of pixels
     on sm_90a, and back to the filter sums of such columns: in parts that end within images, and with taps beside each other in a tile where
@@ -593,19 +608,11 @@ def pixels():
         w = random(dtype, (r, s, shape[3], outputs) if dims == conv.NHWC else (outputs, r, s, shape[3]), 41, -1, 1)
         y = conv.convolve(x.values, w.values, dims, **window)
         d = random(dtype, y.shape, 42, -1, 1)
-        taps = w.values if dims == conv.NHWC else w.values.transpose(1, 2, 3, 0)
-        low, high = window["low"], window["high"]
-        padded = np.pad(x.values, [(0, 0), *zip(low, high), (0, 0)])
-        dx, dw = np.zeros(padded.shape), np.zeros(taps.shape)
-        for tap in np.ndindex(r, s):
-            place = tuple(slice(t * step, t * step + (n - 1) * stride + 1, stride) for t, step, n, stride in zip(
-                tap, window.get("filter_dilation", [1, 1]), y.shape[1:3], window.get("strides", [1, 1])))
-            dw[tap] = np.einsum("bhwi,bhwo->io", padded[(slice(None), *place)], d.values)
-            dx[(slice(None), *place)] += np.einsum("bhwo,io->bhwi", d.values, taps[tap])
-        dx = dx[:, low[0]:low[0] + shape[1], low[1]:low[1] + shape[2]]
+        taps = w.values.transpose(3, 0, 1, 2) if dims == conv.NHWC else w.values
+        dx, dw = pull_back(x.values, taps, d.values, window)
         text = function("", [("%x", x.mlir), ("%w", w.mlir)], [("%y", d.mlir)],
                         f"    %y = array.conv %x, %w {conv.attributes(dims, window)} : ({x.mlir}, {w.mlir}) -> {d.mlir}")
-        wanted = [(dtype, dx), (dtype, dw if dims == conv.NHWC else dw.transpose(3, 0, 1, 2))]
+        wanted = [(dtype, dx), (dtype, dw.transpose(1, 2, 3, 0) if dims == conv.NHWC else dw)]
         yield Case(f"pixels_{name}", text, [Step([x, w, d], wanted, "_vjp")], "sum", gradients=("",))
 
 
@@ -622,19 +629,33 @@ def depthwise():
         x, w = random(dtype, shape, 43, -1, 1), random(dtype, (channels, r, s, 1), 44, -1, 1)
         y = conv.convolve(x.values, w.values, conv.KRSC, feature_groups=channels, **window)
         d = random(dtype, y.shape, 45, -1, 1)
-        low, high = window["low"], window["high"]
-        padded = np.pad(x.values, [(0, 0), *zip(low, high), (0, 0)])
-        dx, dw = np.zeros(padded.shape), np.zeros(w.shape)
-        for tap in np.ndindex(r, s):
-            place = (slice(None), *(slice(t * step, t * step + (n - 1) * stride + 1, stride) for t, step, n, stride in zip(
-                tap, window.get("filter_dilation", [1, 1]), y.shape[1:3], window.get("strides", [1, 1]))))
-            dw[(slice(None), *tap, 0)] = (padded[place] * d.values).sum((0, 1, 2))
-            dx[place] += d.values * w.values[(slice(None), *tap, 0)]
-        dx = dx[:, low[0]:low[0] + shape[1], low[1]:low[1] + shape[2]]
+        dx, dw = pull_back(x.values, w.values, d.values, window, channels)
         text = function("", [("%x", x.mlir), ("%w", w.mlir)], [("%y", d.mlir)],
                         f"    %y = array.conv %x, %w {conv.attributes(conv.KRSC, dict(window, feature_groups=channels))}"
                         f" : ({x.mlir}, {w.mlir}) -> {d.mlir}")
         yield Case(f"depthwise_{name}", text, [Step([x, w, d], [(dtype, dx), (dtype, dw)], "_vjp")], "sum", gradients=("",))
+
+
+def packed():
+    """Small groups of 16-bit types, some of which are packed into one (PackGroups.cpp), and images of few channels, whose pixels are packed where
+    there are many positions (PackPixels.cpp)."""
+    for name, dtype, shape, taps, outputs, groups, window in (
+            ("groups", "f16", (2, 9, 8, 128), (3, 3), 128, 32, dict(low=[1, 1], high=[1, 1])),
+            ("groups_widening", "bf16", (2, 7, 9, 64), (3, 2), 128, 8, dict(low=[1, 0], high=[0, 1], strides=[2, 1])),
+            ("groups_all", "f16", (3, 8, 8, 24), (3, 3), 48, 6, dict(low=[1, 1], high=[1, 1])),
+            ("groups_parts", "bf16", (3, 31, 29, 128), (3, 3), 128, 4, dict(low=[1, 1], high=[1, 1])),
+            ("pixels", "bf16", (2, 131, 130, 3), (7, 7), 24, 1, dict(low=[3, 3], high=[3, 3], strides=[2, 2])),
+            ("pixels_one_channel", "f16", (1, 93, 92, 1), (3, 5), 16, 1, dict(low=[1, 2], high=[1, 2], filter_dilation=[2, 1])),
+            ("pixels_of_24_channels", "bf16", (1, 92, 93, 24), (3, 3), 40, 1, dict(low=[1, 1], high=[1, 1])),
+            ("pixels_of_20_channels", "f16", (1, 93, 95, 20), (2, 3), 16, 1, dict(low=[0, 1], high=[1, 1], strides=[1, 1]))):
+        x, w = random(dtype, shape, 46, -1, 1), random(dtype, (outputs, *taps, shape[3] // groups), 47, -1, 1)
+        grouped = dict(window, feature_groups=groups)
+        y = conv.convolve(x.values, w.values, conv.KRSC, **grouped)
+        d = random(dtype, y.shape, 48, -1, 1)
+        dx, dw = pull_back(x.values, w.values, d.values, window, groups)
+        text = function("", [("%x", x.mlir), ("%w", w.mlir)], [("%y", d.mlir)],
+                        f"    %y = array.conv %x, %w {conv.attributes(conv.KRSC, grouped)} : ({x.mlir}, {w.mlir}) -> {d.mlir}")
+        yield Case(f"packed_{name}", text, [Step([x, w, d], [(dtype, dx), (dtype, dw)], "_vjp")], "sum", gradients=("",))
 
 
 def cases():

@@ -19,9 +19,12 @@
 //
 // Windows may be gone through backwards (x[p + 2 - r]), as gradients to the input do.
 //
+// Groups are products of a batch. Their channels are neighbours, and whole steps of a tile, so that
+// no column reads another group's.
+//
 // Refused, with a reason: images whose channels are not innermost in memory or are no multiple of
-// 16 bytes, positions that are not in the image's order, symbolic spatial sizes, groups, and what
-// cuTensorMapEncodeIm2col does not take.
+// 16 bytes, positions that are not in the image's order, symbolic spatial sizes, groups of other
+// numbers of channels, and what cuTensorMapEncodeIm2col does not take.
 //
 //===----------------------------------------------------------------------===//
 
@@ -109,6 +112,8 @@ private:
   bool findTerms();
   bool isWindowed() const;
   bool addSpatial(const Terms &terms, unsigned dim, int64_t size);
+  bool addLine(const Terms &terms, int64_t size);
+  bool matchGroup();
   bool placeDims();
   bool checkLimits();
   bool separateTaps();
@@ -183,7 +188,11 @@ bool ConvolutionMatcher::isWindowed() const {
 }
 
 bool ConvolutionMatcher::addSpatial(const Terms &terms, unsigned dim, int64_t size) {
-  WindowedImage::Spatial spatial{{}, {}, 1, size, 1, 1, terms.constant, 0};
+  ArrayRef<int64_t> shape = cast<MemRefType>(source.binding.getMemory().getType()).getShape();
+  int64_t distance = 1;
+  for (int64_t inner : shape.drop_front(dim + 1))
+    distance *= inner; // of a tensor, and whatever is symbolic is refused
+  WindowedImage::Spatial spatial{{}, {}, 1, size, distance, 1, 1, terms.constant, 0};
   for (auto [loop, step] : terms.loops) {
     bool isPosition = llvm::is_contained(getPositionLoops(), loop);
     std::optional<unsigned> &found = isPosition ? spatial.position : spatial.tap;
@@ -206,7 +215,31 @@ bool ConvolutionMatcher::addSpatial(const Terms &terms, unsigned dim, int64_t si
   // The box ends at the last position, whatever else of the image there is.
   spatial.upper = spatial.lower + (spatial.positions - 1) * spatial.stride + 1 - size;
   image.spatial.push_back(spatial);
-  image.spatialDims.push_back(dim);
+  return true;
+}
+
+/// The innermost dim: channels, or lines of them that begin at multiples of a position.
+bool ConvolutionMatcher::addLine(const Terms &terms, int64_t size) {
+  bool isOne = terms.loops.size() == 1, isTwo = terms.loops.size() == 2;
+  auto isChannel = [&](const std::pair<unsigned, int64_t> &term) {
+    return term.second == 1 && llvm::is_contained(getFilterLoops(), term.first);
+  };
+  const auto *inner = llvm::find_if(terms.loops, isChannel);
+  if (inner == terms.loops.end() || (!isOne && !isTwo) || terms.constant < 0)
+    return refuse("the image's channels are not innermost in memory");
+  channel = inner->first;
+  image.channels = ranges[*channel];
+  image.firstChannel = terms.constant;
+  if (ShapedType::isDynamic(image.channels) || ShapedType::isDynamic(size))
+    return refuse("the number of channels is symbolic");
+  if (isOne)
+    return true;
+  const auto &[position, step] = terms.loops[inner == terms.loops.begin()];
+  int64_t positions = ranges[position];
+  if (!llvm::is_contained(getPositionLoops(), position) || step < 1 ||
+      ShapedType::isDynamic(positions) || terms.constant != 0)
+    return refuse("the image's channels are not innermost in memory");
+  image.spatial.push_back({position, {}, positions, positions, step, 1, 1, 0, 0});
   return true;
 }
 
@@ -217,14 +250,8 @@ bool ConvolutionMatcher::placeDims() {
     bool isLast = dim + 1 == dims.size();
     bool isPlain = terms.loops.size() == 1 && terms.loops[0].second == 1;
     if (isLast) {
-      if (!isPlain || terms.constant < 0 ||
-          !llvm::is_contained(getFilterLoops(), terms.loops[0].first))
-        return refuse("the image's channels are not innermost in memory");
-      channel = terms.loops[0].first;
-      image.channels = ranges[*channel];
-      image.firstChannel = terms.constant;
-      if (ShapedType::isDynamic(image.channels) || ShapedType::isDynamic(shape[dim]))
-        return refuse("the number of channels is symbolic");
+      if (!addLine(terms, shape[dim]))
+        return false;
       continue;
     }
     bool isImage = dim == 0 && terms.constant == 0 &&
@@ -239,9 +266,24 @@ bool ConvolutionMatcher::placeDims() {
     }
     if (shape[dim] == 1 && terms.loops.empty() && terms.constant == 0)
       continue;
+    bool isGroup = isPlain && image.group && terms.loops[0].first == *image.group;
+    if (isGroup && dim + 2 == dims.size() && terms.constant == 0)
+      continue;
     if (!addSpatial(terms, dim, shape[dim]))
       return false;
   }
+  return true;
+}
+
+/// Groups are the one long loop of the op's batch. Partial sums have a loop behind those.
+bool ConvolutionMatcher::matchGroup() {
+  SmallVector<unsigned> batch = getLong(contraction.batch);
+  llvm::erase_if(batch, [&](unsigned loop) { return loop >= contraction.getOp().getNumLoops(); });
+  if (batch.empty())
+    return true;
+  if (batch.size() > 1 || ShapedType::isDynamic(ranges[batch[0]]))
+    return refuse("it is a batch of convolutions with filters of their own");
+  image.group = batch[0];
   return true;
 }
 
@@ -252,12 +294,18 @@ bool ConvolutionMatcher::checkLimits() {
   if (rank < kLeastRank || rank > kMostRank)
     return refuse("the image has " + Twine(spatial) + " spatial dims, not 1 to 3");
   int64_t bytes = type.getElementTypeBitWidth() / 8;
+  if (image.group && (image.channels % kPanelChannels != 0 || image.firstChannel != 0 ||
+                      image.channels != type.getShape().back()))
+    return refuse("a group has " + Twine(image.channels) + " channels, no multiple of " +
+                  Twine(kPanelChannels));
   if (type.getShape().back() * bytes % kLineBytes != 0 ||
       image.firstChannel * bytes % kLineBytes != 0 || source.binding.getAlignment() < kLineBytes)
     return refuse("the image's pixels are not aligned to 16 bytes");
   int64_t corner = int64_t(1) << (countBits(spatial) - 1), offset = int64_t(1)
                                                                     << countBits(spatial);
   for (const WindowedImage::Spatial &dim : image.spatial) {
+    if (dim.distance * bytes % kLineBytes != 0)
+      return refuse("neighbouring pixels are not multiples of 16 bytes apart");
     int64_t taps = dim.tap ? ranges[*dim.tap] : 1;
     if (dim.stride > kMostStep)
       return refuse("a stride of " + Twine(dim.stride) + " is more than " + Twine(kMostStep));
@@ -331,19 +379,12 @@ std::optional<Convolution> ConvolutionMatcher::match() {
     refuse("no window moves over it");
     return std::nullopt;
   }
-  bool hasGroups = llvm::any_of(getLong(contraction.batch), [&](unsigned loop) {
-    return loop < contraction.getOp().getNumLoops();
-  });
-  if (hasGroups) {
-    refuse("its groups are products of their own");
-    return std::nullopt;
-  }
   if (contraction.beginsWithB()) {
     refuse("the filter does not run along channels, as elements of other than 16 bits must");
     return std::nullopt;
   }
   image.binding = source.binding;
-  if (!placeDims() || !checkLimits() || !separateTaps())
+  if (!matchGroup() || !placeDims() || !checkLimits() || !separateTaps())
     return std::nullopt;
   return Convolution{product, image};
 }

@@ -16,13 +16,15 @@ namespace xc::cuda {
 /// images, 1 to 3 spatial dims and channels, outermost first. What windows read outside is zero.
 /// Of a convolution, and of its gradient to the image, the product's rows are output positions. Of
 /// the gradient to the filter (`isAcross`) positions are k, and taps and channels are the operand's
-/// own dim.
+/// own dim. Pixels may overlap: then a position along the last spatial dim is less than a pixel's
+/// channels from the next (PackPixels.cpp).
 struct WindowedImage {
   struct Spatial {
     /// Loops of the output position and of the filter's tap along this dim; none of one step.
     std::optional<unsigned> position, tap;
     int64_t positions;       // how many there are
     int64_t size;            // of the image
+    int64_t distance;        // elements of memory between neighbours
     int64_t stride;          // from one position to the next
     int64_t dilation;        // from one tap to the next
     int64_t lower, upper;    // corners of the positions' bounding box, see tile.tensor_map
@@ -32,9 +34,9 @@ struct WindowedImage {
   plan::BindingOp binding;
   std::optional<unsigned> images;   // their loop; none if there is one image
   std::optional<unsigned> imageDim; // the binding's; none if it has no dim for images
+  std::optional<unsigned> group;    // the loop of groups of `channels`; none if there is one
   llvm::SmallVector<Spatial> spatial;
-  llvm::SmallVector<unsigned> spatialDims; // the binding's
-  int64_t channels;
+  int64_t channels;                 // of a group
   int64_t firstChannel;             // of those that the convolution reads
   llvm::SmallVector<unsigned> taps; // loops of more than one step, in the order of `spatial`
   bool isAcross = false;
@@ -42,6 +44,8 @@ struct WindowedImage {
   /// If `isAcross`: channels are whole panels of tiles, so that columns go on from tap to tap.
   /// Otherwise each tap is a product of the batch.
   bool hasWholePanels = false;
+
+  bool hasPackedPixels() const { return spatial.back().distance < channels; }
 };
 
 /// A product of a windowed image and a filter, which sums up channels for each tap, or of an image

@@ -456,8 +456,9 @@ void ProductChooser::describeAcross(MatmulProblem &problem) {
   problem.channels = image.channels;
   problem.hasWholePanels = image.hasWholePanels;
   int64_t taps = *contraction.getProduct(image.taps);
-  problem.sharedElements = countPixels(positions, taps) * image.channels +
-                           positions * (image.isB ? problem.m : problem.n);
+  int64_t groups = image.group ? contraction.getRanges()[*image.group] : 1;
+  problem.sharedElements = groups * (countPixels(positions, taps) * image.channels +
+                                     positions * (image.isB ? problem.m : problem.n));
 }
 
 /// wgmma where boxes of both operands can be copied, or threads can turn the second one; the model
@@ -486,7 +487,8 @@ bool ProductChooser::isFasterByMMA(const Choice &wgmma) {
   // Columns of pixels take as long for few channels as for a line of them. The model of mma.sync is
   // no closer than this.
   constexpr double worthwhile = 0.85;
-  if (!convolution)
+  // Pixels were packed for wgmma, and the other model does not know what rows that overlap cost.
+  if (!convolution || convolution->image.hasPackedPixels())
     return false;
   std::optional<Choice> other = chooseMMA();
   return other && predict(other->config) < worthwhile * predict(wgmma.config);

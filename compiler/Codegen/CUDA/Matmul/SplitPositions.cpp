@@ -15,7 +15,7 @@
 //
 // and a sum in the order of parts follows. How many there are is a matter of the model; the last
 // one may be shorter. Left alone: operands that run along the sum, or whose rows are not aligned,
-// other types than those of 16 bits, groups, and sizes that are not known.
+// other types than those of 16 bits, and sizes that are not known.
 //
 //===----------------------------------------------------------------------===//
 
@@ -78,10 +78,22 @@ private:
   linalg::LinalgOp op;
   const Target &target;
   SmallVector<int64_t> ranges;
-  Side a, b; // b has the result's innermost dim
+  SmallVector<unsigned> groups; // the loop of a convolution's groups, if there are several
+  Side a, b;                    // b has the result's innermost dim
 };
 
 } // namespace
+
+/// The loop of neighbours in memory: that of the innermost dim, or of lines in it that begin at
+/// whole chunks (PackPixels.cpp).
+static AffineDimExpr findInnermost(AffineMap map) {
+  AffineExpr expr = map.getResults().back();
+  if (auto line = dyn_cast<AffineBinaryOpExpr>(expr);
+      line && line.getKind() == AffineExprKind::Add &&
+      line.getLHS().getLargestKnownDivisor() * 2 % kAlignedBytes == 0)
+    expr = line.getRHS();
+  return dyn_cast<AffineDimExpr>(expr);
+}
 
 /// An input of 16-bit elements whose innermost dim is one of its `own`.
 std::optional<Side> PositionSplitter::matchSide(OpOperand *input, ArrayRef<unsigned> own) {
@@ -91,7 +103,7 @@ std::optional<Side> PositionSplitter::matchSide(OpOperand *input, ArrayRef<unsig
   if (!(element.isF16() || element.isBF16()) || type.getRank() == 0 ||
       type.getShape().back() * 2 % kAlignedBytes != 0)
     return std::nullopt;
-  auto innermost = dyn_cast<AffineDimExpr>(map.getResults().back());
+  AffineDimExpr innermost = findInnermost(map);
   if (!innermost || !llvm::is_contained(own, innermost.getPosition()))
     return std::nullopt;
   Side side{input, {}, {}};
@@ -99,7 +111,7 @@ std::optional<Side> PositionSplitter::matchSide(OpOperand *input, ArrayRef<unsig
                  input->get().getDefiningOp<tensor::PadOp>();
   for (AffineExpr expr : map.getResults())
     for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
-      if (ranges[loop] != 1 && expr.isFunctionOfDim(loop))
+      if (ranges[loop] != 1 && expr.isFunctionOfDim(loop) && !llvm::is_contained(groups, loop))
         (llvm::is_contained(own, loop) ? side.own : side.k).push_back(loop);
   return side;
 }
@@ -110,12 +122,18 @@ bool PositionSplitter::match() {
   if (!target.hasWGMMA || !loops || llvm::is_contained(ranges, ShapedType::kDynamic) ||
       llvm::is_contained(ranges, 0) || op.hasIndexSemantics() || !result.isProjectedPermutation() ||
       result.getNumResults() == 0 || !getElementTypeOrSelf(op->getResult(0)).isF32() ||
-      llvm::any_of(loops->batch, [&](unsigned loop) { return ranges[loop] != 1; }))
+      llvm::count_if(loops->batch, [&](unsigned loop) { return ranges[loop] != 1; }) > 1)
     return false;
+  groups = llvm::filter_to_vector(loops->batch, [&](unsigned loop) { return ranges[loop] != 1; });
   std::optional<Side> first = matchSide(op.getDpsInputOperand(0), loops->m),
                       second = matchSide(op.getDpsInputOperand(1), loops->n);
   if (!first || !second || first->own.empty() || second->own.empty() || first->k != second->k ||
       (first->isImage && second->isImage))
+    return false;
+  // Columns of pixels are of whole steps of a group's channels (Convolution.cpp); products of
+  // groups that no windows move over are batches, which clusters split.
+  const Side &image = first->isImage ? *first : *second;
+  if (!groups.empty() && (!image.isImage || ranges[image.own.back()] % (kPanelBytes / 2) != 0))
     return false;
   unsigned innermost = 0;
   for (AffineExpr expr : result.getResults())
@@ -133,14 +151,14 @@ bool PositionSplitter::match() {
 /// The product as it stands.
 MatmulProblem PositionSplitter::describe() const {
   MatmulProblem problem{};
-  problem.batch = 1;
+  problem.batch = count(groups);
   problem.m = count(a.own);
   problem.n = count(b.own);
   problem.k = count(a.k);
   problem.elementBytes = 2;
   problem.outputBytes = 4;
   problem.isStaged = true;
-  problem.sharedElements = problem.k * (problem.m + problem.n);
+  problem.sharedElements = problem.batch * problem.k * (problem.m + problem.n);
   if (!a.isImage && !b.isImage)
     return problem;
   const Side &image = a.isImage ? a : b;
@@ -148,10 +166,10 @@ MatmulProblem PositionSplitter::describe() const {
   problem.channels = ranges[image.own.back()];
   problem.hasWholePanels = problem.channels * problem.elementBytes % kPanelBytes == 0;
   int64_t pixels = cast<RankedTensorType>(image.input->get().getType()).getNumElements();
-  problem.sharedElements = pixels + problem.k * (a.isImage ? problem.n : problem.m);
+  problem.sharedElements = pixels + problem.batch * problem.k * (a.isImage ? problem.n : problem.m);
   if (!problem.hasWholePanels) {
     int64_t &own = a.isImage ? problem.m : problem.n;
-    problem.batch = own / problem.channels;
+    problem.batch *= own / problem.channels;
     own = problem.channels;
   }
   return problem;

@@ -31,6 +31,8 @@ static constexpr int64_t kVeryLongSum = 8192;
 /// Bytes that parts are multiples of where they are not equal: then each begins a line that can be
 /// copied.
 static constexpr int64_t kPartBytes = 16;
+/// Bytes of a step of a tile on wgmma.
+static constexpr int64_t kStepBytes = 128;
 /// The most taps of a filter whose convolution is not split.
 static constexpr int64_t kMostTaps = 64;
 /// The shortest part of a sum on plain arithmetic, and what parts must be faster by there: that
@@ -312,15 +314,15 @@ void splitProduct(linalg::ContractOp op, const Target &target) {
 //===----------------------------------------------------------------------===//
 
 /// True if wgmma is to take the convolution: its sums are over innermost, aligned channels.
-/// Clusters share them by themselves, and groups would keep columns of pixels from it
-/// (Convolution.h). A gradient to a filter has as many taps as there are positions: its sums need
-/// more than a cluster.
+/// Clusters share them by themselves, and groups of other channels than whole steps would keep
+/// columns of pixels from it (Convolution.h). A gradient to a filter has as many taps as there are
+/// positions: its sums need more than a cluster.
 static bool hasColumnsOfPixels(linalg::GenericOp op, const plan::ProductLoops &loops,
                                const Target &target) {
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-  auto isLong = [&](unsigned loop) { return ranges[loop] != 1; };
-  if (!target.hasWGMMA || llvm::any_of(loops.batch, isLong))
+  if (!target.hasWGMMA)
     return false;
+  bool hasGroups = llvm::any_of(loops.batch, [&](unsigned loop) { return ranges[loop] != 1; });
   return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
     AffineMap map = op.getMatchingIndexingMap(input);
     auto channel = dyn_cast<AffineDimExpr>(map.getResults().back());
@@ -334,7 +336,7 @@ static bool hasColumnsOfPixels(linalg::GenericOp op, const plan::ProductLoops &l
         return false;
       taps *= loop == channel.getPosition() ? 1 : ranges[loop];
     }
-    return taps <= kMostTaps && channels * bytes % kPartBytes == 0;
+    return taps <= kMostTaps && channels * bytes % (hasGroups ? kStepBytes : kPartBytes) == 0;
   });
 }
 

@@ -172,14 +172,14 @@ Value WGMMAEmitter::makePixelMap(tile::SharedType type, int64_t channels, int64_
   sizes.push_back(image->images ? getScalarFormula(tile.getLoopSizes()[*image->images], context)
                                 : number(1));
   strides.push_back(number(image->imageDim ? getDistance(*image->imageDim) : all));
-  for (auto [dim, place] : llvm::zip_equal(image->spatial, image->spatialDims)) {
+  for (const WindowedImage::Spatial &dim : image->spatial) {
     sizes.push_back(number(dim.size));
-    strides.push_back(number(getDistance(place)));
+    strides.push_back(number(dim.distance));
     lower.push_back(dim.lower);
     upper.push_back(dim.upper);
     steps.push_back(dim.stride);
   }
-  sizes.push_back(number(image->channels));
+  sizes.push_back(number(image->group ? shape.back() * shape[shape.size() - 2] : image->channels));
   strides.push_back(number(1));
   unsigned scalars = countScalars(kernel.getFunction());
   auto getMap = [&](ArrayRef<AffineExpr> exprs) {

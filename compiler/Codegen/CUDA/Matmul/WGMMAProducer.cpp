@@ -78,6 +78,10 @@ WGMMAEmitter::getPixelCoords(Value pixel, Value channel, ValueRange taps) {
     }
     offsets.push_back(offset);
   }
+  if (image->group) {
+    size_t place = llvm::find(contraction.batch, *image->group) - contraction.batch.begin();
+    channel = index.add(channel, index.mul(tile.getBatchIndices()[place], image->channels));
+  }
   coords.push_back(channel);
   return {coords, offsets};
 }

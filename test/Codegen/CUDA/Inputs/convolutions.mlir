@@ -47,6 +47,11 @@ func.func @grouped(%x: tensor<8x28x28x128xbf16>, %w: tensor<3x3x64x128xbf16>) ->
      : (tensor<8x28x28x128xbf16>, tensor<3x3x64x128xbf16>) -> tensor<8x26x26x128xbf16>
   return %y : tensor<8x26x26x128xbf16>
 }
+func.func @uneven_groups(%x: tensor<8x28x28x520xbf16>, %w: tensor<3x3x40x520xbf16>) -> tensor<8x26x26x520xbf16> {
+  %y = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> feature_groups = 13
+     : (tensor<8x28x28x520xbf16>, tensor<3x3x40x520xbf16>) -> tensor<8x26x26x520xbf16>
+  return %y : tensor<8x26x26x520xbf16>
+}
 func.func @few_channels(%x: tensor<32x56x56x24xbf16>, %w: tensor<96x3x3x24xbf16>) -> tensor<32x56x56x96xbf16> {
   %y = array.conv %x, %w dims = <[b, 0, 1, f] x [o, 0, 1, i] -> [b, 0, 1, f]> low = [1, 1] high = [1, 1]
      : (tensor<32x56x56x24xbf16>, tensor<96x3x3x24xbf16>) -> tensor<32x56x56x96xbf16>
