@@ -107,7 +107,7 @@ void WGMMAEmitter::prepareOutput() {
       matchTiledOutput(contraction, result, tile.getLoopSizes(), index, reason);
   auto type = tile::SharedType::get(
       builder.getContext(), config.getWarpgroups() * tile::kWarpgroupRows, columns, elementType);
-  if (!access && getElementBytes(elementType) == 2)
+  if (!access)
     rowVector = getRowVector(contraction, result, tile.getLoopSizes(), index);
   if (rowVector > 0)
     staging = tile::AllocOp::create(builder, loc, type, IntegerAttr());

@@ -55,6 +55,8 @@ static constexpr double kReadCycles = 100;
 /// Bytes of outputs that a multiprocessor converts and stores in a cycle, and the cycles of a tile
 /// beside.
 static constexpr double kStoreBytesPerCycle = 26, kTileCycles = 360;
+/// The same where threads store rows of f32 that begin anywhere, a few elements at a time.
+static constexpr double kScatteredBytesPerCycle = 3;
 /// Instructions a cycle for what is fused behind the product: a warp waits for its own results.
 static constexpr double kOutputOpsPerCycle = 110;
 /// Cycles from a copy's start to its bytes' arrival under load.
@@ -333,7 +335,8 @@ double estimateWGMMAPlan(const Target &target, const MatmulProblem &problem,
          fetch = getFetchCycles(target, problem, plan, blocks, together);
   double step = std::max(multiply, fetch);
   double outputs = static_cast<double>(plan.tileM * plan.tileN / plan.split);
-  double store = outputs * problem.outputBytes / kStoreBytesPerCycle +
+  double storeRate = problem.isScattered ? kScatteredBytesPerCycle : kStoreBytesPerCycle;
+  double store = outputs * problem.outputBytes / storeRate +
                  outputs * problem.outputOps / kOutputOpsPerCycle + kTileCycles;
   double start = kFillCycles;
   if (plan.stages * together <= kFewStages)

@@ -150,6 +150,10 @@ std::optional<MatmulProblem> makeAlignedProblem(linalg::ContractOp op) {
     std::swap(problem.isKContiguousA, problem.isKContiguousB);
   }
   problem.turnsB = !problem.isKContiguousB;
+  // Sums whose operand A went through registers are stored by those who have them.
+  int64_t rowBytes = cast<RankedTensorType>(op.getDpsInits().front().getType()).getShape().back() *
+                     problem.outputBytes; // in range: of a tensor
+  problem.isScattered = !problem.isKContiguousA && rowBytes % kRowBytes != 0;
   return problem;
 }
 

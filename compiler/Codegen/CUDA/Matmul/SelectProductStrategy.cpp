@@ -107,6 +107,7 @@ private:
     return std::nullopt;
   }
   bool isStagedOutput(const Contraction &product);
+  bool hasOddRows();
   bool canTurn(const Contraction::Side &side, ArrayRef<unsigned> own);
   /// What an operand is beyond a matrix, or a batch of them, in memory; empty if it is just that.
   std::string findNoKeyReason(const Contraction::Side &side, ArrayRef<unsigned> own) const;
@@ -289,7 +290,7 @@ std::string ProductChooser::checkGiven(Attribute config) {
 }
 
 /// True if the output of `product`, which is the contraction or the convolution that it is, leaves
-/// through shared memory: by boxes, or by chunks of 16-bit elements.
+/// through shared memory: by boxes, or by vectors of neighbours.
 bool ProductChooser::isStagedOutput(const Contraction &product) {
   int64_t bytes = getElementBytes(getOutputType(product));
   if (product.group.results.size() != 1 || (bytes != 2 && bytes != 4))
@@ -298,7 +299,16 @@ bool ProductChooser::isStagedOutput(const Contraction &product) {
   std::string reason;
   SmallVector<Value> sizes = product.getSizes(points);
   return matchTiledOutput(product, result, sizes, points.index, reason) ||
-         (bytes == 2 && getRowVector(product, result, sizes, points.index) > 0);
+         getRowVector(product, result, sizes, points.index) > 0;
+}
+
+/// True if rows of a result begin at no multiple of 16 bytes.
+bool ProductChooser::hasOddRows() {
+  SmallVector<Value> sizes = contraction.getSizes(points);
+  return llvm::any_of(contraction.group.results, [&](const ReductionGroup::Result &result) {
+    int64_t bytes = getElementBytes(getElementTypeOrSelf(result.output.tensor));
+    return getRowVector(contraction, result, sizes, points.index) * bytes < kVectorBytes;
+  });
 }
 
 int64_t ProductChooser::getExpectedSize(ArrayRef<unsigned> dims, int64_t guess) {
@@ -394,6 +404,7 @@ std::optional<MatmulProblem> ProductChooser::makeProblem() {
   if (problem.elementBytes != 2 && !problem.isKContiguousB && !turns)
     return refuse(getName(second) +
                   " does not run along k, as elements of other than 16 bits must");
+  problem.isScattered = problem.outputBytes == 4 && !problem.isStaged && hasOddRows();
   problem.outputOps = outputOps;
   if (contraction.partial)
     problem.sharedElements = getExpectedSize(contraction.k, kExpectedSum) * (problem.m + problem.n);
