@@ -1,6 +1,7 @@
 """The models whose kernels run.py takes instructions out of: what the compiler emits for each kind of kernel that
 shares memory between threads."""
 import dataclasses
+import struct
 
 
 @dataclasses.dataclass
@@ -35,6 +36,15 @@ def wgmma(name, m, n, k, layout, types, tiles, flags=""):
     config = ", ".join(f"{field} = {value}" for field, value in zip(names, tiles))
     return model(name, [a, b], f"{m}x{n}x{out}", f"%r = array.matmul %0, %1{options} : (tensor<{a}>, tensor<{b}>) -> tensor<{m}x{n}x{out}>",
                  targets=("sm_90a",), tuning=f"sm_90a matmul {key} 1x{m}x{n}x{k} {layout} = #cuda.matmul_wgmma<{config}>")
+
+
+def constant(*shape):
+    """A literal of f16 from 0.5 to 1.5, no two neighbours of which are equal."""
+    count = 1
+    for size in shape:
+        count *= size
+    digits = b"".join(struct.pack("<e", 0.5 + number * 37 % 101 / 101) for number in range(count)).hex().upper()
+    return f'dense<"0x{digits}"> : tensor<{"x".join(map(str, shape))}xf16>'
 
 
 F16, BYTES, TF32 = ("f16", "f16", "f16*f16>f16"), ("i8", "i32", "i8*i8>i32"), ("f32", "f32", "tf32*tf32>f32")
@@ -97,6 +107,14 @@ MODELS = [
     model("matmul_wgmma_tiles", ["3072x256xf16", "256x3072xf16"], "3072x3072xf16",
           "%r = array.matmul %0, %1 : (tensor<3072x256xf16>, tensor<256x3072xf16>) -> tensor<3072x3072xf16>",
           targets=("sm_90a",)),
+    # Weights that nobody writes, of more steps than there are stages, which are filled before the kernel in front has ended.
+    model("matmul_wgmma_ahead", ["64x64xf16"], "64x32xf16",
+          f"""%w = array.constant {constant(64, 192)}
+    %v = array.constant {constant(192, 32)}
+    %y = array.matmul %0, %w : (tensor<64x64xf16>, tensor<64x192xf16>) -> tensor<64x192xf16>
+    %r = array.matmul %y, %v : (tensor<64x192xf16>, tensor<192x32xf16>) -> tensor<64x32xf16>""", targets=("sm_90a",),
+          tuning="sm_90a matmul f16*f16>f16 1x64x32x192 nn = #cuda.matmul_wgmma<tile_m = 64, tile_n = 32, tile_k = 64, "
+          "warpgroups = 1, stages = 2, raster = 8, blocks = 1, split = 1, ping_pong = 0, cluster_m = 1, cluster_n = 1>"),
     # Ping-pong: more tiles than halves of the warpgroups, and fewer stages than two tiles have steps.
     wgmma("matmul_wgmma_ping_pong", 1536, 192, 136, "nn", F16, (64, 16, 64, 2, 4, 2, 1, 1, 1)),
     # Blocks that fetch for each other, some of whose tiles lie outside.
@@ -155,6 +173,8 @@ TURNS = "warpgroups take turns for speed alone"
 IMPLIED = "what is copied before it waited for a later release of the same threads"
 FIRST = "no kernel comes before a model's first one"
 BEHIND = "it commits copies of keys behind the last ones, of which there are none"
+AHEAD = "all of its steps, of which there is one, are filled ahead"
+FILLED = "it waits for stages that the producer fills behind a wait of its own"
 JOINED = "the commit behind it takes its copy along"
 
 # (model, target, kernel, number of the instruction in it): why the kernel does not need it at these sizes.
@@ -186,6 +206,10 @@ REDUNDANT |= {("attention_gradient", "sm_80", kernel, number): reason
                                       ("main_k2_attention_gradient", {1: JOINED, 2: JOINED, 3: TWICE, 4: TWICE, 5: JOINED, 9: JOINED, 11: DRAIN, 12: DRAIN}))
               for number, reason in numbers.items()}
 REDUNDANT |= {("matmul_wgmma_ping_pong", "sm_90a", "main_k0_matmul", 3): PING_PONG}
+REDUNDANT |= {("matmul_wgmma_ahead", "sm_90a", kernel, number): reason
+              for kernel, numbers in (("main_k0_matmul", {2: AHEAD, 3: AHEAD, 9: AHEAD, 11: LAST, 12: ONCE, 13: ONCE}),
+                                      ("main_k1_matmul", {6: FILLED, 13: LAST, 14: ONCE, 15: ONCE}))
+              for number, reason in numbers.items()}
 REDUNDANT |= {("attention_fused", "sm_90a", "main_k0_attention", number): reason
               for number, reason in ((8, TURNS), (10, WRITTEN), (22, IMPLIED), (24, IMPLIED))}
 REDUNDANT |= {("attention_fused_short", "sm_90a", "main_k0_attention", 15): IMPLIED}

@@ -142,12 +142,14 @@ void WGMMAEmitter::makeRing() {
     if (operand.rows * operand.sharers < operand.type.getRows())
       clearRows(operand, number);
   // Up to here nothing that the kernel before it may have written is read.
-  NVVM::GriddepcontrolOp::create(builder, loc, NVVM::GridDepActionKind::wait);
+  if (!fillsAhead())
+    NVVM::GriddepcontrolOp::create(builder, loc, NVVM::GridDepActionKind::wait);
   if (cluster > 1)
     tile::SyncBlocksOp::create(builder, loc);
   else
     frame.barrier();
-  NVVM::GriddepcontrolOp::create(builder, loc, NVVM::GridDepActionKind::launch_dependents);
+  if (!fillsAhead())
+    NVVM::GriddepcontrolOp::create(builder, loc, NVVM::GridDepActionKind::launch_dependents);
 }
 
 /// Rows that no box brings are zero from the start.
@@ -334,6 +336,10 @@ LogicalResult WGMMAEmitter::run() {
     tile::YieldOp::create(builder, loc, ValueRange());
   });
   fill(roles.getConsumer(), 1, {}, [&](Block &block) {
+    if (fillsAhead()) {
+      NVVM::GriddepcontrolOp::create(builder, loc, NVVM::GridDepActionKind::wait);
+      NVVM::GriddepcontrolOp::create(builder, loc, NVVM::GridDepActionKind::launch_dependents);
+    }
     emitConsumer(block.getArgument(0));
     leaveTogether();
     tile::YieldOp::create(builder, loc, ValueRange());

@@ -153,7 +153,10 @@ void WGMMAEmitter::emitTurningProducer() {
     RingState state{carried[0], carried[1]};
     SmallVector<Value> words(carried.drop_front(2));
     tile::WaitEmptyOp::create(builder, loc, ring, state.stage, state.phase);
-    points.emitIf(isLeader, [&] { fetchBoxes(state.stage, getStep(step)); });
+    points.emitIf(isLeader, [&] {
+      publishBoxes(state.stage);
+      fetchBoxes(state.stage, getStep(step), [](const Operand &) { return true; });
+    });
     Value slot =
         tile::SlotOp::create(builder, loc, turned.type, ring, state.stage, operands.size() - 1);
     Value next = getK(index.add(step, 1));

@@ -115,8 +115,14 @@ private:
   void fetchAcross(const Operand &operand, mlir::Value slot, const SumStep &step,
                    mlir::Value stage);
   void fetch(const Operand &operand, mlir::Value slot, const SumStep &step, mlir::Value stage);
-  /// Starts the copies of a stage that boxes bring.
-  void fetchBoxes(mlir::Value stage, const SumStep &step);
+  /// Announces the bytes that boxes bring to a stage, and starts those of the operands wanted.
+  void publishBoxes(mlir::Value stage);
+  void fetchBoxes(mlir::Value stage, const SumStep &step,
+                  llvm::function_ref<bool(const Operand &)> isWanted);
+  bool isFixed(const Operand &operand) const;
+  bool fillsAhead();
+  void fillAhead(mlir::Value end);
+  RingState fetchStep(mlir::Value step, mlir::Value ahead, RingState state);
   void emitProducer();
   void emitTurningProducer();
   std::pair<mlir::Value, mlir::Value> getTurnedPlace(const Operand &operand, int64_t unit);

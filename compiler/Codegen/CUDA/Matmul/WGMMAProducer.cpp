@@ -9,9 +9,17 @@
 // until a stage of the ring is empty, publishes how many bytes will arrive, and starts the boxes of
 // both operands. Where threads transpose operand B, WGMMACopies.cpp emits the producer instead.
 //
+// Weights that no call writes need not wait for the kernels in front. So the ring is filled with
+// those of the first steps before anything else, while those kernels still run:
+//
+//   for each of the first steps: publish the bytes; start the boxes of the weights
+//   wait for the kernels in front
+//   for each step: start the boxes of the other operand, behind the first steps those of both
+//
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Matmul/WGMMAEmitter.h"
+#include "compiler/Dialect/Plan/IR/PlanInitOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -151,17 +159,49 @@ void WGMMAEmitter::fetch(const Operand &operand, Value slot, const SumStep &step
     fetchFrom(operand.tailMap, operand.type.getColumns() - operand.type.getTailColumns());
 }
 
-void WGMMAEmitter::fetchBoxes(Value stage, const SumStep &step) {
+void WGMMAEmitter::publishBoxes(Value stage) {
   int64_t bytes = 0;
   for (const Operand &operand : operands)
     if (!operand.isTurned)
       bytes += operand.rows * operand.sharers * operand.type.getColumns() *
                operand.type.getElementBytes();
   tile::PublishOp::create(builder, loc, ring, stage, bytes);
+}
+
+void WGMMAEmitter::fetchBoxes(Value stage, const SumStep &step,
+                              llvm::function_ref<bool(const Operand &)> isWanted) {
   for (auto [number, operand] : llvm::enumerate(operands))
-    if (!operand.isTurned)
+    if (!operand.isTurned && isWanted(operand))
       fetch(operand, tile::SlotOp::create(builder, loc, operand.type, ring, stage, number), step,
             stage);
+}
+
+/// Whether boxes bring the operand from memory that no call writes, to this block alone.
+bool WGMMAEmitter::isFixed(const Operand &operand) const {
+  auto fixed = kernel.getFunction()->getAttrOfType<DenseI64ArrayAttr>(plan::kFixedBindingsAttr);
+  if (!fixed || operand.isTurned || operand.image || cluster > 1)
+    return false;
+  plan::BindingOp binding = operand.access.binding;
+  return llvm::is_contained(fixed.asArrayRef(), binding.getOrdinal());
+}
+
+/// Whether the ring is filled ahead: there are weights to fill it with, and each block has a tile.
+bool WGMMAEmitter::fillsAhead() {
+  return !operands.back().isTurned &&
+         getConstantIntValue(index.mul(tile.batches, index.mul(tile.tilesM, tile.tilesN))) &&
+         llvm::any_of(operands, [&](const Operand &operand) { return isFixed(operand); });
+}
+
+/// The weights of a first tile's first steps, before what is in front of the kernel has ended.
+void WGMMAEmitter::fillAhead(Value end) {
+  points.emitLoop(
+      firstStep, end, index.constant(1), {}, [&](Value step, ValueRange) -> SmallVector<Value> {
+        Value stage = index.sub(step, firstStep);
+        publishBoxes(stage);
+        fetchBoxes(stage, getStep(step), [&](const Operand &operand) { return isFixed(operand); });
+        return {};
+      });
+  NVVM::GriddepcontrolOp::create(builder, loc, NVVM::GridDepActionKind::wait);
 }
 
 void WGMMAEmitter::emitProducer() {
@@ -171,19 +211,52 @@ void WGMMAEmitter::emitProducer() {
   Value isFirstWarp = index.isLess(thread, index.constant(32));
   Value elected = NVVM::ElectSyncOp::create(builder, loc, builder.getI1Type(), Value());
   points.emitIf(index.both(isFirstWarp, elected), [&] {
-    emitTiles(Value(), {index.constant(0), index.constant(0)}, [&](ValueRange carried) {
-      return points.emitLoop(firstStep, lastStep, index.constant(1), carried,
-                             [&](Value step, ValueRange inner) -> SmallVector<Value> {
-                               RingState state{inner[0], inner[1]};
-                               SumStep place = getStep(step);
-                               tile::WaitEmptyOp::create(builder, loc, ring, state.stage,
-                                                         state.phase);
-                               fetchBoxes(state.stage, place);
-                               RingState next = advance(state);
-                               return {next.stage, next.phase};
-                             });
+    // The stage and its phase; and, where the ring is filled ahead, whether this is the first tile.
+    SmallVector<Value> inits{index.constant(0), index.constant(0)};
+    if (fillsAhead())
+      inits.push_back(index.constant(1));
+    emitTiles(Value(), inits, [&](ValueRange carried) -> SmallVector<Value> {
+      Value ahead; // steps before it have their weights
+      if (fillsAhead()) {
+        Value end = index.min(index.add(firstStep, config.getStages()), lastStep);
+        Value isFirst = index.isEqual(carried[2], index.constant(1));
+        points.emitIf(isFirst, [&] { fillAhead(end); });
+        ahead = arith::SelectOp::create(builder, loc, isFirst, end, firstStep);
+      }
+      SmallVector<Value> next =
+          points.emitLoop(firstStep, lastStep, index.constant(1), carried.take_front(2),
+                          [&](Value step, ValueRange inner) -> SmallVector<Value> {
+                            RingState state = fetchStep(step, ahead, {inner[0], inner[1]});
+                            return {state.stage, state.phase};
+                          });
+      if (fillsAhead())
+        next.push_back(index.constant(0));
+      return next;
     });
   });
+}
+
+/// Both operands of a step, or the others than weights of one before `ahead`, if there is such a
+/// one.
+RingState WGMMAEmitter::fetchStep(Value step, Value ahead, RingState state) {
+  SumStep place = getStep(step);
+  auto fixed = [&](const Operand &operand) { return isFixed(operand); };
+  auto other = [&](const Operand &operand) { return !isFixed(operand); };
+  auto begin = [&] {
+    tile::WaitEmptyOp::create(builder, loc, ring, state.stage, state.phase);
+    publishBoxes(state.stage);
+  };
+  if (!ahead) {
+    begin();
+    fetchBoxes(state.stage, place, [](const Operand &) { return true; });
+    return advance(state);
+  }
+  points.emitIf(index.isAtLeast(step, ahead), [&] {
+    begin();
+    fetchBoxes(state.stage, place, fixed);
+  });
+  fetchBoxes(state.stage, place, other);
+  return advance(state);
 }
 
 } // namespace xc::cuda

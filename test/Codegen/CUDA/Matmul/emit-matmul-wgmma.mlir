@@ -357,3 +357,48 @@ builtin.module @bias attributes {plan.kernel, plan.target = #plan.target<"cuda",
     return
   }
 }
+
+// -----
+
+// Weights that no call writes fill the ring before the kernel waits for those in front; those who multiply wait as well.
+// CHECK-LABEL: func.func @ahead
+// CHECK-NOT:     nvvm.griddepcontrol
+// CHECK:         gpu.barrier
+// CHECK-NEXT:    tile.warp_specialize
+// CHECK:           tile.persistent
+// CHECK:             scf.if
+// CHECK:               scf.for
+// CHECK:                 tile.publish
+// CHECK-COUNT-1:         tile.load
+// CHECK-NOT:             tile.load
+// CHECK:               nvvm.griddepcontrol wait
+// CHECK:             scf.for
+// CHECK:               scf.if
+// CHECK:                 tile.wait_empty
+// CHECK:                 tile.publish
+// CHECK-COUNT-1:         tile.load
+// CHECK-COUNT-1:       tile.load
+// CHECK:         }, {
+// CHECK:           nvvm.griddepcontrol wait
+// CHECK-NEXT:      nvvm.griddepcontrol launch_dependents
+builtin.module @ahead attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @ahead() attributes {plan.fixed_bindings = array<i64: 1>, lowering_config = #cuda.matmul_wgmma<tile_m = 128, tile_n = 128, tile_k = 64, warpgroups = 2, stages = 3, raster = 8, blocks = 1, split = 1>} {
+    %b0 = plan.binding 0 read align 64 : memref<512x128xbf16>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<512x128xbf16> to tensor<512x128xbf16>
+    %b1 = plan.binding 1 read align 64 : memref<128x512xbf16>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<128x512xbf16> to tensor<128x512xbf16>
+    %e = tensor.empty() : tensor<512x512xf32>
+    %zero = arith.constant 0.0 : f32
+    %init = linalg.fill ins(%zero : f32) outs(%e : tensor<512x512xf32>) -> tensor<512x512xf32>
+    %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<512x128xbf16>, tensor<128x512xbf16>) outs(%init : tensor<512x512xf32>) -> tensor<512x512xf32>
+    %o = tensor.empty() : tensor<512x512xbf16>
+    %narrow = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%product : tensor<512x512xf32>) outs(%o : tensor<512x512xbf16>) {
+    ^bb0(%a: f32, %b: bf16):
+      %s = arith.truncf %a : f32 to bf16
+      linalg.yield %s : bf16
+    } -> tensor<512x512xbf16>
+    %b2 = plan.binding 2 write align 64 : memref<512x512xbf16>
+    bufferization.materialize_in_destination %narrow in restrict writable %b2 : (tensor<512x512xbf16>, memref<512x512xbf16>) -> ()
+    return
+  }
+}
