@@ -7,6 +7,7 @@
 
 #include "compiler/Codegen/CUDA/Matmul/MatmulTile.h"
 
+#include "compiler/Codegen/CUDA/Common/CombineResults.h"
 #include "compiler/Codegen/CUDA/Common/LaneOps.h"
 #include "compiler/Codegen/CUDA/Common/WorkLimits.h"
 
@@ -433,7 +434,7 @@ void MatmulTile::addToPartsWhere(Value inside, RowParts &parts, Value m, Value n
   for (auto [part, value] : llvm::zip_equal(contraction.group.rowParts, parts)) {
     const Combiner &combiner = part.member.combiner;
     auto combine = [&](Value first, Value second) {
-      return combiner.combine(builder, points.loc, first, second).front();
+      return combineResults(builder, points.loc, combiner, first, second).front();
     };
     SmallVector<Coord> own = llvm::map_to_vector(
         part.member.loops, [&](AffineExpr expr) { return points.apply(expr, loops, lanes); });
@@ -467,7 +468,7 @@ void MatmulTile::storeParts(const RowParts &parts, Value m, Value n, ArrayRef<in
   for (auto [part, value] : llvm::zip_equal(contraction.group.rowParts, parts)) {
     const Combiner &combiner = part.member.combiner;
     auto combine = [&](Value first, Value second) {
-      return combiner.combine(points.builder, points.loc, first, second).front();
+      return combineResults(points.builder, points.loc, combiner, first, second).front();
     };
     Value total = value;
     for (int64_t distance : distances)
