@@ -16,11 +16,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ArrayToLinalg.h"
+#include "compiler/Conversion/ConvLoops.h"
 #include "compiler/Dialect/Array/IR/Demands.h"
 #include "compiler/Dialect/Array/IR/SpreadConv.h"
-#include "compiler/Dialect/Plan/IR/Products.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -39,89 +38,53 @@ struct ConvertConv : OpConversionPattern<array::ConvOp> {
 };
 
 /// Builds the generic for one convolution.
-class ConvLowering {
+class ConvLowering : ConvLoops {
 public:
   /// `isBackward`: the filter is to be reversed along its spatial dims, of known sizes.
   ConvLowering(OpBuilder &builder, array::ConvOp op, Value input, Value filter, bool isBackward)
-      : builder(builder), op(op), loc(op.getLoc()), dims(op.getDims()), sizes(builder, loc),
-        input(input), filter(filter), isBackward(isBackward),
-        groups(op.getFeatureGroups() * op.getBatchGroups()) {}
+      : ConvLoops(builder, op, input, filter, isBackward), sizes(builder, loc),
+        groups(op.getFeatureGroups() * op.getBatchGroups()), extents(dims.getSpatialRank()) {}
 
   Value build();
 
 private:
-  /// A loop of a size; `isReduction` after all others.
-  AffineExpr addLoop(bool isReduction) {
-    iterators.push_back(isReduction ? utils::IteratorType::reduction
-                                    : utils::IteratorType::parallel);
-    return builder.getAffineDimExpr(iterators.size() - 1);
-  }
   void addLoops();
   Value splitDim(Value tensor, int64_t dim, int64_t rest);
   SmallVector<AffineExpr> mapInput();
   SmallVector<AffineExpr> mapFilter();
   Value padInput();
-  Value buildGeneric(ArrayRef<AffineExpr> inputExprs, ArrayRef<AffineExpr> filterExprs);
-  Value buildBody(OpBuilder &b, Location bodyLoc, ValueRange args);
 
-  OpBuilder &builder;
-  array::ConvOp op;
-  Location loc;
-  ConvDimsAttr dims;
   array::SizeBuilder sizes;
-  Value input, filter;
-  bool isBackward;
   int64_t groups;
-
-  SmallVector<utils::IteratorType> iterators;
-  AffineExpr batch, group, filterInput, filterOutput;
-  SmallVector<AffineExpr> places, taps; // of each spatial dim
-  SmallVector<OpFoldResult> extents;    // of the window along each spatial dim
-  SmallVector<AffineExpr> resultExprs;
-  SmallVector<OpFoldResult> resultSizes;
-  SmallVector<ReassociationIndices> resultDims; // loops that make a dim of the result
+  AffineExpr batch, group, filterOutput;
+  SmallVector<OpFoldResult> extents; // of the window along each spatial dim
 };
 
 } // namespace
 
 void ConvLowering::addLoops() {
-  places.resize(dims.getSpatialRank());
-  taps.resize(dims.getSpatialRank());
-  extents.resize(dims.getSpatialRank());
   SmallVector<array::WindowDim> window = op.getWindow();
-  auto addResultDim = [&](OpFoldResult size) {
-    AffineExpr loop = addLoop(/*isReduction=*/false);
-    resultDims.back().push_back(resultExprs.size());
-    resultExprs.push_back(loop);
-    resultSizes.push_back(size);
-    return loop;
-  };
   for (int64_t label : dims.getOutput()) {
-    resultDims.emplace_back();
+    beginResultDim();
     if (label == ConvDimsAttr::kBatch) {
       OpFoldResult size = sizes.size(input, dims.inputDim(label));
-      batch = addResultDim(sizes.floorDiv(size, sizes.constant(op.getBatchGroups())));
+      batch = addResultLoop(sizes.floorDiv(size, sizes.constant(op.getBatchGroups())));
     } else if (label == ConvDimsAttr::kFeature) {
       OpFoldResult size = sizes.size(filter, dims.filterDim(ConvDimsAttr::kFilterOutput));
       if (groups != 1)
-        group = addResultDim(sizes.constant(groups));
+        group = addResultLoop(sizes.constant(groups));
       OpFoldResult rest = sizes.floorDiv(size, sizes.constant(groups));
       if (groups == 1 || !isConstantIntValue(rest, 1))
-        filterOutput = addResultDim(rest);
+        filterOutput = addResultLoop(rest);
     } else {
       OpFoldResult size = sizes.size(filter, dims.filterDim(label)),
                    count = array::countPlaces(sizes, sizes.size(input, dims.inputDim(label)), size,
                                               window[label]);
-      places[label] = addResultDim(count);
+      positions[label] = addResultLoop(count);
       extents[label] = array::spreadSize(sizes, size, window[label].dilation);
     }
   }
-  for (int64_t label : dims.getFilter()) {
-    if (label == ConvDimsAttr::kFilterInput)
-      filterInput = addLoop(/*isReduction=*/true);
-    else if (label != ConvDimsAttr::kFilterOutput)
-      taps[label] = addLoop(/*isReduction=*/true);
-  }
+  addFilterLoops();
 }
 
 /// `tensor` with dim `dim` split into the groups and the rest.
@@ -166,10 +129,10 @@ SmallVector<AffineExpr> ConvLowering::mapInput() {
     if (label == ConvDimsAttr::kBatch)
       addSplit(label, batch, op.getBatchGroups() != 1);
     else if (label == ConvDimsAttr::kFeature)
-      addSplit(label, filterInput, op.getFeatureGroups() != 1);
+      addSplit(label, channel, op.getFeatureGroups() != 1);
     else {
-      AffineExpr tap = isBackward ? window[label].size - 1 - taps[label] : taps[label];
-      exprs.push_back(places[label] * window[label].stride + tap * window[label].dilation);
+      AffineExpr tap = getTap(label, window[label].size);
+      exprs.push_back(positions[label] * window[label].stride + tap * window[label].dilation);
     }
   }
   return exprs;
@@ -179,7 +142,7 @@ SmallVector<AffineExpr> ConvLowering::mapFilter() {
   SmallVector<AffineExpr> exprs;
   for (int64_t label : dims.getFilter()) {
     if (label == ConvDimsAttr::kFilterInput) {
-      exprs.push_back(filterInput);
+      exprs.push_back(channel);
     } else if (label != ConvDimsAttr::kFilterOutput) {
       exprs.push_back(taps[label]);
     } else {
@@ -232,43 +195,6 @@ Value ConvLowering::padInput() {
   return tensor::ExtractSliceOp::create(builder, loc, cut, offsets, cutSizes, steps);
 }
 
-/// acc + x * w, in the type that is accumulated in.
-Value ConvLowering::buildBody(OpBuilder &b, Location bodyLoc, ValueRange args) {
-  Type type = args[2].getType();
-  bool isUnsigned = getElementTypeOrSelf(op.getInput().getType()).isUnsignedInteger();
-  auto widen = [&](Value value) -> Value {
-    if (value.getType() == type)
-      return value;
-    if (isa<FloatType>(type))
-      return arith::ExtFOp::create(b, bodyLoc, type, value);
-    return isUnsigned ? arith::ExtUIOp::create(b, bodyLoc, type, value).getResult()
-                      : arith::ExtSIOp::create(b, bodyLoc, type, value).getResult();
-  };
-  Value x = widen(args[0]), w = widen(args[1]);
-  if (isa<FloatType>(type))
-    return arith::AddFOp::create(b, bodyLoc, args[2], arith::MulFOp::create(b, bodyLoc, x, w));
-  return arith::AddIOp::create(b, bodyLoc, args[2], arith::MulIOp::create(b, bodyLoc, x, w));
-}
-
-Value ConvLowering::buildGeneric(ArrayRef<AffineExpr> inputExprs,
-                                 ArrayRef<AffineExpr> filterExprs) {
-  Type accumulator = computeElement(storageElement(getElementTypeOrSelf(op.getType())));
-  Value init =
-      filledTensor(builder, loc, resultSizes, scalarConstant(builder, loc, accumulator, 0));
-  auto map = [&](ArrayRef<AffineExpr> exprs) {
-    return AffineMap::get(iterators.size(), 0, exprs, builder.getContext());
-  };
-  auto generic =
-      linalg::GenericOp::create(builder, loc, init.getType(), ValueRange{input, filter}, init,
-                                {map(inputExprs), map(filterExprs), map(resultExprs)}, iterators,
-                                [&](OpBuilder &b, Location bodyLoc, ValueRange args) {
-                                  linalg::YieldOp::create(b, bodyLoc, buildBody(b, bodyLoc, args));
-                                });
-  if (op.getAllowTf32())
-    generic->setAttr(plan::kAllowTF32Attr, builder.getUnitAttr());
-  return generic.getResult(0);
-}
-
 Value ConvLowering::build() {
   auto type = cast<RankedTensorType>(storageType(op.getType()));
   addLoops();
@@ -284,12 +210,10 @@ Value ConvLowering::build() {
   } else {
     SmallVector<AffineExpr> inputExprs = mapInput(), filterExprs = mapFilter();
     input = padInput();
-    result = buildGeneric(inputExprs, filterExprs);
+    result = buildGeneric(filter, inputExprs, filterExprs);
     result = storeTensor(builder, loc, result, type.getElementType());
   }
-  if (resultExprs.size() != dims.getOutput().size())
-    result = tensor::CollapseShapeOp::create(builder, loc, result, resultDims);
-  return castTo(builder, loc, result, type);
+  return castTo(builder, loc, joinResultDims(result), type);
 }
 
 LogicalResult ConvertConv::matchAndRewrite(array::ConvOp op, OpAdaptor adaptor,

@@ -20,9 +20,9 @@
 
 #include "compiler/Conversion/SpreadConvToLinalg.h"
 #include "compiler/Conversion/ArrayToLinalg.h"
+#include "compiler/Conversion/ConvLoops.h"
 #include "compiler/Dialect/Array/IR/SpreadConv.h"
 #include "compiler/Dialect/Array/IR/Windows.h"
-#include "compiler/Dialect/Plan/IR/Products.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -36,76 +36,46 @@ using array::SpreadDim;
 
 namespace {
 
-class SpreadConvLowering {
+class SpreadConvLowering : ConvLoops {
 public:
-  /// `isBackward`: the op's filter is `filter`, reversed.
   SpreadConvLowering(OpBuilder &builder, array::ConvOp op, Value input, Value filter,
                      bool isBackward, ArrayRef<SpreadDim> spread)
-      : builder(builder), op(op), loc(op.getLoc()), dims(op.getDims()), spread(spread),
-        input(input), filter(filter), isBackward(isBackward), positions(spread.size()),
-        phases(spread.size()), taps(spread.size()) {}
+      : ConvLoops(builder, op, input, filter, isBackward), spread(spread), phases(spread.size()) {}
 
   Value build();
 
 private:
-  AffineExpr addLoop(utils::IteratorType type) {
-    iterators.push_back(type);
-    return builder.getAffineDimExpr(iterators.size() - 1);
-  }
   void addLoops();
   SmallVector<AffineExpr> mapInput();
   SmallVector<AffineExpr> mapFilter();
   Value padInput();
   Value buildPhaseFilter(ArrayRef<AffineExpr> exprs);
-  Value getTap(OpBuilder &b, Location bodyLoc, const SpreadDim &dim, Value tap, Value phase);
-  Value buildGeneric(ArrayRef<AffineExpr> inputExprs, ArrayRef<AffineExpr> filterExprs);
+  Value findTap(OpBuilder &b, Location bodyLoc, const SpreadDim &dim, Value tap, Value phase);
   Value cut(Value result);
 
-  OpBuilder &builder;
-  array::ConvOp op;
-  Location loc;
-  ConvDimsAttr dims;
   ArrayRef<SpreadDim> spread;
-  Value input, filter;
-  bool isBackward;
-  SmallVector<utils::IteratorType> iterators;
-  AffineExpr batch, feature, channel;
-  SmallVector<AffineExpr> positions, phases, taps; // of each spatial dim
-  SmallVector<AffineExpr> resultExprs;
-  SmallVector<OpFoldResult> resultSizes;
-  SmallVector<ReassociationIndices> resultDims; // loops that make a dim of the result
+  AffineExpr batch, feature;
+  SmallVector<AffineExpr> phases; // of each spatial dim
 };
 
 } // namespace
 
 void SpreadConvLowering::addLoops() {
   array::SizeBuilder sizes(builder, loc);
-  auto addResultDim = [&](OpFoldResult size) {
-    AffineExpr loop = addLoop(utils::IteratorType::parallel);
-    resultDims.back().push_back(resultExprs.size());
-    resultExprs.push_back(loop);
-    resultSizes.push_back(size);
-    return loop;
-  };
   for (int64_t label : dims.getOutput()) {
-    resultDims.emplace_back();
+    beginResultDim();
     if (label == ConvDimsAttr::kBatch) {
-      batch = addResultDim(sizes.size(input, dims.inputDim(label)));
+      batch = addResultLoop(sizes.size(input, dims.inputDim(label)));
     } else if (label == ConvDimsAttr::kFeature) {
       feature =
-          addResultDim(sizes.size(op.getFilter(), dims.filterDim(ConvDimsAttr::kFilterOutput)));
+          addResultLoop(sizes.size(op.getFilter(), dims.filterDim(ConvDimsAttr::kFilterOutput)));
     } else {
-      positions[label] = addResultDim(sizes.constant(spread[label].positions));
+      positions[label] = addResultLoop(sizes.constant(spread[label].positions));
       if (spread[label].spread != 1)
-        phases[label] = addResultDim(sizes.constant(spread[label].spread));
+        phases[label] = addResultLoop(sizes.constant(spread[label].spread));
     }
   }
-  for (int64_t label : dims.getFilter()) {
-    if (label == ConvDimsAttr::kFilterInput)
-      channel = addLoop(utils::IteratorType::reduction);
-    else if (label != ConvDimsAttr::kFilterOutput)
-      taps[label] = addLoop(utils::IteratorType::reduction);
-  }
+  addFilterLoops();
 }
 
 SmallVector<AffineExpr> SpreadConvLowering::mapInput() {
@@ -120,7 +90,7 @@ SmallVector<AffineExpr> SpreadConvLowering::mapInput() {
       exprs.push_back(channel);
       continue;
     }
-    AffineExpr tap = isBackward ? spread[label].taps - 1 - taps[label] : taps[label];
+    AffineExpr tap = getTap(label, spread[label].taps);
     if (spread[label].spread != 1)
       exprs.push_back(positions[label] + tap);
     else
@@ -156,8 +126,8 @@ Value SpreadConvLowering::padInput() {
 }
 
 /// Which tap of the filter `tap` of a phase is; outside of the filter where it has none there.
-Value SpreadConvLowering::getTap(OpBuilder &b, Location bodyLoc, const SpreadDim &dim, Value tap,
-                                 Value phase) {
+Value SpreadConvLowering::findTap(OpBuilder &b, Location bodyLoc, const SpreadDim &dim, Value tap,
+                                  Value phase) {
   auto number = [&](int64_t value) { return arith::ConstantIndexOp::create(b, bodyLoc, value); };
   Value first = arith::MulIOp::create(b, bodyLoc, tap, number(dim.spread));
   if (isBackward)
@@ -204,7 +174,7 @@ Value SpreadConvLowering::buildPhaseFilter(ArrayRef<AffineExpr> exprs) {
           if (!isSpread)
             continue;
           Value size = arith::ConstantIndexOp::create(b, bodyLoc, type.getDimSize(position));
-          Value tap = getTap(b, bodyLoc, spread[label], indices.back(), at(phases[label]));
+          Value tap = findTap(b, bodyLoc, spread[label], indices.back(), at(phases[label]));
           // Negative numbers are large ones without a sign.
           Value isTap = arith::CmpIOp::create(b, bodyLoc, arith::CmpIPredicate::ult, tap, size);
           inside = inside ? arith::AndIOp::create(b, bodyLoc, inside, isTap).getResult() : isTap;
@@ -216,32 +186,6 @@ Value SpreadConvLowering::buildPhaseFilter(ArrayRef<AffineExpr> exprs) {
         Value value = arith::SelectOp::create(b, bodyLoc, inside, element, none);
         linalg::YieldOp::create(b, bodyLoc, value);
       });
-  return generic.getResult(0);
-}
-
-Value SpreadConvLowering::buildGeneric(ArrayRef<AffineExpr> inputExprs,
-                                       ArrayRef<AffineExpr> filterExprs) {
-  Value phaseFilter = buildPhaseFilter(filterExprs);
-  Type accumulator = computeElement(storageElement(getElementTypeOrSelf(op.getType())));
-  Value init =
-      filledTensor(builder, loc, resultSizes, scalarConstant(builder, loc, accumulator, 0));
-  auto map = [&](ArrayRef<AffineExpr> exprs) {
-    return AffineMap::get(iterators.size(), 0, exprs, builder.getContext());
-  };
-  auto widen = [&](OpBuilder &b, Value value) -> Value {
-    return value.getType() == accumulator ? value
-                                          : arith::ExtFOp::create(b, loc, accumulator, value);
-  };
-  auto generic = linalg::GenericOp::create(
-      builder, loc, init.getType(), ValueRange{input, phaseFilter}, init,
-      {map(inputExprs), map(filterExprs), map(resultExprs)}, iterators,
-      [&](OpBuilder &b, Location bodyLoc, ValueRange args) {
-        Value product = arith::MulFOp::create(b, bodyLoc, widen(b, args[0]), widen(b, args[1]));
-        Value sum = arith::AddFOp::create(b, bodyLoc, args[2], product);
-        linalg::YieldOp::create(b, bodyLoc, sum);
-      });
-  if (op.getAllowTf32())
-    generic->setAttr(plan::kAllowTF32Attr, builder.getUnitAttr());
   return generic.getResult(0);
 }
 
@@ -267,11 +211,9 @@ Value SpreadConvLowering::build() {
   addLoops();
   SmallVector<AffineExpr> inputExprs = mapInput(), filterExprs = mapFilter();
   input = padInput();
-  Value result = buildGeneric(inputExprs, filterExprs);
+  Value result = buildGeneric(buildPhaseFilter(filterExprs), inputExprs, filterExprs);
   result = storeTensor(builder, loc, result, op.getType().getElementType());
-  if (resultExprs.size() != resultDims.size())
-    result = tensor::CollapseShapeOp::create(builder, loc, result, resultDims);
-  return castTo(builder, loc, cut(result), op.getType());
+  return castTo(builder, loc, cut(joinResultDims(result)), op.getType());
 }
 
 namespace {

@@ -108,9 +108,6 @@ static std::string describe(RegionOp region) {
   return word;
 }
 
-/// Of an argument of a region's function: bytes that its address is a multiple of.
-static constexpr StringLiteral kCaptureAlignmentAttr = "plan.alignment";
-
 /// The largest power of two that divides `number`, which is above 0.
 static int64_t powerOfTwoIn(int64_t number) { return number & -number; }
 
@@ -140,8 +137,7 @@ static int64_t getAlignment(Value tensor, SymbolicDims &dims) {
   // What a region captures may be a view itself.
   if (auto argument = dyn_cast<BlockArgument>(tensor))
     if (auto func = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()))
-      if (auto known =
-              func.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), kCaptureAlignmentAttr))
+      if (auto known = func.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), kAlignmentAttr))
         alignment = std::min<int64_t>(alignment, known.getInt());
   return alignment;
 }
@@ -153,7 +149,7 @@ static void recordAlignments(Operation *op, SymbolicDims &dims, const SymbolTabl
     auto func = symbols.lookup<func::FuncOp>(callee.getAttr());
     for (auto [index, capture] : llvm::enumerate(captures))
       if (int64_t alignment = getAlignment(capture, dims); alignment < kBufferAlignment)
-        func.setArgAttr(first + index, kCaptureAlignmentAttr,
+        func.setArgAttr(first + index, kAlignmentAttr,
                         IntegerAttr::get(IntegerType::get(op->getContext(), 64), alignment));
   };
   if (auto branch = dyn_cast<BranchOp>(op)) {

@@ -14,15 +14,14 @@
 #include "compiler/Target/ModuleWriter.h"
 
 #include "compiler/Dialect/Plan/IR/PlanInitOps.h"
+#include "compiler/Target/BlobArea.h"
 #include "compiler/Target/CheckLimits.h"
+#include "compiler/Target/DataTables.h"
 #include "compiler/Target/PlanWriter.h"
 #include "compiler/Target/TensorMaps.h"
 #include "schemas/module_header.h"
 
-#include "mlir/IR/AsmState.h"
 #include "mlir/IR/BuiltinAttributes.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
-#include "llvm/ADT/MapVector.h"
 #include "llvm/Support/MathExtras.h"
 #include "llvm/Support/xxhash.h"
 
@@ -35,98 +34,7 @@ namespace xc::target {
 /// Bytes that every bound input and output must be aligned to; what kernels assume of bindings.
 static constexpr uint32_t kBufferAlignment = 16;
 
-static fb::DType getDType(Type type, StringRef name) {
-  fb::DType named = llvm::StringSwitch<fb::DType>(name)
-                        .Case("i1", fb::DType::I1)
-                        .Case("u8", fb::DType::U8)
-                        .Case("u16", fb::DType::U16)
-                        .Case("u32", fb::DType::U32)
-                        .Case("u64", fb::DType::U64)
-                        .Default(fb::DType::None);
-  if (named != fb::DType::None)
-    return named;
-  if (type.isF16())
-    return fb::DType::F16;
-  if (type.isBF16())
-    return fb::DType::BF16;
-  if (type.isF32())
-    return fb::DType::F32;
-  if (type.isF64())
-    return fb::DType::F64;
-  switch (type.isInteger() ? type.getIntOrFloatBitWidth() : 0) {
-  case 1:
-    return fb::DType::I1;
-  case 8:
-    return fb::DType::I8;
-  case 16:
-    return fb::DType::I16;
-  case 32:
-    return fb::DType::I32;
-  case 64:
-    return fb::DType::I64;
-  default:
-    return fb::DType::None;
-  }
-}
-
-/// The elements as the runtime sees them in memory; empty where the attribute cannot tell.
-static std::string getBytes(ElementsAttr elements) {
-  if (auto resource = dyn_cast<DenseResourceElementsAttr>(elements)) {
-    AsmResourceBlob *blob = resource.getRawHandle().getBlob();
-    return blob ? std::string(blob->getData().begin(), blob->getData().end()) : std::string();
-  }
-  auto dense = dyn_cast<DenseElementsAttr>(elements);
-  if (!dense)
-    return {};
-  ArrayRef<char> raw = dense.getRawData();
-  if (!dense.isSplat())
-    return std::string(raw.begin(), raw.end());
-  std::string bytes;
-  bytes.reserve(raw.size() * dense.getNumElements());
-  for (int64_t i = 0; i < dense.getNumElements(); ++i)
-    bytes.append(raw.begin(), raw.end());
-  return bytes;
-}
-
 namespace {
-
-/// Bytes after the tables, each at a multiple of 64.
-class BlobArea {
-public:
-  /// Equal bytes are kept once.
-  unsigned add(std::string bytes) {
-    uint64_t hash =
-        llvm::xxh3_64bits(ArrayRef(reinterpret_cast<const uint8_t *>(bytes.data()), bytes.size()));
-    auto [it, isNew] = byHash.try_emplace({hash, bytes.size()}, blobs.size());
-    if (!isNew && blobs[it->second].bytes == bytes)
-      return it->second;
-    blobs.push_back({std::move(bytes), hash, size});
-    size = llvm::alignTo(size + blobs.back().bytes.size(), ModuleHeader::kAlignment);
-    return blobs.size() - 1;
-  }
-
-  fb::BlobRef getRef(unsigned index, uint64_t base) const {
-    const Blob &blob = blobs[index];
-    return fb::BlobRef(base + blob.offset, blob.bytes.size(), blob.hash);
-  }
-
-  void appendTo(std::string &file) const {
-    uint64_t base = file.size();
-    file.resize(base + size);
-    for (const Blob &blob : blobs)
-      std::memcpy(file.data() + base + blob.offset, blob.bytes.data(), blob.bytes.size());
-  }
-
-private:
-  struct Blob {
-    std::string bytes;
-    uint64_t hash;
-    uint64_t offset;
-  };
-  std::vector<Blob> blobs;
-  llvm::DenseMap<std::pair<uint64_t, uint64_t>, unsigned> byHash;
-  uint64_t size = 0;
-};
 
 class ModuleWriter {
 public:
@@ -144,8 +52,14 @@ private:
     unsigned blob;
   };
 
-  LogicalResult collectData();
   LogicalResult collectKernels();
+  std::vector<flatbuffers::Offset<fb::Target>> buildTargets();
+  LogicalResult buildExecutables(uint64_t blobBase,
+                                 std::vector<flatbuffers::Offset<fb::Executable>> &tables);
+  LogicalResult buildFunctions(std::vector<flatbuffers::Offset<fb::Function>> &tables);
+  LogicalResult buildInitPlans(std::vector<flatbuffers::Offset<fb::InitPlan>> &tables);
+  /// What a runtime has to know of to load the module.
+  std::vector<std::string> listRequiredFeatures() const;
   FailureOr<std::string> buildTables(uint64_t blobBase);
   FailureOr<flatbuffers::Offset<fb::Executable>> buildExecutable(const Code &code,
                                                                  uint64_t blobBase);
@@ -172,10 +86,7 @@ private:
   const Provenance &provenance;
   flatbuffers::FlatBufferBuilder builder;
   BlobArea blobs;
-  llvm::MapVector<Attribute, unsigned> constants; // elements -> blob
-  llvm::MapVector<Attribute, unsigned> parameters;
-  SmallVector<DictionaryAttr> variables;
-  SmallVector<DataNumbers> numbers; // for each target
+  DataTables data;
   SmallVector<llvm::StringMap<KernelExports>> kernels;
   SmallVector<Code> executables;
   bool hasRequirements = false, hasChoices = false, hasSharedFormulas = false,
@@ -183,38 +94,6 @@ private:
 };
 
 } // namespace
-
-LogicalResult ModuleWriter::collectData() {
-  for (ModuleOp target : targets) {
-    DataNumbers &mine = numbers.emplace_back();
-    for (Attribute constant : target->getAttrOfType<ArrayAttr>("plan.constants")) {
-      auto elements = cast<ElementsAttr>(constant);
-      auto it = constants.find(constant);
-      if (it == constants.end()) {
-        std::string bytes = getBytes(elements);
-        auto type = cast<ShapedType>(elements.getShapedType());
-        uint64_t expected =
-            llvm::divideCeil(type.getElementTypeBitWidth(), 8) * type.getNumElements();
-        if (bytes.size() != expected)
-          return target.emitError("expected ") << expected << " bytes of constant data of type "
-                                               << type << ", got " << bytes.size();
-        it = constants.insert({constant, blobs.add(std::move(bytes))}).first;
-      }
-      mine.constants.push_back(std::distance(constants.begin(), it));
-    }
-    for (Attribute parameter : target->getAttrOfType<ArrayAttr>("plan.parameters"))
-      mine.parameters.push_back(parameters.insert({parameter, parameters.size()}).first->second);
-    for (auto [index, entry] :
-         llvm::enumerate(target->getAttrOfType<ArrayAttr>("plan.variables"))) {
-      // Every target lists the same variables in the same order; their initial values are numbered
-      // like the first target's.
-      if (numbers.size() == 1)
-        variables.push_back(cast<DictionaryAttr>(entry));
-      mine.variables.push_back(index);
-    }
-  }
-  return success();
-}
 
 LogicalResult ModuleWriter::collectKernels() {
   for (auto [index, target] : llvm::enumerate(targets)) {
@@ -449,7 +328,7 @@ ModuleWriter::buildFunction(ArrayRef<plan::FunctionOp> targetPlans) {
     plan.walk([&](plan::ChooseOp) { hasChoices = true; });
     hasSharedFormulas |= static_cast<bool>(plan.getDefinitions());
     FailureOr<flatbuffers::Offset<fb::Plan>> written =
-        writePlan(builder, plan, index, kernels[index], numbers[index]);
+        writePlan(builder, plan, index, kernels[index], data.getNumbers(index));
     if (failed(written))
       return failure();
     plans.push_back(*written);
@@ -482,7 +361,7 @@ ModuleWriter::buildFunction(ArrayRef<plan::FunctionOp> targetPlans) {
 FailureOr<flatbuffers::Offset<fb::InitPlan>> ModuleWriter::buildInitPlan(plan::FunctionOp plan,
                                                                          unsigned target) {
   FailureOr<flatbuffers::Offset<fb::Plan>> written =
-      writePlan(builder, plan, target, kernels[target], numbers[target]);
+      writePlan(builder, plan, target, kernels[target], data.getNumbers(target));
   if (failed(written))
     return failure();
   std::vector<uint64_t> sizes;
@@ -493,22 +372,29 @@ FailureOr<flatbuffers::Offset<fb::InitPlan>> ModuleWriter::buildInitPlan(plan::F
   return fb::CreateInitPlan(builder, target, builder.CreateVector(sizes), *written);
 }
 
-FailureOr<std::string> ModuleWriter::buildTables(uint64_t blobBase) {
-  builder.Clear();
-  std::vector<flatbuffers::Offset<fb::Target>> targetTables;
-  for (auto [index, target] : llvm::enumerate(targets)) {
+std::vector<flatbuffers::Offset<fb::Target>> ModuleWriter::buildTargets() {
+  std::vector<flatbuffers::Offset<fb::Target>> tables;
+  for (ModuleOp target : targets) {
     auto attr = target->getAttrOfType<plan::TargetAttr>(plan::kTargetAttr);
-    targetTables.push_back(fb::CreateTarget(builder, string(attr.getKind().getValue()),
-                                            string(attr.getArch().getValue())));
+    tables.push_back(fb::CreateTarget(builder, string(attr.getKind().getValue()),
+                                      string(attr.getArch().getValue())));
   }
-  std::vector<flatbuffers::Offset<fb::Executable>> executableTables;
+  return tables;
+}
+
+LogicalResult
+ModuleWriter::buildExecutables(uint64_t blobBase,
+                               std::vector<flatbuffers::Offset<fb::Executable>> &tables) {
   for (const Code &entry : executables) {
     FailureOr<flatbuffers::Offset<fb::Executable>> table = buildExecutable(entry, blobBase);
     if (failed(table))
       return failure();
-    executableTables.push_back(*table);
+    tables.push_back(*table);
   }
-  std::vector<flatbuffers::Offset<fb::Function>> functions;
+  return success();
+}
+
+LogicalResult ModuleWriter::buildFunctions(std::vector<flatbuffers::Offset<fb::Function>> &tables) {
   std::vector<SymbolTable> symbols;
   for (ModuleOp target : targets)
     symbols.emplace_back(target);
@@ -520,9 +406,12 @@ FailureOr<std::string> ModuleWriter::buildTables(uint64_t blobBase) {
     }));
     if (failed(table))
       return failure();
-    functions.push_back(*table);
+    tables.push_back(*table);
   }
-  std::vector<flatbuffers::Offset<fb::InitPlan>> initPlans;
+  return success();
+}
+
+LogicalResult ModuleWriter::buildInitPlans(std::vector<flatbuffers::Offset<fb::InitPlan>> &tables) {
   for (auto [index, target] : llvm::enumerate(targets))
     for (auto function : ModuleOp(target).getOps<plan::FunctionOp>()) {
       if (!function->hasAttr(plan::kInitAttr))
@@ -530,53 +419,42 @@ FailureOr<std::string> ModuleWriter::buildTables(uint64_t blobBase) {
       auto table = buildInitPlan(function, index);
       if (failed(table))
         return failure();
-      initPlans.push_back(*table);
+      tables.push_back(*table);
     }
-  std::vector<flatbuffers::Offset<fb::Constant>> constantTables;
-  for (auto &[attr, blob] : constants) {
-    auto type = cast<ShapedType>(cast<ElementsAttr>(attr).getShapedType());
-    fb::BlobRef data = blobs.getRef(blob, blobBase);
-    auto dims = builder.CreateVector(type.getShape().data(), type.getRank());
-    constantTables.push_back(
-        fb::CreateConstant(builder, getDType(type.getElementType(), ""), dims, 64, &data));
-  }
-  std::vector<flatbuffers::Offset<fb::ExternalParameter>> parameterTables;
-  for (auto &[attr, number] : parameters) {
-    auto entry = cast<DictionaryAttr>(attr);
-    auto type = cast<ShapedType>(entry.getAs<TypeAttr>("type").getValue());
-    auto dtype = entry.getAs<StringAttr>("dtype");
-    auto scope = string(entry.getAs<StringAttr>("scope").getValue()),
-         key = string(entry.getAs<StringAttr>("key").getValue());
-    auto dims = builder.CreateVector(type.getShape().data(), type.getRank());
-    parameterTables.push_back(fb::CreateExternalParameter(
-        builder, scope, key, getDType(type.getElementType(), dtype ? dtype.getValue() : ""), dims));
-  }
-  std::vector<flatbuffers::Offset<fb::Variable>> variableTables;
-  for (DictionaryAttr entry : variables) {
-    auto type = cast<ShapedType>(entry.getAs<TypeAttr>("type").getValue());
-    auto dtype = entry.getAs<StringAttr>("dtype");
-    auto constant = entry.getAs<IntegerAttr>("constant"),
-         parameter = entry.getAs<IntegerAttr>("parameter");
-    auto name = string(entry.getAs<StringAttr>("name").getValue());
-    auto dims = builder.CreateVector(type.getShape().data(), type.getRank());
-    variableTables.push_back(fb::CreateVariable(
-        builder, name, getDType(type.getElementType(), dtype ? dtype.getValue() : ""), dims,
-        constant ? static_cast<int32_t>(numbers.front().constants[constant.getInt()]) : -1,
-        parameter ? static_cast<int32_t>(numbers.front().parameters[parameter.getInt()]) : -1));
-  }
+  return success();
+}
+
+std::vector<std::string> ModuleWriter::listRequiredFeatures() const {
+  std::vector<std::string> features;
+  if (hasRequirements)
+    features.push_back("requirements");
+  if (hasChoices)
+    features.push_back("choices");
+  if (hasSharedFormulas)
+    features.push_back("shared formulas");
+  if (hasIm2colMaps)
+    features.push_back("im2col tensor maps");
+  return features;
+}
+
+FailureOr<std::string> ModuleWriter::buildTables(uint64_t blobBase) {
+  builder.Clear();
+  std::vector<flatbuffers::Offset<fb::Target>> targetTables = buildTargets();
+  std::vector<flatbuffers::Offset<fb::Executable>> executableTables;
+  std::vector<flatbuffers::Offset<fb::Function>> functions;
+  std::vector<flatbuffers::Offset<fb::InitPlan>> initPlans;
+  if (failed(buildExecutables(blobBase, executableTables)) || failed(buildFunctions(functions)) ||
+      failed(buildInitPlans(initPlans)))
+    return failure();
+  std::vector<flatbuffers::Offset<fb::Constant>> constantTables =
+      data.buildConstants(builder, blobs, blobBase);
+  std::vector<flatbuffers::Offset<fb::ExternalParameter>> parameterTables =
+      data.buildParameters(builder);
+  std::vector<flatbuffers::Offset<fb::Variable>> variableTables = data.buildVariables(builder);
   auto origin = fb::CreateProvenance(builder, string(provenance.compiler), string(provenance.flags),
                                      string(provenance.sourceName), provenance.sourceHash,
                                      string(provenance.ptxas));
-  std::vector<std::string> requiredFeatures;
-  if (hasRequirements)
-    requiredFeatures.push_back("requirements");
-  if (hasChoices)
-    requiredFeatures.push_back("choices");
-  if (hasSharedFormulas)
-    requiredFeatures.push_back("shared formulas");
-  if (hasIm2colMaps)
-    requiredFeatures.push_back("im2col tensor maps");
-  auto features = builder.CreateVectorOfStrings(requiredFeatures);
+  auto features = builder.CreateVectorOfStrings(listRequiredFeatures());
   auto module =
       fb::CreateModule(builder, origin, features, builder.CreateVector(targetTables),
                        builder.CreateVector(functions), builder.CreateVector(executableTables),
@@ -587,7 +465,8 @@ FailureOr<std::string> ModuleWriter::buildTables(uint64_t blobBase) {
 }
 
 FailureOr<std::string> ModuleWriter::write() {
-  if (failed(checkLimits(targets)) || failed(collectData()) || failed(collectKernels()))
+  if (failed(checkLimits(targets)) || failed(data.collect(targets, blobs)) ||
+      failed(collectKernels()))
     return failure();
   FailureOr<std::string> draft = buildTables(0);
   if (failed(draft))

@@ -256,7 +256,9 @@ static FailureOr<std::string> compileModule(ModuleOp module, xc::CommandLine &co
   return bytes;
 }
 
-static int compileFile(xc::CommandLine &command, MLIRContext &context, TimingScope &timing) {
+/// What is wrong with the files that the command names, before any of them is read; 0 if nothing
+/// is.
+static int checkFiles(const xc::CommandLine &command) {
   // Of files only: a terminal may well be both.
   bool isSame = false;
   if (llvm::sys::fs::is_regular_file(command.input) &&
@@ -264,7 +266,79 @@ static int compileFile(xc::CommandLine &command, MLIRContext &context, TimingSco
     return fail("expected an output that is not the input, got '" + command.output + "' for both");
   if (int code = checkOutput(command))
     return code;
-  if (int code = checkWeightsFile(command))
+  return checkWeightsFile(command);
+}
+
+/// Why `text` is no program that the command can be about; empty if it may be one.
+static std::string checkInput(llvm::StringRef text, const xc::CommandLine &command,
+                              MLIRContext &context) {
+  if (isModelFile(text, command.input))
+    return {};
+  if (!command.fixedDims.empty() || !command.fixedInputs.empty() ||
+      !command.externalWeights.empty())
+    return "--fix-dim, --fix-input and --external-weights are for ONNX models, which '" +
+           command.input + "' is not";
+  return xc::findUnreadable(text, command.input, context.getDialectRegistry());
+}
+
+/// The program of the file, read with diagnostics on. Null where one or the message of `fail` has
+/// said why.
+static OwningOpRef<ModuleOp> readProgram(std::shared_ptr<llvm::SourceMgr> sources,
+                                         xc::CommandLine &command, MLIRContext &context,
+                                         xc::onnx::ExternalWeights &external) {
+  llvm::StringRef text = sources->getMemoryBuffer(sources->getMainFileID())->getBuffer();
+  bool isONNX = isModelFile(text, command.input);
+  bool isExplained = false;
+  auto look = [&](Diagnostic &) { return isExplained = true, failure(); };
+  auto looking = std::make_unique<ScopedDiagnosticHandler>(&context, look);
+  OwningOpRef<ModuleOp> module = isONNX
+                                     ? importONNX(text, command, context, external)
+                                     : parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
+  looking.reset();
+  // A verifier of MLIR may refuse an op in silence: tosa.pad by a computed padding.
+  if (!module && !isExplained && !isONNX)
+    fail("cannot read '" + command.input +
+         "': a verifier of MLIR refuses one of its ops and does not say why");
+  return module;
+}
+
+/// Prints what was compiled, where the command asks for it.
+static void printReports(ModuleOp module, const xc::CommandLine &command) {
+  bool isJson = command.report == xc::ReportKind::Json;
+  // JSON is alone where it goes.
+  if (!isJson || !isStandardOutput(command.output))
+    xc::printSummary(module, llvm::errs());
+  if (command.report != xc::ReportKind::None)
+    xc::printReport(module, isJson, isStandardOutput(command.output) ? llvm::errs() : llvm::outs());
+}
+
+/// Checks what was compiled and writes what the command asks for.
+static int writeResults(ModuleOp module, llvm::StringRef bytes, const xc::CommandLine &command,
+                        const xc::onnx::ExternalWeights &external) {
+  bool isModuleFile = command.compile.compileTo == xc::Phase::Vmfb;
+  if (isModuleFile)
+    if (std::string problem = xc::tryLoading(bytes); !problem.empty())
+      return fail("the runtime would refuse the module of '" + command.input + "': " + problem);
+  if (!command.weights.empty())
+    if (std::string problem = xc::checkWeights(bytes, command.weights); !problem.empty())
+      return fail(problem);
+  if (command.compile.compileTo >= xc::Phase::Plan)
+    printReports(module, command);
+  if (!command.externalWeights.empty())
+    if (int code = report(xc::writeWeights(command.externalWeights, external)))
+      return code;
+  std::string printed = isModuleFile ? std::string() : print(module, command.emitBytecode);
+  llvm::StringRef output = isModuleFile ? bytes : printed;
+  if (int code = report(xc::writeOutputFile(command.output,
+                                            [&](llvm::raw_ostream &stream) { stream << output; })))
+    return code;
+  if (command.isOutputImplied)
+    llvm::errs() << "wrote " << command.output << "\n";
+  return 0;
+}
+
+static int compileFile(xc::CommandLine &command, MLIRContext &context, TimingScope &timing) {
+  if (int code = checkFiles(command))
     return code;
   std::string message;
   std::unique_ptr<llvm::MemoryBuffer> buffer = xc::readInputFile(command.input, message);
@@ -275,16 +349,9 @@ static int compileFile(xc::CommandLine &command, MLIRContext &context, TimingSco
   command.compile.provenance.sourceName = llvm::sys::path::filename(command.input).str();
   command.compile.provenance.sourceHash = llvm::xxh3_64bits(
       llvm::ArrayRef(reinterpret_cast<const uint8_t *>(text.data()), text.size()));
+  if (std::string problem = checkInput(text, command, context); !problem.empty())
+    return fail(problem);
 
-  bool isONNX = isModelFile(text, command.input);
-  if (!isONNX && (!command.fixedDims.empty() || !command.fixedInputs.empty() ||
-                  !command.externalWeights.empty()))
-    return fail("--fix-dim, --fix-input and --external-weights are for ONNX models, which '" +
-                command.input + "' is not");
-  if (!isONNX)
-    if (std::string problem = xc::findUnreadable(text, command.input, context.getDialectRegistry());
-        !problem.empty())
-      return fail(problem);
   auto sources = std::make_shared<llvm::SourceMgr>();
   sources->AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
   SourceMgrDiagnosticHandler diagnostics(*sources, &context);
@@ -298,53 +365,15 @@ static int compileFile(xc::CommandLine &command, MLIRContext &context, TimingSco
   if (failed(readTuning(command, context)))
     return 1;
   TimingScope parsing = timing.nest("Parse");
-  bool isExplained = false;
-  auto look = [&](Diagnostic &) { return isExplained = true, failure(); };
-  auto looking = std::make_unique<ScopedDiagnosticHandler>(&context, look);
   xc::onnx::ExternalWeights external;
-  OwningOpRef<ModuleOp> module = isONNX
-                                     ? importONNX(text, command, context, external)
-                                     : parseSourceFile<ModuleOp>(sources, ParserConfig(&context));
-  looking.reset();
+  OwningOpRef<ModuleOp> module = readProgram(sources, command, context, external);
   parsing.stop();
-  // A verifier of MLIR may refuse an op in silence: tosa.pad by a computed padding.
-  if (!module && !isExplained && !isONNX)
-    return fail("cannot read '" + command.input +
-                "': a verifier of MLIR refuses one of its ops and does not say why");
   if (!module)
-    return 1; // the parser has said why
-
+    return 1; // it has been said why
   FailureOr<std::string> bytes = compileModule(*module, command, timing);
   if (failed(bytes))
     return 1; // a diagnostic has said why
-  bool isModuleFile = command.compile.compileTo == xc::Phase::Vmfb;
-  if (isModuleFile)
-    if (std::string problem = xc::tryLoading(*bytes); !problem.empty())
-      return fail("the runtime would refuse the module of '" + command.input + "': " + problem);
-  if (std::string problem =
-          command.weights.empty() ? "" : xc::checkWeights(*bytes, command.weights);
-      !problem.empty())
-    return fail(problem);
-  if (command.compile.compileTo >= xc::Phase::Plan) {
-    bool isJson = command.report == xc::ReportKind::Json;
-    // JSON is alone where it goes.
-    if (!isJson || !isStandardOutput(command.output))
-      xc::printSummary(*module, llvm::errs());
-    if (command.report != xc::ReportKind::None)
-      xc::printReport(*module, isJson,
-                      isStandardOutput(command.output) ? llvm::errs() : llvm::outs());
-  }
-  if (!command.externalWeights.empty())
-    if (int code = report(xc::writeWeights(command.externalWeights, external)))
-      return code;
-  std::string printed = isModuleFile ? std::string() : print(*module, command.emitBytecode);
-  llvm::StringRef output = isModuleFile ? *bytes : printed;
-  if (int code = report(xc::writeOutputFile(command.output,
-                                            [&](llvm::raw_ostream &stream) { stream << output; })))
-    return code;
-  if (command.isOutputImplied)
-    llvm::errs() << "wrote " << command.output << "\n";
-  return 0;
+  return writeResults(*module, *bytes, command, external);
 }
 
 int main(int argc, char **argv) {

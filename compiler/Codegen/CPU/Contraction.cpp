@@ -22,16 +22,6 @@ std::optional<plan::MultiplyAdd> matchMultiplyAdd(linalg::GenericOp op) {
   return body;
 }
 
-/// |loops| in the order in which the results of |map| use them.
-static void orderByUse(SmallVector<unsigned> &loops, AffineMap map) {
-  SmallVector<unsigned> ordered;
-  for (AffineExpr expr : map.getResults())
-    for (unsigned loop : loops)
-      if (expr.isFunctionOfDim(loop) && !llvm::is_contained(ordered, loop))
-        ordered.push_back(loop);
-  loops = ordered;
-}
-
 FailureOr<ContractionLoops> matchContraction(linalg::GenericOp op) {
   std::optional<plan::ProductLoops> roles = plan::matchProduct(op);
   if (!roles || !matchMultiplyAdd(op) || roles->m.empty() || roles->n.empty() || roles->k.empty())
@@ -47,9 +37,9 @@ FailureOr<ContractionLoops> matchContraction(linalg::GenericOp op) {
     std::swap(loops.m, loops.n);
     std::swap(loops.lhs, loops.rhs);
   }
-  orderByUse(loops.m, maps[2]);
-  orderByUse(loops.n, maps[2]);
-  orderByUse(loops.k, maps[loops.lhs]);
+  loops.m = plan::orderByUse(loops.m, maps[2]);
+  loops.n = plan::orderByUse(loops.n, maps[2]);
+  loops.k = plan::orderByUse(loops.k, maps[loops.lhs]);
   return loops;
 }
 

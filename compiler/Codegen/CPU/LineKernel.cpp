@@ -8,19 +8,11 @@
 #include "compiler/Codegen/CPU/LineKernel.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 
 namespace xc::cpu {
-
-static std::optional<SmallVector<int64_t>> getLineDims(Operation *op) {
-  return llvm::TypeSwitch<Operation *, std::optional<SmallVector<int64_t>>>(op)
-      .Case<kernel::ScanOp, kernel::SortOp, kernel::MergeOp>(
-          [](auto lines) { return lines.getLineDims(); })
-      .Default([](Operation *) { return std::nullopt; });
-}
 
 /// Where `operand` lies in memory; null where it is computed, or written from what it was before.
 static Value findMemory(OpOperand &operand, ArrayRef<Root> roots) {
@@ -37,16 +29,15 @@ static Value findMemory(OpOperand &operand, ArrayRef<Root> roots) {
 }
 
 FailureOr<LineKernel> matchLineKernel(func::FuncOp kernel, std::string &why) {
-  LineKernel result;
-  result.roots = collectRoots(kernel);
-  if (!result.roots.empty())
-    result.op = result.roots.front().value.getDefiningOp();
-  auto dims = result.op ? getLineDims(result.op) : std::nullopt;
-  if (!dims) {
+  SmallVector<Root> roots = collectRoots(kernel);
+  std::optional<codegen::LineOp> lines =
+      codegen::matchLineOp(roots.empty() ? nullptr : roots.front().value.getDefiningOp());
+  // Sorts by digits are for GPUs.
+  if (!lines || isa<kernel::CountDigitsOp, kernel::SortDigitOp>(lines->op)) {
     why = "its first result is no sort or scan";
     return failure();
   }
-  result.lineDims = *dims;
+  LineKernel result{*lines, /*memory=*/{}, roots};
   for (const Root &root : result.roots)
     if (root.value.getDefiningOp() != result.op) {
       why = llvm::formatv("it has other results than those of {0}", result.op->getName());

@@ -9,17 +9,14 @@
 #define XC_CODEGEN_CPU_LINEKERNEL_H
 
 #include "compiler/Codegen/CPU/KernelAnalysis.h"
+#include "compiler/Codegen/Common/LineOp.h"
 
 #include <string>
 
 namespace xc::cpu {
 
-/// A kernel that is one op of the kernel dialect, which treats the lines of its operands each on
-/// its own: a sort or a scan.
-struct LineKernel {
-  mlir::Operation *op = nullptr;
-  /// Dims of the operands that count lines; the elements of a line lie along the others.
-  llvm::SmallVector<int64_t> lineDims;
+/// A kernel that is one scan or sort.
+struct LineKernel : codegen::LineOp {
   /// The memory of each operand: that which it is loaded from, or which a result is stored to.
   llvm::SmallVector<mlir::Value> memory;
   llvm::SmallVector<Root> roots;

@@ -213,6 +213,19 @@ static Value splat(OpBuilder &builder, Location loc, TypedAttr element, int64_t 
   return arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, element));
 }
 
+/// What a lane that combines by |combiner| starts from: exactly neutral, since the reduction's init
+/// joins the lanes at the end. So sums start from -0: -0 + x is x for every x.
+static TypedAttr getStart(Operation *combiner) {
+  TypedAttr neutral = *arith::getNeutralElement(combiner);
+  auto type = dyn_cast<FloatType>(neutral.getType());
+  if (isa<arith::AddFOp>(combiner))
+    return FloatAttr::get(type, -0.0);
+  bool isMax = isa<arith::MaximumFOp, arith::MaxNumFOp>(combiner);
+  if (!isMax && !isa<arith::MinimumFOp, arith::MinNumFOp>(combiner))
+    return neutral;
+  return FloatAttr::get(type, APFloat::getInf(type.getFloatSemantics(), /*Negative=*/isMax));
+}
+
 /// |combiner| on other operands.
 static Value combine(OpBuilder &builder, Operation *combiner, Value lhs, Value rhs) {
   OperationState state(combiner->getLoc(), combiner->getName(), {lhs, rhs}, {lhs.getType()},
@@ -272,7 +285,7 @@ Accumulators ReductionLowering::initialize(OpBuilder &builder, StepNest &nest,
       for (auto [list, width] : llvm::zip(result, widths))
         list.push_back(width == 1 ? start
                                   : splat(builder, loc,
-                                          getNeutral(getCombiner(step->reduction, index)), width));
+                                          getStart(step->combiner->getCombiningOp(index)), width));
     }
   }
   return result;
@@ -288,7 +301,7 @@ void ReductionLowering::finish(OpBuilder &builder, StepNest &nest, ArrayRef<Lane
       continue;
     for (auto [index, result] : llvm::enumerate(step->reduction->getResults())) {
       Value value = accumulators[0][next];
-      Operation *combiner = getCombiner(step->reduction, index);
+      Operation *combiner = step->isOrdered() ? nullptr : step->combiner->getCombiningOp(index);
       for (size_t i = 1; i < widths.size(); ++i)
         value = combine(builder, combiner, accumulators[i][next],
                         fold(builder, combiner, value, widths[i]));
@@ -307,14 +320,16 @@ void ReductionLowering::finish(OpBuilder &builder, StepNest &nest, ArrayRef<Lane
 /// not be combined in parts, or cannot be.
 static SmallVector<Operation *> getPartCombiners(const StepNest &nest) {
   SmallVector<Operation *> combiners;
-  for (Step *step : nest.steps)
-    if (step->reduction)
-      for (unsigned index = 0; index < step->reduction->getNumResults(); ++index)
-        combiners.push_back(getCombiner(step->reduction, index));
-  bool rounds = llvm::any_of(combiners, llvm::IsaAndPresentPred<arith::AddFOp, arith::MulFOp>);
-  if (!rounds || llvm::is_contained(combiners, nullptr))
-    combiners.clear();
-  return combiners;
+  for (Step *step : nest.steps) {
+    if (!step->reduction)
+      continue;
+    if (step->isOrdered())
+      return {};
+    for (unsigned index = 0; index < step->reduction->getNumResults(); ++index)
+      combiners.push_back(step->combiner->getCombiningOp(index));
+  }
+  bool rounds = llvm::any_of(combiners, llvm::IsaPred<arith::AddFOp, arith::MulFOp>);
+  return rounds ? combiners : SmallVector<Operation *>();
 }
 
 //===----------------------------------------------------------------------===//
@@ -386,7 +401,7 @@ static void emitReducingLoop(OpBuilder &builder, Location loc, const StepNest &n
         SmallVector<Value> sums;
         for (auto [index, total] : llvm::enumerate(totals)) {
           auto vector = dyn_cast<VectorType>(total.getType());
-          sums.push_back(splat(outer, loc, getNeutral(combiners[index % combiners.size()]),
+          sums.push_back(splat(outer, loc, getStart(combiners[index % combiners.size()]),
                                vector ? vector.getNumElements() : 1));
         }
         emitCarryingLoop(outer, loc, start, stop, step, sums, body);
@@ -431,11 +446,7 @@ void ReductionLowering::emitNest(OpBuilder &builder, StepNest &nest, ArrayRef<La
   SmallVector<int64_t> widths = {lanes};
   if (!byColumns && !nest.loops.empty()) {
     std::optional<int64_t> size = getConstantIntValue(nest.loops.back().size);
-    bool ordered = llvm::any_of(nest.steps, [](Step *step) {
-      return step->reduction &&
-             llvm::any_of(llvm::seq(step->reduction->getNumResults()),
-                          [&](unsigned index) { return !getCombiner(step->reduction, index); });
-    });
+    bool ordered = llvm::any_of(nest.steps, std::mem_fn(&Step::isOrdered));
     widths =
         getWidths(ordered ? 1 : config.getLanes(), registerLanes, size && *size != 0 ? *size : 1);
     while (widths.size() > 1 && size && widths.front() > *size)
@@ -578,7 +589,7 @@ void PanelNest::emitPart(OpBuilder &builder, Value begin, Value end,
   overColumns(builder, [&](OpBuilder &inner, int64_t lanes) {
     PointEvaluator evaluator(inner, environment, lanes);
     for (auto [sum, combiner] : llvm::zip_equal(sums, combiners))
-      evaluator.store(loc, splat(inner, loc, getNeutral(combiner), lanes), sum.part, getKept());
+      evaluator.store(loc, splat(inner, loc, getStart(combiner), lanes), sum.part, getKept());
   });
   emitRows(builder, begin, end, environment);
   overColumns(builder, [&](OpBuilder &inner, int64_t lanes) {

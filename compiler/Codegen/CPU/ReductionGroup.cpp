@@ -10,8 +10,6 @@
 #include "compiler/Dialect/Array/IR/Sizes.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -26,46 +24,6 @@ SmallVector<unsigned> Step::getInverse() const {
   for (auto [position, dim] : llvm::enumerate(dims))
     inverse[dim] = position;
   return inverse;
-}
-
-//===----------------------------------------------------------------------===//
-// Combiners
-//===----------------------------------------------------------------------===//
-
-Operation *getCombiner(linalg::GenericOp reduction, unsigned index) {
-  BlockArgument accumulator = reduction.getRegionOutputArgs()[index];
-  Operation *combiner = reduction.getBody()->getTerminator()->getOperand(index).getDefiningOp();
-  if (!combiner || !accumulator.hasOneUse() || *accumulator.user_begin() != combiner ||
-      combiner->getBlock() != reduction.getBody() || !combiner->hasOneUse())
-    return nullptr;
-  bool known =
-      isa<arith::AddFOp, arith::AddIOp, arith::MulFOp, arith::MulIOp, arith::MaximumFOp,
-          arith::MinimumFOp, arith::MaxNumFOp, arith::MinNumFOp, arith::MaxSIOp, arith::MaxUIOp,
-          arith::MinSIOp, arith::MinUIOp, arith::AndIOp, arith::OrIOp, arith::XOrIOp>(combiner);
-  return known ? combiner : nullptr;
-}
-
-TypedAttr getNeutral(Operation *combiner) {
-  Builder builder(combiner->getContext());
-  Type type = combiner->getResult(0).getType();
-  auto infinity = [&](bool negative) -> TypedAttr {
-    auto floatType = cast<FloatType>(type);
-    return FloatAttr::get(floatType, APFloat::getInf(floatType.getFloatSemantics(), negative));
-  };
-  auto integer = [&](APInt value) -> TypedAttr { return IntegerAttr::get(type, value); };
-  unsigned width = type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 64;
-  return TypeSwitch<Operation *, TypedAttr>(combiner)
-      // -0 + x is x for every x.
-      .Case<arith::AddFOp>([&](auto) { return FloatAttr::get(type, -0.0); })
-      .Case<arith::MulFOp>([&](auto) { return FloatAttr::get(type, 1.0); })
-      .Case<arith::MaximumFOp, arith::MaxNumFOp>([&](auto) { return infinity(/*negative=*/true); })
-      .Case<arith::MinimumFOp, arith::MinNumFOp>([&](auto) { return infinity(/*negative=*/false); })
-      .Case<arith::AddIOp, arith::OrIOp, arith::XOrIOp, arith::MaxUIOp>(
-          [&](auto) { return integer(APInt(width, 0)); })
-      .Case<arith::MulIOp>([&](auto) { return integer(APInt(width, 1)); })
-      .Case<arith::AndIOp, arith::MinUIOp>([&](auto) { return integer(APInt::getAllOnes(width)); })
-      .Case<arith::MaxSIOp>([&](auto) { return integer(APInt::getSignedMinValue(width)); })
-      .Case<arith::MinSIOp>([&](auto) { return integer(APInt::getSignedMaxValue(width)); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -160,6 +118,10 @@ LogicalResult Analyzer::finishStep(Step &step) {
 LogicalResult Analyzer::addReduction(linalg::GenericOp op) {
   Step step;
   step.reduction = op;
+  FailureOr<codegen::Combiner> combiner =
+      codegen::Combiner::match(op, codegen::Combiner::Constants::Leaves);
+  if (succeeded(combiner) && !combiner->startsFromInit())
+    step.combiner = *combiner;
   AffineMap map = op.getIndexingMapMatchingResult(op->getResult(0));
   for (Value result : op->getResults())
     if (op.getIndexingMapMatchingResult(cast<OpResult>(result)) != map)

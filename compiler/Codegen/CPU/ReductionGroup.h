@@ -15,6 +15,7 @@
 #define XC_CODEGEN_CPU_REDUCTIONGROUP_H
 
 #include "compiler/Codegen/CPU/KernelAnalysis.h"
+#include "compiler/Codegen/Common/Combiner.h"
 
 namespace xc::cpu {
 
@@ -22,13 +23,17 @@ namespace xc::cpu {
 /// order, then its own.
 struct Step {
   mlir::linalg::GenericOp reduction; // null for a store
-  Root root;                         // of a store
+  /// Of a reduction, if each of its results has a neutral element: elements may be combined in any
+  /// order then, else only in theirs.
+  std::optional<codegen::Combiner> combiner;
+  Root root; // of a store
   llvm::SmallVector<unsigned>
       dims; // loops of the reduction, or dims of the root, in the step's order
   llvm::SmallVector<mlir::OpFoldResult> sizes;
   AccessSummary summary{0};
   unsigned phase = 0;
 
+  bool isOrdered() const { return reduction && !combiner; }
   /// For each loop of the reduction or dim of the root, the step's dim.
   llvm::SmallVector<unsigned> getInverse() const;
 };
@@ -49,13 +54,6 @@ struct ReductionGroup {
 
   unsigned getNumKept() const { return keptSizes.size(); }
 };
-
-/// The op that combines result |index| of |reduction| with one more element, if the order does not
-/// matter for it and the body does nothing else with the accumulator; else null.
-mlir::Operation *getCombiner(mlir::linalg::GenericOp reduction, unsigned index);
-
-/// The neutral element of a combiner.
-mlir::TypedAttr getNeutral(mlir::Operation *combiner);
 
 /// Takes |kernel| apart; fails, saying |why|, if it does not have the form described above.
 mlir::FailureOr<ReductionGroup> analyzeReductions(mlir::func::FuncOp kernel,

@@ -97,14 +97,6 @@ static Choice chooseElementwise(func::FuncOp kernel, const Arch &arch,
           reason};
 }
 
-/// Whether every reduction of |step| may combine its elements in any order.
-static bool isReorderable(const Step &step) {
-  return !step.reduction ||
-         llvm::all_of(llvm::seq(step.reduction->getNumResults()), [&](unsigned index) {
-           return getCombiner(step.reduction, index) != nullptr;
-         });
-}
-
 /// How badly vectorising along dim |lane| suits |access|: a dim that is not the last one has its
 /// elements far apart.
 static int64_t getStridedCost(const Access &access, unsigned lane) {
@@ -133,7 +125,7 @@ static StringRef chooseDirection(const ReductionGroup &group) {
   });
   if (columnsCost < rowsCost)
     return readsOnce ? "panels" : "columns";
-  return llvm::all_of(group.steps, isReorderable) ? "rows" : "columns";
+  return llvm::any_of(group.steps, std::mem_fn(&Step::isOrdered)) ? "columns" : "rows";
 }
 
 static FailureOr<Choice> chooseReduction(func::FuncOp kernel, const Arch &arch, std::string &why) {
@@ -154,7 +146,7 @@ static FailureOr<Choice> chooseReduction(func::FuncOp kernel, const Arch &arch, 
       scalar |= step.summary.guarded[numDims - 1];
   }
   // Where lanes are far from each other in memory, more of them only means more scalar loads.
-  bool ordered = !llvm::all_of(group->steps, isReorderable);
+  bool ordered = llvm::any_of(group->steps, std::mem_fn(&Step::isOrdered));
   int64_t lanes = scalar                              ? 1
                   : ordered && direction == "columns" ? arch.vectorBytes / getElementBytes(kernel)
                                                       : chooseLanes(kernel, arch, mathOps);

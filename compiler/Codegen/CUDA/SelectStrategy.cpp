@@ -108,19 +108,14 @@ static FailureOr<Choice> takeCheapest(KernelQuery &query) {
 }
 
 void withPoints(const KernelInfo &kernel, llvm::function_ref<void(PointEmitter &)> ask) {
-  Block &body = kernel.getFunction().getBody().front();
-  llvm::SmallPtrSet<Operation *, 32> before;
-  for (Operation &op : body)
-    before.insert(&op);
-  OpBuilder builder(body.getTerminator());
-  {
-    PointEmitter points(builder, kernel);
-    ask(points);
-  }
-  // Asking for sizes built some arithmetic; the passes to come build their own.
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body)))
-    if (!before.contains(&op))
-      op.erase();
+  func::FuncOp function = kernel.getFunction();
+  // Constants go to the front of a function.
+  OwningOpRef<func::FuncOp> apart =
+      func::FuncOp::create(function.getLoc(), function.getName(), function.getFunctionType());
+  OpBuilder builder(function.getContext());
+  builder.setInsertionPointToStart(apart->addEntryBlock());
+  PointEmitter points(builder, kernel);
+  ask(points);
 }
 
 /// What was compared, as an attribute: times in nanoseconds.

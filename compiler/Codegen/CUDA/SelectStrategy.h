@@ -42,7 +42,8 @@ std::string formatTime(double microseconds);
 /// Puts the choice on a kernel function, with the width of its index arithmetic.
 void recordChoice(mlir::func::FuncOp function, const Choice &choice, int64_t indexBits);
 
-/// Calls `ask` with what knows the sizes of `kernel`; nothing that it emits stays.
+/// Calls `ask` with what knows the sizes of `kernel`. What it emits is outside of the kernel, which
+/// stays as it is, and is gone afterwards.
 void withPoints(const KernelInfo &kernel, llvm::function_ref<void(PointEmitter &)> ask);
 
 /// The number of elements of what the kernel reads or writes of `binding`; nothing if symbolic.

@@ -9,6 +9,7 @@
 #include "compiler/Codegen/CUDA/Attention/AttentionGradient.h"
 #include "compiler/Codegen/CUDA/Attention/AttentionProblem.h"
 #include "compiler/Codegen/CUDA/Matmul/ProductStrategy.h"
+#include "compiler/Codegen/CUDA/Window/WindowModel.h"
 #include "compiler/Dialect/Kernel/IR/AttentionDecodeOp.h"
 
 #include "compiler/Dialect/Array/IR/Sizes.h"

@@ -17,8 +17,8 @@
 #ifndef XC_CODEGEN_CUDA_STRATEGY_H
 #define XC_CODEGEN_CUDA_STRATEGY_H
 
+#include "compiler/Codegen/CUDA/Common/WindowProblem.h"
 #include "compiler/Codegen/CUDA/SelectStrategy.h"
-#include "compiler/Codegen/CUDA/Window/WindowModel.h"
 
 #include "compiler/Dialect/Kernel/IR/AttentionGradientOp.h"
 
@@ -53,7 +53,7 @@ public:
               const ProductTuning &tuning, std::optional<int64_t> rowBound);
 
   const KernelInfo &kernel;
-  PointEmitter &points; // knows the sizes; nothing that it emits stays
+  PointEmitter &points; // knows the sizes; what it emits is outside of the kernel
   const SelectStrategyOptions &options;
   const ProductTuning &tuning;
   /// The longest rows, where their length is symbolic and the kernel is a variant for such.

@@ -253,6 +253,86 @@ static Results writeOutLoop(NodeImport &n, const Graph &body, int64_t count) {
   return {};
 }
 
+namespace {
+
+/// How often a loop runs: `count` times where that is known when inputs are bound, else at most
+/// `limit` times, which is data; neither where the node does not say. It does not run at all unless
+/// `startsAtAll`, which is null where that is no data.
+struct LoopBounds {
+  std::optional<OpFoldResult> count;
+  Value limit, startsAtAll;
+  bool startsAlways = true;
+};
+
+} // namespace
+
+static LoopBounds readLoopBounds(NodeImport &n) {
+  LoopBounds bounds;
+  if (n.has(0)) {
+    std::optional<Numbers> known = n.numbers(0);
+    if (known && known->size() == 1)
+      bounds.count = known->front();
+    else
+      bounds.limit =
+          n.convert(n.reshape(n.input(0), ArrayRef<int64_t>()), n.getBuilder().getI64Type());
+  }
+  if (n.has(1)) {
+    std::optional<SmallVector<int64_t>> known = n.integers(1);
+    bounds.startsAlways = known && known->size() == 1 && known->front() != 0;
+    if (!bounds.startsAlways)
+      bounds.startsAtAll = n.reshape(n.input(1), ArrayRef<int64_t>());
+  }
+  return bounds;
+}
+
+/// Whether the sizes of what a loop collects can be known; else an error says why not.
+static bool canCollect(NodeImport &n, const LoopBounds &bounds, bool isCounted) {
+  if (isCounted && bounds.count && bounds.startsAlways)
+    return true;
+  if (!isCounted) {
+    n.error("a loop that collects arrays and ends as data says gives arrays of sizes that nobody "
+            "knows");
+    return false;
+  }
+  n.needNumbers(0, "the number of iterations of a loop that collects arrays");
+  if (n.has(1))
+    n.needIntegers(1, "whether a loop that collects arrays begins");
+  n.error("a loop that collects arrays has to begin");
+  return false;
+}
+
+/// Iteration `index` of a loop of `body` whose states are `values`, up to `limit` where there is
+/// one.
+static Step importIteration(NodeImport &n, const Graph &body, Value limit, Value index,
+                            ArrayRef<Value> values) {
+  std::vector<GraphValue> inputs{asValue(index), asNumber(n, 1, n.getBuilder().getI1Type())};
+  for (Value value : values)
+    inputs.push_back(asValue(value));
+  FailureOr<std::vector<GraphValue>> outputs = n.graph.importSubgraph(body, inputs);
+  Step step;
+  if (failed(outputs)) {
+    bodyFailed(n, "body");
+    return step;
+  }
+  for (auto [i, output] : llvm::enumerate(*outputs)) {
+    if (output.isSequence) {
+      n.error("a sequence in a loop needs a number of iterations that is known, at most " +
+              Twine(kMostWrittenOut));
+      return step;
+    }
+    Value value = n.graph.materialize(output, n.getLoc());
+    if (i == 0)
+      step.goesOn = n.reshape(value, ArrayRef<int64_t>());
+    else
+      (i <= values.size() ? step.states : step.collected).push_back(value);
+  }
+  if (limit)
+    step.goesOn = n.make<AndOp>(
+        step.goesOn, n.compare(CompareDirection::Lt,
+                               n.add(index, n.scalar(1, n.getBuilder().getI64Type())), limit));
+  return step;
+}
+
 static Results importLoop(NodeImport &n) {
   const Graph *body = n.subgraph("body");
   if (!body || n.getNumInputs() < 2)
@@ -263,76 +343,27 @@ static Results importLoop(NodeImport &n) {
                    Twine(body->outputs.size()) + "; expected " + Twine(numStates + 2) +
                    " and at least " + Twine(numStates + 1));
   bool isCounted = goesOnAlways(*body);
-  std::optional<OpFoldResult> count;
-  Value limit;
-  if (n.has(0)) {
-    std::optional<Numbers> known = n.numbers(0);
-    if (known && known->size() == 1)
-      count = known->front();
-    else
-      limit = n.convert(n.reshape(n.input(0), ArrayRef<int64_t>()), n.getBuilder().getI64Type());
-  }
-  Value startsAtAll;
-  bool startsAlways = !n.has(1);
-  if (n.has(1)) {
-    std::optional<SmallVector<int64_t>> known = n.integers(1);
-    startsAlways = known && known->size() == 1 && known->front() != 0;
-    if (!startsAlways)
-      startsAtAll = n.reshape(n.input(1), ArrayRef<int64_t>());
-  }
-  std::optional<int64_t> known = count ? getConstantIntValue(*count) : std::nullopt;
-  if (isCounted && startsAlways && known && *known >= 1 && *known <= kMostWrittenOut)
+  LoopBounds bounds = readLoopBounds(n);
+  std::optional<int64_t> known = bounds.count ? getConstantIntValue(*bounds.count) : std::nullopt;
+  if (isCounted && bounds.startsAlways && known && *known >= 1 && *known <= kMostWrittenOut)
     return writeOutLoop(n, *body, *known);
-  if (!n.has(0) && isCounted && startsAlways)
+  if (!n.has(0) && isCounted && bounds.startsAlways)
     return n.error("the loop never ends");
   SmallVector<Value> states;
   for (size_t i = 0; i < numStates; ++i)
     states.push_back(n.input(2 + i));
-  bool collects = body->outputs.size() > numStates + 1;
-  if (collects && !isCounted)
-    return n.error("a loop that collects arrays and ends as data says gives arrays of sizes that "
-                   "nobody knows");
-  if (collects && (!count || !startsAlways)) {
-    n.needNumbers(0, "the number of iterations of a loop that collects arrays");
-    if (n.has(1))
-      n.needIntegers(1, "whether a loop that collects arrays begins");
-    return n.error("a loop that collects arrays has to begin");
-  }
+  if (body->outputs.size() > numStates + 1 && !canCollect(n, bounds, isCounted))
+    return {};
+  Value limit = bounds.limit, startsAtAll = bounds.startsAtAll;
   if (limit) {
     // A number that is data: one more state that counts down.
     startsAtAll = n.make<AndOp>(startsAtAll ? startsAtAll : n.scalar(1, n.getBuilder().getI1Type()),
                                 n.compare(CompareDirection::Gt, limit, n.scalar(0, limit)));
   }
-  Iterated result =
-      iterate(n, count, startsAtAll, states, [&](Value index, ArrayRef<Value> values) -> Step {
-        std::vector<GraphValue> inputs{asValue(index), asNumber(n, 1, n.getBuilder().getI1Type())};
-        for (Value value : values)
-          inputs.push_back(asValue(value));
-        FailureOr<std::vector<GraphValue>> outputs = n.graph.importSubgraph(*body, inputs);
-        Step step;
-        if (failed(outputs)) {
-          bodyFailed(n, "body");
-          return step;
-        }
-        for (auto [i, output] : llvm::enumerate(*outputs)) {
-          if (output.isSequence) {
-            n.error("a sequence in a loop needs a number of iterations that is known, at most " +
-                    Twine(kMostWrittenOut));
-            return step;
-          }
-          Value value = n.graph.materialize(output, n.getLoc());
-          if (i == 0)
-            step.goesOn = n.reshape(value, ArrayRef<int64_t>());
-          else
-            (i <= numStates ? step.states : step.collected).push_back(value);
-        }
-        if (limit)
-          step.goesOn = n.make<AndOp>(
-              step.goesOn,
-              n.compare(CompareDirection::Lt,
-                        n.add(index, n.scalar(1, n.getBuilder().getI64Type())), limit));
-        return step;
-      });
+  Iterated result = iterate(n, bounds.count, startsAtAll, states,
+                            [&](Value index, ArrayRef<Value> values) -> Step {
+                              return importIteration(n, *body, limit, index, values);
+                            });
   Results results = result.states;
   llvm::append_range(results, result.collected);
   return results;

@@ -135,3 +135,50 @@ func.func private @f(tensor<?xf32> {array.dims = ["n"]}) attributes {array.dim_r
 
 // expected-error @+1 {{'func.func' op does not take attribute "array.other"}}
 func.func private @f(tensor<?xf32>) attributes {array.other}
+
+// -----
+
+// expected-error @+1 {{'func.func' op expected array.dtype to be "i1" of i8, or "u" and the width of an integer, got "u16" of 'tensor<4xi8>'}}
+func.func private @f(tensor<4xi8> {array.dtype = "u16"})
+
+// -----
+
+// expected-error @+1 {{'func.func' op expected array.dtype to be "i1" of i8, or "u" and the width of an integer, got "i1" of 'tensor<4xi32>'}}
+func.func private @f() -> (tensor<4xi32> {array.dtype = "i1"})
+
+// -----
+
+// expected-error @+1 {{'array.variable' op expected array.dtype to be "i1" of i8, or "u" and the width of an integer, got unit of 'tensor<4xi8>'}}
+array.variable @mask : tensor<4xi8> = dense<1> attributes {array.dtype}
+
+// -----
+
+func.func @f() -> tensor<4xi32> {
+  // expected-error @+1 {{'array.iota' op expected array.counted to be a unit, got 1 : i64}}
+  %0 = array.iota axis = 0 {array.counted = 1 : i64} : tensor<4xi32>
+  return %0 : tensor<4xi32>
+}
+
+// -----
+
+func.func @f(%q: tensor<2x5x8xf32>) {
+  // expected-error @+1 {{'array.attention' op expected array.whole to be a unit, got false}}
+  %0 = array.attention %q, %q, %q scale = 0.5 {array.whole = false} : (tensor<2x5x8xf32>, tensor<2x5x8xf32>, tensor<2x5x8xf32>) -> tensor<2x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<2x5x8xf32>) {
+  // expected-error @+1 {{'array.attention' op expected array.open_end to be a unit, got "yes"}}
+  %0 = array.attention %q, %q, %q scale = 0.5 {array.open_end = "yes"} : (tensor<2x5x8xf32>, tensor<2x5x8xf32>, tensor<2x5x8xf32>) -> tensor<2x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<4x8x8x4xf32>, %w: tensor<3x3x4x6xf32>) {
+  // expected-error @+1 {{'array.conv' op expected array.first_places to be a unit, got 2 : i64}}
+  %0 = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> {array.first_places = 2 : i64} : (tensor<4x8x8x4xf32>, tensor<3x3x4x6xf32>) -> tensor<4x6x6x6xf32>
+  return
+}

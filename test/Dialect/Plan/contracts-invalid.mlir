@@ -111,3 +111,18 @@ func.func @position(%x: tensor<32xf32>, %init: tensor<f32>) -> tensor<f32> {
   } -> tensor<f32>
   return %p : tensor<f32>
 }
+
+// -----
+
+// expected-error @below {{'func.func' op expected plan.alignment to be a power of two as i64, got 12 : i64}}
+func.func private @no_power_of_two(tensor<4xf32> {plan.alignment = 12 : i64})
+
+// -----
+
+// expected-error @below {{'func.func' op expected plan.alignment to be a power of two as i64, got "8"}}
+func.func private @text(tensor<4xf32> {plan.alignment = "8"})
+
+// -----
+
+// expected-error @below {{'func.func' op does not take argument attribute "plan.init"}}
+func.func private @other(tensor<4xf32> {plan.init})

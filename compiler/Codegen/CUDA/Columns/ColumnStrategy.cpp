@@ -15,6 +15,7 @@
 #include "compiler/Codegen/CUDA/Common/Occupancy.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/Strategy.h"
+#include "compiler/Codegen/CUDA/Window/WindowModel.h"
 #include "compiler/Codegen/CUDA/Window/WindowStrategy.h"
 #include "compiler/Dialect/Plan/IR/Reductions.h"
 

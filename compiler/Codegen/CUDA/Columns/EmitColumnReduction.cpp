@@ -18,6 +18,8 @@
 #include "compiler/Codegen/CUDA/Common/ReductionEmitter.h"
 #include "compiler/Codegen/CUDA/Passes.h"
 
+#include "compiler/Codegen/CUDA/Common/CombineResults.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -200,8 +202,8 @@ ColumnEmitter::MemberValues ColumnEmitter::combineThreads(Members members, Membe
       for (auto [number, member] : llvm::enumerate(members)) {
         SmallVector<Value> values = load(number, down);
         for (int64_t other = next; other < left; other += next)
-          values = member.combiner.combine(points.builder, points.loc, values,
-                                           load(number, index.add(down, other)));
+          values = combineResults(points.builder, points.loc, member.combiner, values,
+                                  load(number, index.add(down, other)));
         store(number, values);
       }
     });

@@ -14,8 +14,8 @@
 
 #include "compiler/Codegen/CUDA/Columns/WalkedRows.h"
 
-#include "compiler/Codegen/CUDA/Common/Combiner.h"
 #include "compiler/Codegen/CUDA/Common/ReductionSplit.h"
+#include "compiler/Codegen/Common/Combiner.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -301,7 +301,7 @@ void RowOps::collapse(SmallVectorImpl<linalg::GenericOp> &sums) {
 
 /// Parts are no runs of rows, so the order of rows must not matter.
 static bool isSum(linalg::GenericOp op) {
-  FailureOr<Combiner> combiner = Combiner::match(op);
+  FailureOr<codegen::Combiner> combiner = codegen::Combiner::match(op);
   return succeeded(combiner) && !combiner->startsFromInit() && !combiner->getPosition();
 }
 

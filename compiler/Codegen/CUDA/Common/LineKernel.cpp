@@ -7,6 +7,8 @@
 
 #include "compiler/Codegen/CUDA/Common/LineKernel.h"
 
+#include "compiler/Codegen/Common/LineOp.h"
+
 using namespace mlir;
 
 namespace xc::cuda {
@@ -14,39 +16,36 @@ namespace xc::cuda {
 std::optional<LineKernel> matchLineKernel(const KernelInfo &kernel) {
   if (kernel.outputs.empty())
     return std::nullopt;
-  Operation *op = kernel.outputs.front().tensor.getDefiningOp();
-  if (!isa_and_nonnull<kernel::CountDigitsOp, kernel::MergeOp, kernel::ScanOp, kernel::SortDigitOp,
-                       kernel::SortOp>(op) ||
-      kernel.outputs.size() != op->getNumResults())
+  std::optional<codegen::LineOp> op =
+      codegen::matchLineOp(kernel.outputs.front().tensor.getDefiningOp());
+  if (!op || kernel.outputs.size() != op->op->getNumResults())
     return std::nullopt;
-  LineKernel lines{op, {}};
-  for (Value result : op->getResults())
+  LineKernel lines{op->op, /*results=*/{}};
+  for (Value result : lines.op->getResults())
     for (const KernelOutput &output : kernel.outputs)
       if (output.tensor == result)
         lines.results.push_back(output.binding);
-  if (lines.results.size() != op->getNumResults())
+  if (lines.results.size() != lines.op->getNumResults())
     return std::nullopt;
   return lines;
 }
 
 LineShape getLineShape(Operation *op, PointEmitter &points) {
   IndexBuilder &index = points.index;
-  auto scan = dyn_cast<kernel::ScanOp>(op);
-  auto sort = dyn_cast<kernel::SortOp>(op);
+  std::optional<codegen::LineOp> lines = codegen::matchLineOp(op);
+  assert(lines && "an op on lines");
   SmallVector<Value> sizes = points.getSizes(op->getOperand(0));
   ArrayRef<Value> all(sizes);
-  size_t axis = scan ? scan.getAxis() : sizes.size() - 1;
   LineShape shape;
-  shape.outer = index.product(all.take_front(axis));
-  shape.length = sizes[axis];
-  shape.inner = index.product(all.drop_front(axis + 1));
-  int64_t segment = scan ? scan.getSegment() : sort ? sort.getSegment() : 0;
-  shape.segment = segment ? index.constant(segment) : shape.length;
-  shape.segments =
-      segment ? index.ceilDiv(shape.length, index.constant(segment)) : index.constant(1);
+  shape.outer = index.product(all.take_front(lines->axis));
+  shape.length = sizes[lines->axis];
+  shape.inner = index.product(all.drop_front(lines->axis + 1));
+  shape.segment = lines->segment ? index.constant(lines->segment) : shape.length;
+  shape.segments = lines->segment ? index.ceilDiv(shape.length, index.constant(lines->segment))
+                                  : index.constant(1);
   // The last segment has no total.
-  if (scan && scan.getTotals())
-    shape.segments = points.getSizes(scan.getDest())[axis];
+  if (lines->givesTotals)
+    shape.segments = points.getSizes(cast<kernel::ScanOp>(op).getDest())[lines->axis];
   return shape;
 }
 

@@ -26,9 +26,9 @@
 #ifndef XC_CODEGEN_CUDA_COMMON_POINTEMITTER_H
 #define XC_CODEGEN_CUDA_COMMON_POINTEMITTER_H
 
-#include "compiler/Codegen/CUDA/Common/Combiner.h"
 #include "compiler/Codegen/CUDA/Common/IndexBuilder.h"
 #include "compiler/Codegen/CUDA/Common/KernelInfo.h"
+#include "compiler/Codegen/Common/Combiner.h"
 
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
 
@@ -37,6 +37,8 @@
 #include <map>
 
 namespace xc::cuda {
+
+using codegen::Combiner;
 
 /// An index of a point along one dim: the same for all lanes, counting up from lane 0, or one for
 /// each lane.

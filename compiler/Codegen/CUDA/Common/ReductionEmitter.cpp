@@ -7,6 +7,7 @@
 
 #include "compiler/Codegen/CUDA/Common/ReductionEmitter.h"
 
+#include "compiler/Codegen/CUDA/Common/CombineResults.h"
 #include "compiler/Codegen/CUDA/Common/LaneOps.h"
 #include "compiler/Codegen/CUDA/Common/WorkLimits.h"
 
@@ -133,7 +134,7 @@ SmallVector<Value> ReductionEmitter::accumulate(const ReductionGroup::Member &me
   SmallVector<Value> leaves = points.emitLeaves(member.combiner, loops, lanes, place.loadMask);
   for (Value &leaf : leaves)
     leaf = splatTo(builder, loc, leaf, lanes);
-  SmallVector<Value> combined = member.combiner.combine(builder, loc, carried, leaves);
+  SmallVector<Value> combined = combineResults(builder, loc, member.combiner, carried, leaves);
   if (place.mask)
     for (auto [value, before] : llvm::zip_equal(combined, carried))
       value = arith::SelectOp::create(builder, loc, place.mask, value, before);
@@ -149,7 +150,7 @@ SmallVector<Value> ReductionEmitter::combineInits(const Combiner &combiner, Valu
     return total;
   SmallVector<Value> spread = llvm::map_to_vector(
       inits, [&](Value init) { return splatTo(points.builder, points.loc, init, pointLanes); });
-  return combiner.combine(points.builder, points.loc, spread, total);
+  return combineResults(points.builder, points.loc, combiner, spread, total);
 }
 
 void ReductionEmitter::emitTogether(Members members) {

@@ -16,10 +16,12 @@
 #ifndef XC_CODEGEN_CUDA_COMMON_REDUCTIONGROUP_H
 #define XC_CODEGEN_CUDA_COMMON_REDUCTIONGROUP_H
 
-#include "compiler/Codegen/CUDA/Common/Combiner.h"
 #include "compiler/Codegen/CUDA/Common/KernelInfo.h"
+#include "compiler/Codegen/Common/Combiner.h"
 
 namespace xc::cuda {
+
+using codegen::Combiner;
 
 struct ReductionGroup {
   /// A reduction and, for each of its loops, its index as an expression over the dims of the space.

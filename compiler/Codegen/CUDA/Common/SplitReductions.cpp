@@ -32,6 +32,8 @@
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
 #include "compiler/Dialect/Plan/IR/Reductions.h"
 
+#include "compiler/Codegen/CUDA/Common/CombineResults.h"
+
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -238,7 +240,7 @@ linalg::GenericOp Splitter::makeLastStep(OpBuilder &builder, ValueRange partial)
             part = kernel::ElementOp::create(body, loc, number, part);
         linalg::YieldOp::create(
             body, loc,
-            combiner.combineInOrder(body, loc, arguments.drop_front(partial.size()), parts));
+            combineInOrder(body, loc, combiner, arguments.drop_front(partial.size()), parts));
       });
   if (std::optional<unsigned> position = combiner.getPosition())
     last->setAttr(plan::kPositionAttr, builder.getI64IntegerAttr(*position));
@@ -262,10 +264,10 @@ linalg::GenericOp Splitter::joinRest(OpBuilder &builder, ValueRange parts, Value
   return linalg::GenericOp::create(
       builder, loc, parts.getTypes(), inputs, empties, maps, iterators,
       [&](OpBuilder &body, Location bodyLoc, ValueRange arguments) {
-        linalg::YieldOp::create(
-            body, bodyLoc,
-            combiner.combineInOrder(body, bodyLoc, arguments.take_front(parts.size()),
-                                    arguments.slice(parts.size(), rest.size())));
+        linalg::YieldOp::create(body, bodyLoc,
+                                combineInOrder(body, bodyLoc, combiner,
+                                               arguments.take_front(parts.size()),
+                                               arguments.slice(parts.size(), rest.size())));
       });
 }
 

@@ -7,7 +7,6 @@
 
 #include "compiler/Codegen/CUDA/Matmul/Contraction.h"
 
-#include "compiler/Codegen/CUDA/Common/PointEmitter.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Dialect/Array/IR/Sizes.h"
 #include "compiler/Dialect/Plan/IR/MultiplyAdd.h"
@@ -89,13 +88,6 @@ SmallVector<int64_t> Contraction::getRanges() const {
   return ranges;
 }
 
-SmallVector<Value> Contraction::getSizes(PointEmitter &points) const {
-  SmallVector<Value> sizes = points.getLoopSizes(getOp());
-  if (partial)
-    sizes.push_back(points.index.constant(partial->count));
-  return sizes;
-}
-
 std::optional<int64_t> Contraction::getProduct(ArrayRef<unsigned> dims) const {
   SmallVector<int64_t> ranges = getRanges();
   return array::mulSizes(llvm::map_to_vector(dims, [&](unsigned dim) { return ranges[dim]; }));
@@ -170,14 +162,8 @@ static AffineExpr getInnermostExpr(linalg::LinalgOp op, const Contraction::Side 
 /// row-major, and says which group its memory runs along.
 static void orderDims(linalg::LinalgOp op, Contraction::Side &side, SmallVector<unsigned> &own,
                       SmallVector<unsigned> &k) {
-  for (SmallVector<unsigned> *group : {&own, &k}) {
-    SmallVector<unsigned> ordered;
-    for (AffineExpr expr : op.getMatchingIndexingMap(side.operand).getResults())
-      for (unsigned dim : *group)
-        if (expr.isFunctionOfDim(dim) && !llvm::is_contained(ordered, dim))
-          ordered.push_back(dim);
-    *group = ordered;
-  }
+  for (SmallVector<unsigned> *group : {&own, &k})
+    *group = plan::orderByUse(*group, op.getMatchingIndexingMap(side.operand));
   AffineExpr innermost = getInnermostExpr(op, side);
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   auto runsAlong = [&](ArrayRef<unsigned> group) {

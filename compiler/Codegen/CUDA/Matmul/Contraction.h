@@ -15,8 +15,6 @@
 
 namespace xc::cuda {
 
-class PointEmitter;
-
 /// A kernel whose only reduction is `c[batch, m, n] += a[batch, m, k] * b[batch, k, n]`, each
 /// letter standing for any number of dims: a matrix product, or a convolution, one of whose
 /// operands is indexed by sums of dims of different letters. `b` is the operand whose own dims are
@@ -55,8 +53,6 @@ struct Contraction {
   mlir::linalg::LinalgOp getOp() const { return group.root; }
   /// The static ranges of the op's loops, and of that of partial sums.
   llvm::SmallVector<int64_t> getRanges() const;
-  /// The sizes of the same loops, as `points` finds them.
-  llvm::SmallVector<mlir::Value> getSizes(PointEmitter &points) const;
   /// The product of the ranges of `dims`; nothing if one is symbolic.
   std::optional<int64_t> getProduct(llvm::ArrayRef<unsigned> dims) const;
   /// How long each sum is: that of `k`, or of a part of it.

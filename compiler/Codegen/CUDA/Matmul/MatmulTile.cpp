@@ -7,6 +7,7 @@
 
 #include "compiler/Codegen/CUDA/Matmul/MatmulTile.h"
 
+#include "compiler/Codegen/CUDA/Common/CombineResults.h"
 #include "compiler/Codegen/CUDA/Common/LaneOps.h"
 #include "compiler/Codegen/CUDA/Common/WorkLimits.h"
 
@@ -21,10 +22,17 @@ namespace xc::cuda {
 /// operands in L2.
 static constexpr int64_t kRasterRows = 8;
 
+SmallVector<Value> getProductSizes(const Contraction &contraction, PointEmitter &points) {
+  SmallVector<Value> sizes = points.getLoopSizes(contraction.getOp());
+  if (contraction.partial)
+    sizes.push_back(points.index.constant(contraction.partial->count));
+  return sizes;
+}
+
 MatmulTile::MatmulTile(const KernelInfo &kernel, const Contraction &contraction, KernelFrame &frame,
                        int64_t tileM, int64_t tileN)
     : contraction(contraction), frame(frame), points(frame.points), index(points.index),
-      sizes(contraction.getSizes(points)), tileM(tileM), tileN(tileN), groupM(tileM),
+      sizes(getProductSizes(contraction, points)), tileM(tileM), tileN(tileN), groupM(tileM),
       groupN(tileN) {
   sizeM = product(contraction.m);
   sizeN = product(contraction.n);
@@ -433,7 +441,7 @@ void MatmulTile::addToPartsWhere(Value inside, RowParts &parts, Value m, Value n
   for (auto [part, value] : llvm::zip_equal(contraction.group.rowParts, parts)) {
     const Combiner &combiner = part.member.combiner;
     auto combine = [&](Value first, Value second) {
-      return combiner.combine(builder, points.loc, first, second).front();
+      return combineResults(builder, points.loc, combiner, first, second).front();
     };
     SmallVector<Coord> own = llvm::map_to_vector(
         part.member.loops, [&](AffineExpr expr) { return points.apply(expr, loops, lanes); });
@@ -467,7 +475,7 @@ void MatmulTile::storeParts(const RowParts &parts, Value m, Value n, ArrayRef<in
   for (auto [part, value] : llvm::zip_equal(contraction.group.rowParts, parts)) {
     const Combiner &combiner = part.member.combiner;
     auto combine = [&](Value first, Value second) {
-      return combiner.combine(points.builder, points.loc, first, second).front();
+      return combineResults(points.builder, points.loc, combiner, first, second).front();
     };
     Value total = value;
     for (int64_t distance : distances)

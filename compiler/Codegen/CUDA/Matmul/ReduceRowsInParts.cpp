@@ -24,7 +24,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Codegen/CUDA/Common/Combiner.h"
+#include "compiler/Codegen/CUDA/Common/CombineResults.h"
 #include "compiler/Codegen/CUDA/Common/Targets.h"
 #include "compiler/Codegen/CUDA/Passes.h"
 #include "compiler/Dialect/Array/IR/Sizes.h"
@@ -341,8 +341,8 @@ void ReduceRowsInParts::split(const Candidate &candidate, StringRef note) {
       builder, loc, op.getResultTypes(), parts->getResult(0), op.getDpsInits().front(),
       ArrayRef{builder.getMultiDimIdentityMap(loops), rows}, op.getIteratorTypesArray(),
       [&](OpBuilder &body, Location bodyLoc, ValueRange arguments) {
-        linalg::YieldOp::create(body, bodyLoc,
-                                combiner.combineInOrder(body, bodyLoc, arguments[1], arguments[0]));
+        linalg::YieldOp::create(
+            body, bodyLoc, combineInOrder(body, bodyLoc, combiner, arguments[1], arguments[0]));
       });
   op->replaceAllUsesWith(last);
   op->erase();

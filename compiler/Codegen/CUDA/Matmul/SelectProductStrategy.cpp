@@ -11,6 +11,7 @@
 #include "compiler/Codegen/CUDA/Matmul/DoubleMMAModel.h"
 #include "compiler/Codegen/CUDA/Matmul/FMAModel.h"
 #include "compiler/Codegen/CUDA/Matmul/MatmulModel.h"
+#include "compiler/Codegen/CUDA/Matmul/MatmulTile.h"
 #include "compiler/Codegen/CUDA/Matmul/MatmulTiles.h"
 #include "compiler/Codegen/CUDA/Matmul/ProductStrategy.h"
 #include "compiler/Codegen/CUDA/Matmul/TiledAccess.h"
@@ -297,7 +298,7 @@ bool ProductChooser::isStagedOutput(const Contraction &product) {
     return false;
   const ReductionGroup::Result &result = product.group.results.front();
   std::string reason;
-  SmallVector<Value> sizes = product.getSizes(points);
+  SmallVector<Value> sizes = getProductSizes(product, points);
   return matchTiledOutput(product, result, sizes, points.index, reason) ||
          getRowVector(product, result, sizes, points.index) > 0;
 }
@@ -316,7 +317,7 @@ int64_t ProductChooser::getExpectedSize(ArrayRef<unsigned> dims, int64_t guess) 
   if (std::optional<int64_t> size = contraction.getProduct(dims))
     return *size;
   MLIRContext *context = op.getContext();
-  SmallVector<Value> sizes = contraction.getSizes(points);
+  SmallVector<Value> sizes = getProductSizes(contraction, points);
   AffineExpr formula = getAffineConstantExpr(1, context);
   std::optional<int64_t> most = 1;
   for (unsigned dim : dims) {
@@ -360,7 +361,7 @@ std::optional<MatmulProblem> ProductChooser::makeProblem() {
   // Where sizes are symbolic, guards keep them from being zero or too large.
   if (!hasKnownSizes())
     return refuse("sizes may be zero, or too large");
-  SmallVector<Value> sizes = contraction.getSizes(points);
+  SmallVector<Value> sizes = getProductSizes(contraction, points);
   auto getName = [&](const Contraction::Side &side) -> StringRef {
     return side.operand->getOperandNumber() == 0 ? "operand A" : "operand B";
   };

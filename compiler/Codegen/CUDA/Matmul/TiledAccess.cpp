@@ -84,6 +84,34 @@ static std::optional<Coord> matchCoord(AffineExpr expr) {
   return coord;
 }
 
+/// Whether boxes of elements of `bytes` bytes can be copied along the dims of `access`; else says
+/// why not.
+static bool checkDims(const TiledAccess &access, const Contraction &contraction,
+                      ArrayRef<Value> sizes, int64_t bytes, std::string &reason) {
+  if (access.offset.getLargestKnownDivisor() * bytes % kStrideBytes != 0) {
+    reason = "its first element is not aligned to 16 bytes";
+    return false;
+  }
+  for (const TiledAccess::Dim &dim : access.dims)
+    if (!dim.isSingle() && dim.loops != getLongLoops(contraction, dim.group, sizes)) {
+      reason = "its dims are not in the product's order";
+      return false;
+    }
+  // A diagonal runs along one loop in two dims.
+  for (const TiledAccess::Dim &dim : access.dims)
+    if (llvm::count_if(access.dims, [&](const TiledAccess::Dim &other) {
+          return !dim.isSingle() && other.group == dim.group;
+        }) > 1) {
+      reason = "two of its dims are one of the product's";
+      return false;
+    }
+  if (access.dims.empty() || access.dims.size() > kMaxRank || access.dims.back().isSingle()) {
+    reason = "its innermost dim is one of the batch or of taps";
+    return false;
+  }
+  return true;
+}
+
 std::optional<TiledAccess> matchTiledAccess(const Contraction &contraction, plan::BindingOp binding,
                                             ArrayRef<Value> extents, ArrayRef<AffineExpr> coords,
                                             ArrayRef<Value> sizes, IndexBuilder &index,
@@ -145,27 +173,8 @@ std::optional<TiledAccess> matchTiledAccess(const Contraction &contraction, plan
       access.dims.insert(access.dims.begin(), {group, {loop}, size, step});
     }
   }
-  if (access.offset.getLargestKnownDivisor() * bytes % kStrideBytes != 0) {
-    reason = "its first element is not aligned to 16 bytes";
+  if (!checkDims(access, contraction, sizes, bytes, reason))
     return std::nullopt;
-  }
-  for (const TiledAccess::Dim &dim : access.dims)
-    if (!dim.isSingle() && dim.loops != getLongLoops(contraction, dim.group, sizes)) {
-      reason = "its dims are not in the product's order";
-      return std::nullopt;
-    }
-  // A diagonal runs along one loop in two dims.
-  for (const TiledAccess::Dim &dim : access.dims)
-    if (llvm::count_if(access.dims, [&](const TiledAccess::Dim &other) {
-          return !dim.isSingle() && other.group == dim.group;
-        }) > 1) {
-      reason = "two of its dims are one of the product's";
-      return std::nullopt;
-    }
-  if (access.dims.empty() || access.dims.size() > kMaxRank || access.dims.back().isSingle()) {
-    reason = "its innermost dim is one of the batch or of taps";
-    return std::nullopt;
-  }
   return access;
 }
 

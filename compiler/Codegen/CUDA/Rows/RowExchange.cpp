@@ -16,6 +16,8 @@
 #include "compiler/Codegen/CUDA/Rows/RowEmitter.h"
 #include "compiler/Dialect/Tile/IR/TileOps.h"
 
+#include "compiler/Codegen/CUDA/Common/CombineResults.h"
+
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 using namespace mlir;
@@ -33,7 +35,7 @@ SmallVector<Value> RowEmitter::combineLanes(const Combiner &combiner, ArrayRef<V
   // A tree: its depth is the latency.
   for (size_t width = terms.size() / 2; width > 0; width /= 2)
     for (size_t i = 0; i < width; ++i)
-      terms[i] = combiner.combine(points.builder, points.loc, terms[i], terms[i + width]);
+      terms[i] = combineResults(points.builder, points.loc, combiner, terms[i], terms[i + width]);
   return terms.front();
 }
 
@@ -42,7 +44,7 @@ SmallVector<Value> RowEmitter::combineWarp(const Combiner &combiner, SmallVector
   for (int64_t distance = width / 2; distance > 0; distance /= 2) {
     SmallVector<Value> others =
         llvm::map_to_vector(values, [&](Value value) { return frame.shuffleXor(value, distance); });
-    values = combiner.combine(points.builder, points.loc, values, others);
+    values = combineResults(points.builder, points.loc, combiner, values, others);
   }
   return values;
 }
@@ -73,7 +75,7 @@ RowEmitter::MemberValues RowEmitter::combineThreads(Members members, MemberValue
   for (auto [member, own, memory] : llvm::zip_equal(members, values, buffers)) {
     own = load(memory, 0);
     for (int64_t number = width; number < warps; number += width)
-      own = member.combiner.combine(builder, loc, own, load(memory, number));
+      own = combineResults(builder, loc, member.combiner, own, load(memory, number));
     own = combineWarp(member.combiner, own, width);
   }
   return values;

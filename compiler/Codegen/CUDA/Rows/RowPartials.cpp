@@ -21,6 +21,8 @@
 
 #include "compiler/Codegen/CUDA/Rows/RowEmitter.h"
 
+#include "compiler/Codegen/CUDA/Common/CombineResults.h"
+
 using namespace mlir;
 
 namespace xc::cuda {
@@ -60,8 +62,8 @@ void RowEmitter::combineTeams(MutableArrayRef<Value> sums, ArrayRef<Value> buffe
     for (MutableArrayRef<Value> rest = sums; !rest.empty();)
       for (const ReductionGroup::Member &member : group.partials) {
         unsigned number = member.combiner.getNumResults();
-        llvm::copy(member.combiner.combine(points.builder, points.loc, rest.take_front(number),
-                                           taken.take_front(number)),
+        llvm::copy(combineResults(points.builder, points.loc, member.combiner,
+                                  rest.take_front(number), taken.take_front(number)),
                    rest.begin());
         rest = rest.drop_front(number);
         taken = taken.drop_front(number);

@@ -15,6 +15,7 @@
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/Rows/RowLimits.h"
 #include "compiler/Codegen/CUDA/Strategy.h"
+#include "compiler/Codegen/CUDA/Window/WindowModel.h"
 #include "compiler/Codegen/CUDA/Window/WindowStrategy.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -89,6 +90,10 @@ public:
   Choice chooseWalk(int64_t length);
 
 private:
+  /// How many threads hold a row in registers. `bytes` are those of an element of all inputs,
+  /// `widest` those of one.
+  int64_t chooseHeldThreads(std::optional<int64_t> rows, int64_t length, int64_t covered,
+                            int64_t vector, int64_t mostThreads, int64_t bytes, int64_t widest);
   std::optional<Choice> chooseHeldRows(std::optional<int64_t> rows, int64_t length, int64_t vector,
                                        bool shifted);
   std::optional<Choice> chooseClusterRows(std::optional<int64_t> rows, int64_t length,
@@ -208,16 +213,9 @@ std::optional<Choice> RowChooser::chooseClusterRows(std::optional<int64_t> rows,
                 reason};
 }
 
-std::optional<Choice> RowChooser::chooseHeldRows(std::optional<int64_t> rows, int64_t length,
-                                                 int64_t vector, bool shifted) {
-  // The first and the last vectors of shifted rows take registers of their own: a multiprocessor
-  // has them for two blocks of that many threads.
-  const int64_t mostThreads = shifted ? 256 : 1024;
-  int64_t bytes = 0, widest = getWidestInput(group),
-          inputs = std::max<int64_t>(1, group.inputs.size());
-  for (const ReductionGroup::Input &input : group.inputs)
-    bytes += getElementBytes(getElementTypeOrSelf(input.tensor));
-  int64_t covered = length + (shifted ? vector - 1 : 0);
+int64_t RowChooser::chooseHeldThreads(std::optional<int64_t> rows, int64_t length, int64_t covered,
+                                      int64_t vector, int64_t mostThreads, int64_t bytes,
+                                      int64_t widest) {
   // As few threads as hold the row, but a whole warp for what is worth it. Beyond a warp, threads
   // are cheaper than registers: more rows are in flight on a multiprocessor.
   int64_t threads = getMostThreads(covered, vector, 32);
@@ -245,6 +243,21 @@ std::optional<Choice> RowChooser::chooseHeldRows(std::optional<int64_t> rows, in
        fewer /= 2)
     if (countPlaces(fewer) * 8 <= countPlaces(threads) * 7)
       threads = fewer;
+  return threads;
+}
+
+std::optional<Choice> RowChooser::chooseHeldRows(std::optional<int64_t> rows, int64_t length,
+                                                 int64_t vector, bool shifted) {
+  // The first and the last vectors of shifted rows take registers of their own: a multiprocessor
+  // has them for two blocks of that many threads.
+  const int64_t mostThreads = shifted ? 256 : 1024;
+  int64_t bytes = 0, widest = getWidestInput(group),
+          inputs = std::max<int64_t>(1, group.inputs.size());
+  for (const ReductionGroup::Input &input : group.inputs)
+    bytes += getElementBytes(getElementTypeOrSelf(input.tensor));
+  int64_t covered = length + (shifted ? vector - 1 : 0);
+  int64_t most = kRowValuesPerThread / getRegistersPerElement(group);
+  int64_t threads = chooseHeldThreads(rows, length, covered, vector, mostThreads, bytes, widest);
   int64_t chunks = llvm::divideCeil(covered, threads * vector);
   if (threads == mostThreads && inputs > 1 && !shifted) {
     // The largest blocks have no registers to spare: what a thread holds of each input counts, and

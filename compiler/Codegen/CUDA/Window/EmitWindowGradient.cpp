@@ -26,6 +26,8 @@
 #include "compiler/Codegen/CUDA/Passes.h"
 #include "compiler/Codegen/CUDA/Window/WindowGradient.h"
 
+#include "compiler/Codegen/CUDA/Common/CombineResults.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -212,8 +214,8 @@ void GradientEmitter::addUp(Value buffer, int64_t first, int64_t count) {
                           .emitLoop(index.constant(1), index.constant(config.getWorkers()),
                                     index.constant(1), load(index.constant(0)),
                                     [&](Value of, ValueRange sum) {
-                                      return combiner.combine(points.builder, points.loc,
-                                                              sum.front(), load(of));
+                                      return combineResults(points.builder, points.loc, combiner,
+                                                            sum.front(), load(of));
                                     })
                           .front();
         Value line = index.add(index.mul(part, gradient.countTaps()), index.add(tap, first));

@@ -7,6 +7,7 @@
 
 #include "compiler/Codegen/CUDA/Window/WindowImage.h"
 
+#include "compiler/Codegen/CUDA/Common/CombineResults.h"
 #include "compiler/Codegen/CUDA/Common/LaneOps.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 
@@ -83,7 +84,7 @@ Value combineLeaf(PointEmitter &points, const Combiner &combiner, Value sum, Val
   auto product = leaf.getDefiningOp<arith::MulFOp>();
   if (product && plan::matchProduct(combiner.getOp()))
     return math::FmaOp::create(points.builder, points.loc, product.getLhs(), product.getRhs(), sum);
-  return combiner.combineInOrder(points.builder, points.loc, sum, leaf).front();
+  return combineInOrder(points.builder, points.loc, combiner, sum, leaf).front();
 }
 
 bool WindowLoader::isRagged() const {

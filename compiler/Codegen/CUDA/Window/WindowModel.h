@@ -9,25 +9,11 @@
 #define XC_CODEGEN_CUDA_WINDOW_WINDOWMODEL_H
 
 #include "compiler/Codegen/CUDA/Common/Targets.h"
+#include "compiler/Codegen/CUDA/Common/WindowProblem.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
-#include <cstdint>
-
 namespace xc::cuda {
-
-/// A reduction of windows as the model sees it.
-struct WindowProblem {
-  int64_t results;  // a guess, where sizes are symbolic
-  int64_t elements; // of a window
-  /// Neighbouring results that read the same window.
-  int64_t features = 1;
-  /// Bytes between what the windows behind those read at the same time; those of neighbouring
-  /// elements are one element apart.
-  int64_t apart = 4;
-  /// Bytes of a window that lie side by side.
-  int64_t run = 4;
-};
 
 /// What `op`, which reduces windows of `elements` elements, reads where.
 WindowProblem describeWindows(mlir::linalg::LinalgOp op, int64_t elements);

@@ -15,6 +15,7 @@
 #include "compiler/Codegen/CUDA/Window/WindowStrategy.h"
 #include "compiler/Codegen/CUDA/Elementwise/ElementwiseStrategy.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
+#include "compiler/Codegen/CUDA/Window/WindowModel.h"
 
 #include "llvm/Support/FormatVariadic.h"
 

@@ -8,10 +8,12 @@
 #ifndef XC_CODEGEN_CUDA_WINDOW_WINDOWSTRIPS_H
 #define XC_CODEGEN_CUDA_WINDOW_WINDOWSTRIPS_H
 
-#include "compiler/Codegen/CUDA/Common/Combiner.h"
 #include "compiler/Codegen/CUDA/Window/WindowImage.h"
+#include "compiler/Codegen/Common/Combiner.h"
 
 namespace xc::cuda {
+
+using codegen::Combiner;
 
 /// A kernel that reduces windows of an image whose channels are innermost in memory and have
 /// results of their own, as pools and depthwise convolutions do. What follows works element by

@@ -234,27 +234,49 @@ static LogicalResult verifyAlias(FunctionOpInterface func, unsigned resultIndex,
   return success();
 }
 
+/// Checks one `array.dtype`: what a type is that the linalg phase stores as `type`, or is about to
+/// store as another one.
+static LogicalResult verifyDtype(Operation *op, Type type, Attribute value) {
+  auto name = dyn_cast<StringAttr>(value);
+  auto element = dyn_cast<IntegerType>(getElementTypeOrSelf(type));
+  StringRef is = name ? name.getValue() : StringRef();
+  unsigned width = element ? element.getWidth() : 0, named = 0;
+  bool isUnsigned = is.size() > 1 && is.front() == 'u' && !is.drop_front().getAsInteger(10, named);
+  if (element && (is == "i1" ? width == 8 || width == 1 : isUnsigned && named == width))
+    return success();
+  return op->emitOpError("expected ")
+         << dtypeAttr << " to be \"i1\" of i8, or \"u\" and the width of an integer, got " << value
+         << " of " << type;
+}
+
+/// True if the attribute called `name` is one that marks `op`.
+static bool isMark(Operation *op, StringRef name) {
+  return (isa<IotaOp, ReduceOp>(op) && name == kCountedAttr) ||
+         (isa<ConvOp>(op) && name == kFirstPlacesAttr) ||
+         (isa<AttentionOp, AttentionGradientOp, PagedAttentionOp>(op) && name == kWholeAttr) ||
+         (isa<AttentionOp>(op) && name == kOpenEndAttr);
+}
+
 LogicalResult ArrayDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   auto func = dyn_cast<FunctionOpInterface>(op);
   if (func && attribute.getName() == dimRangeAttr)
     return verifyDimRange(func, attribute.getValue());
   if (isa<VariableOp, ParameterOp>(op) && attribute.getName() == dtypeAttr)
-    return success();
+    return verifyDtype(
+        op, isa<VariableOp>(op) ? cast<VariableOp>(op).getType() : cast<ParameterOp>(op).getType(),
+        attribute.getValue());
   if (isa<ModuleOp>(op) && attribute.getName() == kRecognizedAttr &&
       isa<DictionaryAttr>(attribute.getValue()))
     return success();
   if (isa<TakeOp, ReshapeOp>(op) && attribute.getName() == kDemandAttr &&
       isa<StringAttr>(attribute.getValue()))
     return success();
-  if (isa<IotaOp, ReduceOp>(op) && attribute.getName() == kCountedAttr)
-    return success();
-  if (isa<ConvOp>(op) && attribute.getName() == kFirstPlacesAttr)
-    return success();
-  if (isa<AttentionOp, AttentionGradientOp, PagedAttentionOp>(op) &&
-      attribute.getName() == kWholeAttr)
-    return success();
-  if (isa<AttentionOp>(op) && attribute.getName() == kOpenEndAttr)
-    return success();
+  if (isMark(op, attribute.getName())) {
+    if (isa<UnitAttr>(attribute.getValue()))
+      return success();
+    return op->emitOpError("expected ")
+           << attribute.getName().getValue() << " to be a unit, got " << attribute.getValue();
+  }
   if ((isa<AttentionOp, AttentionGradientOp>(op) && attribute.getName() == maxScoresAttr) ||
       (isa<SortOp>(op) && attribute.getName() == kLeastSizeAttr)) {
     auto number = dyn_cast<IntegerAttr>(attribute.getValue());
@@ -275,7 +297,7 @@ LogicalResult ArrayDialect::verifyRegionArgAttribute(Operation *op, unsigned, un
   if (attribute.getName() == nameAttr)
     return verifyName(func, attribute.getValue());
   if (attribute.getName() == dtypeAttr)
-    return success();
+    return verifyDtype(op, type, attribute.getValue());
   if (attribute.getName() == dimsAttr)
     return verifyDims(func, type, attribute.getValue());
   if (attribute.getName() == donatedAttr) {
@@ -299,7 +321,7 @@ LogicalResult ArrayDialect::verifyRegionResultAttribute(Operation *op, unsigned,
   if (attribute.getName() == nameAttr)
     return verifyName(func, attribute.getValue());
   if (attribute.getName() == dtypeAttr)
-    return success();
+    return verifyDtype(op, func.getResultTypes()[resultIndex], attribute.getValue());
   if (attribute.getName() == dimsAttr)
     return verifyDims(func, func.getResultTypes()[resultIndex], attribute.getValue());
   if (attribute.getName() == aliasAttr)

@@ -15,6 +15,7 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -156,6 +157,18 @@ LogicalResult PlanDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   if (attribute.getName() == kPositionAttr)
     return verifyPosition(cast<linalg::LinalgOp>(op), cast<IntegerAttr>(attribute.getValue()));
   return success();
+}
+
+LogicalResult PlanDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned,
+                                                    NamedAttribute attribute) {
+  if (!isa<FunctionOpInterface>(op) || attribute.getName() != kAlignmentAttr)
+    return op->emitOpError("does not take argument attribute ") << attribute.getName();
+  auto bytes = dyn_cast<IntegerAttr>(attribute.getValue());
+  if (bytes && bytes.getType().isSignlessInteger(64) && bytes.getInt() > 0 &&
+      llvm::isPowerOf2_64(bytes.getInt()))
+    return success();
+  return op->emitOpError("expected ")
+         << kAlignmentAttr << " to be a power of two as i64, got " << attribute.getValue();
 }
 
 } // namespace xc::plan

@@ -26,6 +26,7 @@ def Plan_Dialect : Dialect {
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
 }
 
 #endif // XC_PLAN_DIALECT_TD

@@ -48,6 +48,8 @@ inline constexpr llvm::StringLiteral kLaunchAttr =
 inline constexpr llvm::StringLiteral kGuardsAttr =
     "plan.guards"; // array of guards, on kernel functions
 inline constexpr llvm::StringLiteral kConfigAttr = "lowering_config"; // on kernel functions
+/// i64, on an argument of a region's function: bytes that its address is a multiple of.
+inline constexpr llvm::StringLiteral kAlignmentAttr = "plan.alignment";
 /// #plan.partial, on a reduction to partial results, which another kernel combines.
 inline constexpr llvm::StringLiteral kPartialAttr = "plan.partial";
 /// Integer, on a reduction that picks the best of results with their positions: the number of the

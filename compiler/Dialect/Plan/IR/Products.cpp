@@ -58,6 +58,15 @@ std::optional<ProductLoops> matchProduct(linalg::LinalgOp op) {
   return loops;
 }
 
+SmallVector<unsigned> orderByUse(ArrayRef<unsigned> loops, AffineMap map) {
+  SmallVector<unsigned> ordered;
+  for (AffineExpr expr : map.getResults())
+    for (unsigned loop : loops)
+      if (expr.isFunctionOfDim(loop) && !llvm::is_contained(ordered, loop))
+        ordered.push_back(loop);
+  return ordered;
+}
+
 bool isTensorCoreProduct(linalg::LinalgOp op) {
   return matchProduct(op) && llvm::all_of(op.getDpsInputs(), [&](Value factor) {
            Type element = getElementTypeOrSelf(factor);

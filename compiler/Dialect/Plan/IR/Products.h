@@ -34,6 +34,10 @@ struct ProductLoops {
 /// role. Nothing for other ops.
 std::optional<ProductLoops> matchProduct(mlir::linalg::LinalgOp op);
 
+/// `loops` in the order in which the results of `map` use them; without those that they do not use.
+/// A product's operand is gone through row-major so.
+llvm::SmallVector<unsigned> orderByUse(llvm::ArrayRef<unsigned> loops, mlir::AffineMap map);
+
 /// True for products of types that tensor cores multiply: kernels copy their operands to shared
 /// memory without passing them through registers, unless something is computed on the way.
 bool isTensorCoreProduct(mlir::linalg::LinalgOp op);

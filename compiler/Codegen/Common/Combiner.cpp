@@ -16,20 +16,17 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Codegen/CUDA/Common/Combiner.h"
+#include "compiler/Codegen/Common/Combiner.h"
 
-#include "compiler/Codegen/CUDA/Common/LaneOps.h"
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 #include "compiler/Dialect/Plan/IR/Reductions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Linalg/Utils/Utils.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 
-namespace xc::cuda {
+namespace xc::codegen {
 
 /// The neutral element of `acc op leaf`, or null.
 static TypedAttr getNeutralElement(Operation *op) {
@@ -83,29 +80,33 @@ void Combiner::markCombining() {
       combining.insert(&bodyOp);
 }
 
-bool Combiner::isForeign(Value value) const {
-  return !llvm::is_contained(accumulators, value) &&
-         !(value.getDefiningOp() && combining.contains(value.getDefiningOp())) &&
-         !matchPattern(value, m_Constant());
+bool Combiner::isOfCombining(Value value) const {
+  return llvm::is_contained(accumulators, value) ||
+         (value.getDefiningOp() && combining.contains(value.getDefiningOp()));
 }
 
-LogicalResult Combiner::matchLeaves() {
+bool Combiner::isForeign(Value value) const {
+  return !isOfCombining(value) && !matchPattern(value, m_Constant());
+}
+
+LogicalResult Combiner::matchLeaves(Constants constants) {
   for (auto [accumulator, yielded] :
        llvm::zip_equal(accumulators, op.getBlock()->getTerminator()->getOperands())) {
     Operation *last = yielded.getDefiningOp();
     if (!last || !combining.contains(last))
       return failure();
+    bool simple =
+        last->getNumOperands() == 2 && llvm::is_contained(last->getOperands(), Value(accumulator));
+    neutrals.push_back(simple ? getNeutralElement(last) : TypedAttr());
+    bool constantsToo = constants == Constants::Leaves && neutrals.back();
     SmallVector<Value, 2> candidates;
     for (Value operand : last->getOperands())
-      if (isForeign(operand) && operand.getType() == accumulator.getType() &&
-          !llvm::is_contained(candidates, operand))
+      if ((constantsToo ? !isOfCombining(operand) : isForeign(operand)) &&
+          operand.getType() == accumulator.getType() && !llvm::is_contained(candidates, operand))
         candidates.push_back(operand);
     if (candidates.size() != 1)
       return failure();
     leaves.push_back(candidates.front());
-    bool simple =
-        last->getNumOperands() == 2 && llvm::is_contained(last->getOperands(), Value(accumulator));
-    neutrals.push_back(simple ? getNeutralElement(last) : TypedAttr());
   }
   return success();
 }
@@ -156,7 +157,7 @@ LogicalResult Combiner::matchPicking() {
   return success();
 }
 
-FailureOr<Combiner> Combiner::match(linalg::LinalgOp op) {
+FailureOr<Combiner> Combiner::match(linalg::LinalgOp op, Constants constants) {
   Combiner result;
   result.op = op;
   for (BlockArgument argument : op.getRegionOutputArgs())
@@ -166,7 +167,7 @@ FailureOr<Combiner> Combiner::match(linalg::LinalgOp op) {
     matched = result.matchGiven();
   } else {
     result.markCombining();
-    matched = success(succeeded(result.matchLeaves()) && succeeded(result.collectSteps()));
+    matched = success(succeeded(result.matchLeaves(constants)) && succeeded(result.collectSteps()));
     if (succeeded(matched) && !llvm::all_of(result.neutrals, [](TypedAttr neutral) {
           return static_cast<bool>(neutral);
         }))
@@ -177,55 +178,4 @@ FailureOr<Combiner> Combiner::match(linalg::LinalgOp op) {
   return result;
 }
 
-SmallVector<Value> Combiner::combineInOrder(OpBuilder &builder, Location loc, ValueRange first,
-                                            ValueRange second) const {
-  OperandRange yielded = op.getBlock()->getTerminator()->getOperands();
-  SmallVector<Value> results;
-  if (!startsFromInit()) {
-    // Each result is an `acc op leaf` of its own, and several may have one leaf: the sum and the
-    // maximum of the same elements.
-    for (unsigned i = 0; i < getNumResults(); ++i) {
-      IRMapping mapping;
-      mapping.map(accumulators[i], first[i]);
-      mapping.map(leaves[i], second[i]);
-      cloneOnLanes(builder, yielded[i].getDefiningOp(), mapping);
-      results.push_back(mapping.lookup(yielded[i]));
-    }
-    return results;
-  }
-  IRMapping mapping;
-  for (auto [accumulator, value] : llvm::zip_equal(accumulators, first))
-    mapping.map(accumulator, value);
-  for (auto [leaf, value] : llvm::zip_equal(leaves, second))
-    mapping.map(leaf, value);
-  for (Operation *bodyOp : steps)
-    cloneOnLanes(builder, bodyOp, mapping);
-  for (Value value : yielded)
-    results.push_back(mapping.lookup(value));
-  return results;
-}
-
-SmallVector<Value> Combiner::combine(OpBuilder &builder, Location loc, ValueRange first,
-                                     ValueRange second) const {
-  SmallVector<Value> forward = combineInOrder(builder, loc, first, second);
-  if (!position || op->hasAttr(plan::kBreaksTiesAttr))
-    return forward;
-  SmallVector<Value> backward = combineInOrder(builder, loc, second, first);
-  Value where = forward[*position], other = backward[*position];
-  auto compare = [&](arith::CmpIPredicate predicate, Value lhs, Value rhs) -> Value {
-    return arith::CmpIOp::create(builder, loc, predicate, lhs, rhs);
-  };
-  // In a tie g(a, b) = a if the first element wins; then the smaller position is to be kept, else
-  // the larger.
-  Value tie = compare(arith::CmpIPredicate::ne, where, other);
-  Value firstWins = compare(arith::CmpIPredicate::eq, where, first[*position]);
-  Value otherIsSmaller = compare(arith::CmpIPredicate::slt, other, where);
-  Value swap = arith::AndIOp::create(builder, loc, tie,
-                                     compare(arith::CmpIPredicate::eq, firstWins, otherIsSmaller));
-  SmallVector<Value> results;
-  for (auto [keep, replace] : llvm::zip_equal(forward, backward))
-    results.push_back(arith::SelectOp::create(builder, loc, swap, replace, keep));
-  return results;
-}
-
-} // namespace xc::cuda
+} // namespace xc::codegen
