@@ -197,8 +197,20 @@ static std::string explainForm(const ParserError &error) {
   return {};
 }
 
+/// Where an op's own syntax is not followed, its page has an example of it.
+static std::string explainSyntax(const ParserError &error) {
+  StringRef message = error.message;
+  if (message.consume_front("custom op '"))
+    message = message.split("' ").second;
+  std::optional<RegisteredOperationName> op = findLastOp(error);
+  if (!message.starts_with("expected '") || !op ||
+      error.before.rsplit("array.").second.contains('\n'))
+    return {};
+  return ("docs/reference/array.md has an example of '" + op->getStringRef() + "'").str();
+}
+
 static std::string explain(const ParserError &error) {
-  for (auto *explanation : {explainName, explainWord, explainTypes, explainForm})
+  for (auto *explanation : {explainName, explainWord, explainTypes, explainForm, explainSyntax})
     if (std::string text = explanation(error); !text.empty())
       return text;
   return {};
