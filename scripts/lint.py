@@ -568,9 +568,21 @@ def commit_subjects():
             yield f"{commit}: expected 'component: imperative', got '{subject}'"
 
 
+# ---- Files that are called -----------------------------------------------------------------------------------------
+
+
+def scripts_run():
+    """A file that begins with #! can be run by its name, as pages show it."""
+    for name in tracked():
+        with (ROOT / name).open("rb") as file:
+            if file.read(2) == b"#!" and not (ROOT / name).stat().st_mode & 0o100:
+                yield f"{name}:1: begins with #! and is not executable: git update-index --chmod=+x"
+
+
 CHECKS = (dead_check_lines, missing_verify_diagnostics, untested_messages, undocumented_ops, undocumented_passes, pass_files,
           include_directions, target_kinds, forbidden_calls, raw_size_products, formatting, headings, machine_paths, todos,
-          words_of_messages, words_of_comments, commit_subjects, sentences, private_words, links, pages_in_menu, names_on_pages)
+          words_of_messages, words_of_comments, commit_subjects, sentences, private_words, links, pages_in_menu, names_on_pages,
+          scripts_run)
 
 
 def main():

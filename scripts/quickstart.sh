@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# From nothing to a trained network: installs what is missing, builds xcompile, compiles samples/digits, trains and runs it.
+# From nothing to a trained network: installs what is missing, builds xcompile and its Python package, compiles samples/digits, trains and runs it.
 cd "$(dirname "$0")/.."
 . scripts/common.sh
 
@@ -15,7 +15,7 @@ quietly() {
   }
 }
 quietly configure dev
-quietly build dev "${installed_targets[@]}"
+quietly build dev "${installed_targets[@]}" xcompile-python
 quietly install_and_build_samples
 
 echo "== xcompile samples/digits/digits.mlir"

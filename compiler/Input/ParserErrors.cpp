@@ -139,9 +139,14 @@ static std::string restate(const ParserError &error) {
 
 /// What can be said of a word at which an op in its own syntax should have ended.
 static std::string explainWord(const ParserError &error) {
-  StringRef word = error.rest.ltrim().take_while(isInWord);
+  StringRef blanks = error.rest.take_while([](char c) { return llvm::isSpace(c); });
+  StringRef word = error.rest.drop_front(blanks.size()).take_while(isInWord);
   std::optional<RegisteredOperationName> op = findLastOp(error);
-  if (error.message != "expected ':'" || word.empty() || !op)
+  if (error.message != "expected ':'" || !op)
+    return {};
+  if (blanks.contains('\n'))
+    return ("'" + op->getStringRef() + "' ends with its types, such as `: tensor<4x8xf32>`").str();
+  if (word.empty())
     return {};
   bool isKnown = llvm::is_contained(
       llvm::map_range(op->getAttributeNames(), [](StringAttr known) { return known.getValue(); }),
@@ -179,8 +184,33 @@ static std::string explainName(const ParserError &error) {
   return {};
 }
 
+/// What MLIR takes for granted that one knows.
+static std::string explainForm(const ParserError &error) {
+  StringRef message = error.message;
+  if (message == "expected operation name in quotes" && error.before.trim().empty())
+    return describeDialects({});
+  if (message.starts_with("block with no terminator"))
+    return "the body of a function ends with `return`, that of a region with `array.yield`";
+  if (message.contains("point value not valid for specified type") ||
+      message.contains("integer literal not valid for specified type"))
+    return "an array whose elements all have one value is written `dense<1.0> : tensor<4x8xf32>`";
+  return {};
+}
+
+/// Where an op's own syntax is not followed, its page has an example of it.
+static std::string explainSyntax(const ParserError &error) {
+  StringRef message = error.message;
+  if (message.consume_front("custom op '"))
+    message = message.split("' ").second;
+  std::optional<RegisteredOperationName> op = findLastOp(error);
+  if (!message.starts_with("expected '") || !op ||
+      error.before.rsplit("array.").second.contains('\n'))
+    return {};
+  return ("docs/reference/array.md has an example of '" + op->getStringRef() + "'").str();
+}
+
 static std::string explain(const ParserError &error) {
-  for (auto *explanation : {explainName, explainWord, explainTypes})
+  for (auto *explanation : {explainName, explainWord, explainTypes, explainForm, explainSyntax})
     if (std::string text = explanation(error); !text.empty())
       return text;
   return {};

@@ -120,13 +120,25 @@ static void reportUnknownInput(FunctionObject *self, PyObject *key) {
   xcr_status_release(status);
 }
 
+/// A TypeError that says which input was not given.
+static void reportMissingInput(FunctionObject *self, uint32_t ordinal) {
+  xcr_argument_info_t argument = XCR_ARGUMENT_INFO_INIT;
+  if (!succeeded(xcr_function_get_input(self->function, ordinal, &argument)))
+    return;
+  PyObject *name = toText(argument.name);
+  if (name)
+    PyErr_Format(PyExc_TypeError, "%U() takes %u array%s; input %u ('%U') is missing", self->name,
+                 self->inputCount, self->inputCount == 1 ? "" : "s", ordinal, name);
+  Py_XDECREF(name);
+}
+
 /// The arguments in the order of inputs, lent. False with an exception.
 bool xcpy::orderArguments(FunctionObject *self, PyObject *positional, PyObject *keywords,
                           PyObject **out) {
   const Py_ssize_t given = PyTuple_Size(positional);
   if (given > static_cast<Py_ssize_t>(self->inputCount)) {
-    PyErr_Format(PyExc_TypeError, "%U() takes %u arrays, got %zd", self->name, self->inputCount,
-                 given);
+    PyErr_Format(PyExc_TypeError, "%U() takes %u array%s, got %zd", self->name, self->inputCount,
+                 self->inputCount == 1 ? "" : "s", given);
     return false;
   }
   for (uint32_t i = 0; i < self->inputCount; ++i)
@@ -148,8 +160,7 @@ bool xcpy::orderArguments(FunctionObject *self, PyObject *positional, PyObject *
   }
   for (uint32_t i = 0; i < self->inputCount; ++i)
     if (!out[i]) {
-      PyErr_Format(PyExc_TypeError, "%U() takes %u arrays; number %u is missing", self->name,
-                   self->inputCount, i);
+      reportMissingInput(self, i);
       return false;
     }
   return true;

@@ -51,7 +51,7 @@ Status xcr_module::verifyHeader(Span<const uint8_t> bytes, uint64_t fileSize) {
   if (shown == 0 || memcmp(bytes.data, ModuleHeader::kMagic, shown) != 0)
     return makeStatus(allocator, XCR_STATUS_INCOMPATIBLE,
                       "not an xcompile module: it does not begin with the "
-                      "module's magic bytes");
+                      "module's magic bytes; xcompile makes a module of a model");
   if (bytes.size < sizeof(ModuleHeader))
     return makeStatus(allocator, XCR_STATUS_CORRUPT,
                       "the module is truncated: it has %" PRIu64

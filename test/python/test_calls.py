@@ -121,7 +121,7 @@ class CallTest(unittest.TestCase):
 
     def test_wrong_numbers_of_arrays(self):
         main = self.module.main
-        self.refused(TypeError, r"main\(\) takes 2 arrays; number 1 is missing", main, self.x)
+        self.refused(TypeError, r"main\(\) takes 2 arrays; input 1 \('scale'\) is missing", main, self.x)
         self.refused(TypeError, r"main\(\) takes 2 arrays, got 3", main, self.x, self.two, self.two)
         self.refused(TypeError, r"main\(\) got input 'x' twice", main, self.x, self.two, x=self.x)
         self.refused(TypeError, r"main\(\): no input 'y'; the function has: 'x', 'scale'", main, self.x, y=self.two)

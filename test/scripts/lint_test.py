@@ -24,6 +24,9 @@ FAULTS = {
          "// RUN: xc-opt %s | FileCheck %s --check-prefixes=A,B\n// B-LABEL: foo\n"),
         ("test/a.mlir", "// RUN: xc-opt %s\n// CHECK: foo\n", "// RUN: xc-opt %s \\\n// RUN:   | FileCheck %s\n// CHECK: foo\n"),
     ],
+    "scripts_run": [
+        ("scripts/a.py", "#!/usr/bin/env python3\n", "print()\n"),
+    ],
     "missing_verify_diagnostics": [
         ("test/a.mlir", "// RUN: xc-opt %s\n// expected-error @+1 {{x}}\n", "// RUN: xc-opt %s -verify-diagnostics\n// expected-error @+1 {{x}}\n"),
     ],

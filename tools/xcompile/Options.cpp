@@ -61,9 +61,10 @@ struct Options final : llvm::opt::GenericOptTable {
 std::string getHelp() {
   std::string text;
   llvm::raw_string_ostream stream(text);
-  Options().printHelp(stream, "xcompile MODEL.mlir -o MODEL.vmfb [options]",
-                      "Compiles array ops, StableHLO as JAX prints it, linalg on tensors, or an "
-                      "ONNX model, into one file for the xcompile runtime.");
+  Options().printHelp(
+      stream, "xcompile MODEL.mlir -o MODEL.vmfb [options]",
+      "Compiles array ops, StableHLO as JAX prints it, TOSA, linalg on tensors, or an "
+      "ONNX model, into one file for the xcompile runtime.");
   stream << "\nCUDA architectures: " << cuda::listTargets() << "\n";
   return text;
 }

@@ -144,9 +144,9 @@ void printSummary(ModuleOp module, llvm::raw_ostream &stream) {
              << count(launches, "launch", "launches") << ", " << count(copies, "copy", "copies")
              << ", ";
       if (controls)
-        stream << controls << " ifs and whiles, ";
+        stream << count(controls, "if or while", "ifs and whiles") << ", ";
       if (choices)
-        stream << choices << " choices by sizes, ";
+        stream << count(choices, "choice by sizes", "choices by sizes") << ", ";
       stream << "peak scratch memory ";
       if (function.getArena().isConstant()) {
         stream << formatBytes(bytes.getInt());

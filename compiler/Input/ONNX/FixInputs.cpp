@@ -10,6 +10,7 @@
 #include "compiler/Dialect/Array/IR/Sizes.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 
 using llvm::StringRef;
@@ -105,14 +106,21 @@ static bool fixInput(Model &model, const FixedInput &fixed, std::string &error) 
 
 static bool fixDim(Model &model, const FixedDim &fixed, std::string &error) {
   bool isUsed = false;
+  llvm::SmallSetVector<StringRef, 4> known;
   for (ValueInfo &input : model.graph.inputs)
-    for (Dim &dim : input.dims)
-      if (!dim.size && dim.name == fixed.name) {
+    for (Dim &dim : input.dims) {
+      if (dim.size)
+        continue;
+      if (!dim.name.empty())
+        known.insert(dim.name);
+      if (dim.name == fixed.name) {
         dim.size = fixed.size;
         isUsed = true;
       }
+    }
   if (!isUsed)
-    error = "no input has a symbolic dim '" + fixed.name + "' to fix";
+    error = "no input has a symbolic dim '" + fixed.name + "' to fix; " +
+            (known.empty() ? "none has a name" : "there are " + llvm::join(known, ", "));
   return isUsed;
 }
 

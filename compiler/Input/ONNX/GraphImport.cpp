@@ -507,7 +507,8 @@ LogicalResult GraphImport::reportUnsupported() {
   }
   std::string summary = std::to_string(count) + " of " + std::to_string(numNodes) +
                         (numNodes == 1 ? " node is" : " nodes are") + " not supported; " +
-                        std::to_string(numNodes - count) + " are:" + text;
+                        std::to_string(numNodes - count) +
+                        (numNodes - count == 1 ? " is:" : " are:") + text;
   if (options.stubUnsupported) {
     mlir::emitWarning(UnknownLoc::get(getContext())) << summary;
     return success();

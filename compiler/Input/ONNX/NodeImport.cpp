@@ -105,7 +105,8 @@ std::optional<SmallVector<double>> NodeImport::floats(unsigned index) {
 static std::string describeUnknown(StringRef what, const Node &node, unsigned index) {
   std::string name = index < node.inputs.size() ? node.inputs[index] : std::string();
   return ("expected " + what + ", input '" + name +
-          "', to be known before anything runs: a constant, or computed from shapes")
+          "', to be known before anything runs: a constant (--fix-input makes an input one), or "
+          "computed from shapes")
       .str();
 }
 

@@ -44,7 +44,7 @@ func.func @others(%q: tensor<2x20x64xf32>, %d: tensor<2x20x?xf16>, %t: tensor<2x
 
 // -----
 
-// Of what is left whole only the number of keys may be an extent in device memory, and only where that is an offset: of few queries
+// Of what is left whole only the number of keys may be a runtime size, and only where that is an offset: of few queries
 // that are causal, or one. What has known sizes is no matter of extents.
 // CHECK-LABEL: func.func @extent
 // CHECK:         array.attention {{.*}}array.whole{{.*}}tensor<2x4x1x64xf16>, tensor<2x2x?x64xf16>

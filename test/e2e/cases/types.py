@@ -301,7 +301,7 @@ def looped(dtype):
 
 
 def bounded(dtype):
-    """Elements before an extent in device memory."""
+    """Elements before a runtime size."""
     x, count, zero = random(dtype, (5, 4), 55), Tensor("i32", 3), Tensor(dtype, np.zeros(()))
     some, kept = mlir_type(dtype, (None, 4)), x.values.copy()
     kept[3:] = 0

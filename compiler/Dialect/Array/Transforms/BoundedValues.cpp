@@ -202,7 +202,7 @@ FailureOr<Value> BoundedValues::unify(Operation *op, ArrayRef<OperandDim> dims, 
           refuseDim(op, from.operand, from.dim,
                     "and dim " + Twine(place.dim) + " of operand #" + Twine(place.operand) +
                         ", which has to be equal, has a size on the host (" +
-                        formatDim(sizeOf(place)) + "); array.set_extent gives it the same extent"));
+                        formatDim(sizeOf(place)) + "); array.set_extent gives it the same one"));
     }
     if (!areCompatibleDims(sizeOf(from), sizeOf(place)) || !equality.areEqual(op, extent, other)) {
       return FailureOr<Value>(
@@ -234,17 +234,17 @@ LogicalResult BoundedValues::refuse(Operation *op) {
         return refuseDim(op, operand.getOperandNumber(), dim,
                          "which it cannot take" + getAdvice(op));
   }
-  return op->emitOpError("needs on the host a size that depends on an extent in device memory; "
-                         "array.extent and array.from_index give it as data");
+  return op->emitOpError(
+      "needs on the host a size that depends on a runtime size in device memory; "
+      "array.extent and array.from_index give it as data");
 }
 
 LogicalResult BoundedValues::refuseDim(Operation *op, unsigned operand, int64_t dim,
                                        const Twine &why) {
-  InFlightDiagnostic diagnostic = op->emitOpError("dim ")
-                                  << dim << " of operand #" << operand
-                                  << " has an extent in device memory, " << why;
+  InFlightDiagnostic diagnostic = op->emitOpError("dim ") << dim << " of operand #" << operand
+                                                          << " is a bounded dynamic dim, " << why;
   if (Value extent = extentOf(op->getOperand(operand), dim))
-    diagnostic.attachNote(extent.getLoc()) << "the extent comes from here";
+    diagnostic.attachNote(extent.getLoc()) << "its runtime size comes from here";
   return diagnostic;
 }
 

@@ -373,10 +373,10 @@ LogicalResult LoopGradient::refuseExtents() {
       continue;
     InFlightDiagnostic error =
         loop.emitError() << "'array.while' has no gradient: value " << index
-                         << ", which its gradient needs of each round, has a dim with an extent in "
-                            "device memory; carry an array of the bound's size and the extent as "
+                         << ", which its gradient needs of each round, has a bounded dynamic dim; "
+                            "carry an array of the bound's size and the runtime size as "
                             "data, and use array.set_extent in the body";
-    error.attachNote(extent->getLoc()) << "the extent comes from here";
+    error.attachNote(extent->getLoc()) << "its runtime size comes from here";
     return error;
   }
   return success();

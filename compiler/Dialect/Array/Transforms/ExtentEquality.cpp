@@ -235,9 +235,10 @@ LogicalResult ExtentEquality::settle(const Carried &carried, size_t first) {
     if (!numbers.contains(premise.lhs))
       continue;
     if (!haveOneClass(premise)) {
-      InFlightDiagnostic diagnostic = asker->emitOpError(
-          "has dims with extents in device memory that have to be equal, but that a loop, which "
-          "carries them, changes one unlike the other");
+      InFlightDiagnostic diagnostic =
+          asker->emitOpError("has dims with runtime sizes in device memory that have to be equal, "
+                             "but that a loop, which "
+                             "carries them, changes one unlike the other");
       diagnostic.attachNote(premise.lhs.getLoc()) << "one begins as this";
       return failure();
     }

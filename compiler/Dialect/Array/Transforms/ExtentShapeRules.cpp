@@ -210,7 +210,7 @@ static LogicalResult resolveBroadcast(BoundedValues &bounded, BroadcastInDimOp o
                                "but the result's dim " + Twine(axis) +
                                    " does not; array.dim of the operand is its size");
     return op.emitOpError("expected dim ")
-           << dim << " of its operand to have the extent of the result's dim " << axis
+           << dim << " of its operand to have the runtime size of the result's dim " << axis
            << " or to be 1, got " << formatDim(getType(array).getDimSize(dim));
   }
   Value result = bounded.expressions(op).make<BroadcastInDimOp>(shape->type, array, shape->sizes,
@@ -459,8 +459,8 @@ static LogicalResult resolveAppend(BoundedValues &bounded, AppendOp op) {
   if (!extents[axis])
     return op.emitOpError("expected dim ")
            << axis
-           << " of its operand to have an extent in device memory, as array.set_extent "
-              "gives it; array.concatenate joins others";
+           << " of its operand to be a bounded dynamic dim, as array.set_extent "
+              "makes it; array.concatenate joins others";
   ExpressionBuilder e = bounded.expressions(op);
   Value array = bounded.arrayOf(op.getOperand()), update = bounded.arrayOf(op.getUpdate());
   Value added = bounded.extentOf(op.getUpdate(), axis);

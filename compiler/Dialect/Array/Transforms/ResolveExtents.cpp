@@ -138,8 +138,8 @@ FailureOr<SmallVector<Value>> ExtentResolver::resolveYield(Operation *op, Block 
         continue;
       InFlightDiagnostic diagnostic = op->emitOpError("dim ")
                                       << dim << " of value #" << number
-                                      << " has an extent in device memory in one place and a size "
-                                         "on the host in another; array.set_extent gives it one";
+                                      << " is a bounded dynamic dim in one place and has a size on "
+                                         "the host in another; array.set_extent makes it one";
       diagnostic.attachNote(yield.getLoc()) << "yielded here";
       return failure();
     }
