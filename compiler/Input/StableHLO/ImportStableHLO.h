@@ -46,6 +46,7 @@ using Replacement = std::optional<Result>;
 // regions have been converted, but those of a sort's comparator.
 Replacement convertElementwise(mlir::Operation *op, array::ExpressionBuilder &e);
 Replacement convertFunctions(mlir::Operation *op, array::ExpressionBuilder &e);
+Replacement convertSpecialFunctions(mlir::Operation *op, array::ExpressionBuilder &e);
 Replacement convertMovement(mlir::Operation *op, array::ExpressionBuilder &e);
 Replacement convertSizes(mlir::Operation *op, array::ExpressionBuilder &e);
 Replacement convertIndexing(mlir::Operation *op, array::ExpressionBuilder &e);
@@ -55,6 +56,8 @@ Replacement convertReductions(mlir::Operation *op, array::ExpressionBuilder &e);
 Replacement convertOrder(mlir::Operation *op, array::ExpressionBuilder &e);
 Replacement convertControl(mlir::Operation *op, array::ExpressionBuilder &e);
 Replacement convertRandom(mlir::Operation *op, array::ExpressionBuilder &e);
+Replacement convertNormalization(mlir::Operation *op, array::ExpressionBuilder &e);
+Replacement convertCollectives(mlir::Operation *op, array::ExpressionBuilder &e);
 
 //===--- For the converters ---------------------------------------------===//
 
@@ -105,6 +108,9 @@ mlir::Value iota(array::ExpressionBuilder &e, llvm::ArrayRef<int64_t> shape, mli
 
 /// Floats as signed integers in IEEE's total order; other values as they are.
 mlir::Value toTotalOrder(array::ExpressionBuilder &e, mlir::Value value);
+
+/// The derivative of the logarithm of the gamma function, of 32-bit or 64-bit floats.
+mlir::Value makeDigamma(array::ExpressionBuilder &e, mlir::Value x);
 
 /// Unsigned integers of `width` bits.
 mlir::Type getUnsigned(array::ExpressionBuilder &e, unsigned width);
