@@ -27,7 +27,7 @@ add("exponential_integrals", lambda x: special.exp1(x) + special.expi(x), (12,),
 add("factorials", lambda x: special.gamma(x) + special.factorial(x), (12,), low=0.3, high=4)
 add("multigammaln", lambda x: special.multigammaln(x, 3), (8,), low=2, high=5)
 add("spence", special.spence, (12,), low=0.1, high=4, gradient=False)
-add("sph_harm_legendre", lambda x: jnp.sinc(x) + jnp.i0(x), (12,))
+add("sinc_bessel", lambda x: jnp.sinc(x) + jnp.i0(x), (12,))
 add("fresnel_sici", lambda x: special.fresnel(x)[0] + special.sici(x)[0] if hasattr(special, "sici") else special.fresnel(x)[0], (12,), gradient=False)
 add("erfcx_chain", lambda x: special.erf(x) * special.erfc(x) + special.erfinv(x / 3), (12,))
 add("reduce_precision", lambda x: lax.reduce_precision(x, 5, 10) + lax.reduce_precision(x, 8, 7) + lax.reduce_precision(x, 4, 3), (64,), low=-500, high=500, gradient=False)

@@ -151,7 +151,9 @@ static Value reduceBits(ExpressionBuilder &e, Value operand, unsigned exponent, 
     bits = e.select(isLarge, e.make<OrOp>(sign, all), bits);
     bits = e.select(isSmall, sign, bits);
   }
-  return e.select(e.make<IsNanOp>(operand), operand, e.make<BitcastOp>(typeOf(operand), bits));
+  // Without a mantissa there is nothing but infinity.
+  Value other = mantissa > 0 ? operand : e.scalar(std::numeric_limits<double>::infinity(), operand);
+  return e.select(e.make<IsNanOp>(operand), other, e.make<BitcastOp>(typeOf(operand), bits));
 }
 
 static Result convertReducePrecision(shlo::ReducePrecisionOp op, ExpressionBuilder &e) {
@@ -232,6 +234,7 @@ static Result convertUnary(Operation *op, ExpressionBuilder &e, bool &isKnown) {
       .Case<shlo::ExpOp>([&](auto) { return onFloats<ExpOp>(op, e); })
       .Case<shlo::Expm1Op>([&](auto) { return onFloats<Expm1Op>(op, e); })
       .Case<shlo::FloorOp>([&](auto) { return onFloats<FloorOp>(op, e); })
+      .Case<shlo::ImagOp>([&](auto o) { return Result(zeros(e, typeOf(o.getOperand()))); })
       .Case<shlo::IsFiniteOp>([&](auto) { return onFloats<IsFiniteOp>(op, e); })
       .Case<shlo::LogOp>([&](auto) { return onFloats<LogOp>(op, e); })
       .Case<shlo::Log1pOp>([&](auto) { return onFloats<Log1pOp>(op, e); })

@@ -10,8 +10,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Input/StableHLO/ImportLinearAlgebra.h"
+
 #include "compiler/Input/StableHLO/ImportStableHLO.h"
-#include "compiler/Input/StableHLO/LinearAlgebra.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -96,21 +97,28 @@ static Result convertCholesky(shlo::CholeskyOp op, ExpressionBuilder &e) {
   return finish(op, e, makeCholesky(e, op.getA(), op.getLower()).factor);
 }
 
-static Result convertTriangularSolve(shlo::TriangularSolveOp op, ExpressionBuilder &e) {
+std::optional<TriangleForm> readTriangle(shlo::TriangularSolveOp op) {
   auto flag = [](std::optional<Attribute> attribute) {
     return dyn_cast_or_null<BoolAttr>(attribute.value_or(Attribute()));
   };
   auto isLeft = flag(op.getLeftSide()), isLower = flag(op.getLower()),
        isUnit = flag(op.getUnitDiagonal());
   auto word = dyn_cast_or_null<shlo::WordAttr>(op.getTransposeA().value_or(Attribute()));
-  if (!isLeft || !isLower || !isUnit || !word)
-    return Result::refuse("it does not say which side, triangle, diagonal and transpose it is of");
-  if (!llvm::is_contained({"NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"}, word.getValue()))
-    return Result::refuse("its transpose is '" + word.getValue() + "'");
+  if (!isLeft || !isLower || !isUnit || !word ||
+      !llvm::is_contained({"NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"}, word.getValue()))
+    return std::nullopt;
+  return TriangleForm{
+      {isLower.getValue(), isUnit.getValue(), word.getValue() != "NO_TRANSPOSE", isLeft.getValue()},
+      word.getValue() == "ADJOINT"};
+}
+
+static constexpr llvm::StringLiteral kUnknownTriangle =
+    "it does not say which side, triangle, diagonal and transpose it is of";
+
+static Result convertTriangularSolve(shlo::TriangularSolveOp op, ExpressionBuilder &e) {
+  std::optional<TriangleForm> form = readTriangle(op);
   // Of real numbers an adjoint is a transpose.
-  return makeSolution(op, e,
-                      {isLower.getValue(), isUnit.getValue(), word.getValue() != "NO_TRANSPOSE",
-                       isLeft.getValue()});
+  return form ? makeSolution(op, e, form->how) : Result::refuse(kUnknownTriangle);
 }
 
 //===----------------------------------------------------------------------===//
@@ -131,8 +139,7 @@ static std::optional<bool> isOption(shlo::CustomCallOp op, StringRef name, char 
   return number.getValue() == yes;
 }
 
-/// LAPACK has a character, cuSOLVER a flag.
-static std::optional<bool> isLower(shlo::CustomCallOp op) {
+std::optional<bool> isLower(shlo::CustomCallOp op) {
   if (auto flag = dyn_cast_or_null<BoolAttr>(getOption(op, "lower")))
     return flag.getValue();
   return isOption(op, "uplo", 'L', 'U');
@@ -154,13 +161,21 @@ static Result convertPotrf(shlo::CustomCallOp op, ExpressionBuilder &e) {
   return finish(op, e, {result.factor, result.info});
 }
 
-static Result convertTrsm(shlo::CustomCallOp op, ExpressionBuilder &e) {
+std::optional<TriangleForm> readTriangle(shlo::CustomCallOp op) {
   std::optional<bool> lower = isLower(op), isUnit = isOption(op, "diag", 'U', 'N'),
                       isLeft = isOption(op, "side", 'L', 'R'),
-                      isPlain = isOption(op, "trans_x", 'N', 'T');
-  if (!lower || !isUnit || !isLeft || !isPlain)
-    return Result::refuse("it does not say which side, triangle, diagonal and transpose it is of");
-  return makeSolution(op, e, {*lower, *isUnit, !*isPlain, *isLeft});
+                      isAdjoint = isOption(op, "trans_x", 'C', 'N'),
+                      isTransposed = isOption(op, "trans_x", 'T', 'N');
+  if (!lower || !isUnit || !isLeft || (!isAdjoint && !isTransposed))
+    return std::nullopt;
+  bool isConjugate = isAdjoint.value_or(false);
+  return TriangleForm{{*lower, *isUnit, isConjugate || isTransposed.value_or(false), *isLeft},
+                      isConjugate};
+}
+
+static Result convertTrsm(shlo::CustomCallOp op, ExpressionBuilder &e) {
+  std::optional<TriangleForm> form = readTriangle(op);
+  return form ? makeSolution(op, e, form->how) : Result::refuse(kUnknownTriangle);
 }
 
 static Result convertGetrf(shlo::CustomCallOp op, ExpressionBuilder &e) {

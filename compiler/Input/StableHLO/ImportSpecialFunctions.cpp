@@ -163,6 +163,30 @@ static Value makeBesselI1e(ExpressionBuilder &e, Value x) {
 // mulhi
 //===----------------------------------------------------------------------===//
 
+/// Of 64 bits, by four products of halves.
+static Value makeWideMulhi(ExpressionBuilder &e, Value lhs, Value rhs) {
+  Type given = elementOf(lhs), bits = getUnsigned(e, 64);
+  auto number = [&](int64_t value) { return e.integer(value, bits); };
+  auto as = [&](Value value, Type element) {
+    return elementOf(value) == element ? value
+                                       : e.make<BitcastOp>(typeOf(value).clone(element), value);
+  };
+  auto high = [&](Value value) { return e.make<ShiftRightLogicalOp>(value, number(32)); };
+  auto low = [&](Value value) { return e.make<AndOp>(value, number(0xffffffff)); };
+  Value a = as(lhs, bits), b = as(rhs, bits);
+  Value middle = e.add(e.mul(high(a), low(b)), high(e.mul(low(a), low(b))));
+  Value other = e.add(e.mul(low(a), high(b)), low(middle));
+  Value result = e.add(e.add(e.mul(high(a), high(b)), high(middle)), high(other));
+  if (given.isUnsignedInteger())
+    return result;
+  // As a sign bit counts -2^63 and not 2^63.
+  auto where = [&](Value sign, Value value) {
+    Value isNegative = e.compare(CompareDirection::Lt, sign, e.integer(0, given));
+    return e.select(isNegative, value, e.integer(0, bits));
+  };
+  return as(e.sub(e.sub(result, where(lhs, b)), where(rhs, a)), given);
+}
+
 /// The high word of a product, through words twice as wide.
 static Result makeMulhi(ExpressionBuilder &e, Value lhs, Value rhs) {
   auto type = dyn_cast<IntegerType>(elementOf(lhs));
@@ -170,7 +194,7 @@ static Result makeMulhi(ExpressionBuilder &e, Value lhs, Value rhs) {
     return Result::refuse("it works on what are no integers of one type");
   unsigned width = type.getWidth();
   if (width > 32)
-    return Result::refuse("it works on integers of 64 bits; supported are 8, 16 and 32");
+    return makeWideMulhi(e, lhs, rhs);
   Builder &builder = e.getBuilder();
   Type wide = type.isUnsigned() ? getUnsigned(e, 2 * width) : builder.getIntegerType(2 * width);
   Value product = e.mul(e.convert(lhs, wide), e.convert(rhs, wide));

@@ -259,7 +259,7 @@ struct ImportStableHLO final : impl::ImportStableHLOBase<ImportStableHLO> {
   using ImportStableHLOBase::ImportStableHLOBase;
 
   void runOnOperation() override {
-    if (failed(inlineCalls()))
+    if (failed(inlineCalls()) || failed(foldSizes(getOperation())))
       return signalPassFailure();
     size_t count = collectOps().size();
     canStub = splitValues(getOperation(), unsupported);
@@ -348,10 +348,10 @@ private:
   }
 
   static Result convert(Operation *op, ExpressionBuilder &e) {
-    for (auto family :
-         {convertElementwise, convertFunctions, convertMovement, convertSizes, convertIndexing,
-          convertProducts, convertLinearAlgebra, convertReductions, convertOrder, convertControl,
-          convertRandom, convertSpecialFunctions, convertNormalization, convertCollectives}) {
+    for (auto family : {convertElementwise, convertAttention, convertFunctions, convertMovement,
+                        convertSizes, convertIndexing, convertProducts, convertLinearAlgebra,
+                        convertReductions, convertOrder, convertControl, convertRandom,
+                        convertSpecialFunctions, convertNormalization, convertCollectives}) {
       Replacement replacement = family(op, e);
       if (!replacement)
         continue;

@@ -11,6 +11,7 @@
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
 #include "compiler/Input/StableHLO/StableHLO.h"
 
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/TypeUtilities.h"
 
 #include <optional>
@@ -56,8 +57,13 @@ Replacement convertReductions(mlir::Operation *op, array::ExpressionBuilder &e);
 Replacement convertOrder(mlir::Operation *op, array::ExpressionBuilder &e);
 Replacement convertControl(mlir::Operation *op, array::ExpressionBuilder &e);
 Replacement convertRandom(mlir::Operation *op, array::ExpressionBuilder &e);
+Replacement convertAttention(mlir::Operation *op, array::ExpressionBuilder &e);
 Replacement convertNormalization(mlir::Operation *op, array::ExpressionBuilder &e);
 Replacement convertCollectives(mlir::Operation *op, array::ExpressionBuilder &e);
+
+/// Gives ops whose sizes are constant operands their static form. Fails, with an error, where that
+/// is not valid.
+mlir::LogicalResult foldSizes(mlir::ModuleOp module);
 
 //===--- For the converters ---------------------------------------------===//
 

@@ -7,7 +7,7 @@
 
 #include "compiler/Input/StableHLO/LinearAlgebra.h"
 
-#include "compiler/Input/StableHLO/ImportStableHLO.h"
+#include "compiler/Input/StableHLO/MatrixBuilder.h"
 #include "compiler/Input/StableHLO/Repeat.h"
 
 using namespace mlir;
@@ -16,100 +16,6 @@ using namespace xc::array;
 namespace xc::stablehlo_import {
 
 using Values = SmallVector<Value>;
-
-namespace {
-
-/// Parts of [batch, rows, columns] at positions that are data.
-class MatrixBuilder {
-public:
-  explicit MatrixBuilder(ExpressionBuilder &e) : e(e) {}
-
-  Value number(int64_t value) { return e.integer(value, e.getBuilder().getI32Type()); }
-
-  Value column(Value matrix, Value at) {
-    ArrayRef<int64_t> shape = typeOf(matrix).getShape();
-    return box(matrix, {shape[0], shape[1], 1}, {number(0), number(0), at});
-  }
-  Value row(Value matrix, Value at) {
-    ArrayRef<int64_t> shape = typeOf(matrix).getShape();
-    return box(matrix, {shape[0], 1, shape[2]}, {number(0), at, number(0)});
-  }
-  Value element(Value matrix, Value row, Value column) {
-    return box(matrix, {typeOf(matrix).getDimSize(0), 1, 1}, {number(0), row, column});
-  }
-  Value setColumn(Value matrix, Value at, Value column) {
-    return e.make<DynamicUpdateSliceOp>(matrix, column, Values{number(0), number(0), at});
-  }
-  Value setRow(Value matrix, Value at, Value row) {
-    return e.make<DynamicUpdateSliceOp>(matrix, row, Values{number(0), at, number(0)});
-  }
-  /// `list` is [batch, size], `value` [batch, 1, 1].
-  Value setElement(Value list, Value at, Value value) {
-    return e.make<DynamicUpdateSliceOp>(list, reshapeTo(e, value, {typeOf(list).getDimSize(0), 1}),
-                                        Values{number(0), at});
-  }
-
-  Value rowNumbers(Value matrix) { return numbers({1, typeOf(matrix).getDimSize(1), 1}, 1); }
-  Value columnNumbers(Value matrix) { return numbers({1, 1, typeOf(matrix).getDimSize(2)}, 2); }
-
-  Value zerosOf(ArrayRef<int64_t> shape, Type type) {
-    return zeros(e, RankedTensorType::get(shape, type));
-  }
-  Value sumOverRows(Value value) { return e.reduce(ReduceKind::Sum, value, {1}); }
-  Value sumOverColumns(Value value) { return e.reduce(ReduceKind::Sum, value, {2}); }
-
-  /// `info` is [batch]; a column's number from 1 where `isBad`, [batch, 1, 1], for the first time.
-  Value note(Value info, Value isBad, Value column) {
-    Value isFirst = e.make<AndOp>(reshapeTo(e, isBad, typeOf(info).getShape()),
-                                  e.compare(CompareDirection::Eq, info, number(0)));
-    return e.select(isFirst, e.add(column, number(1)), info);
-  }
-
-  /// A reflection's vector of a column [batch, m, 1]: 0 before row `at`, 1 there, then the column.
-  Value vector(Value column, Value at) {
-    Value rows = rowNumbers(column);
-    return e.select(e.compare(CompareDirection::Gt, rows, at), column,
-                    e.select(e.compare(CompareDirection::Eq, rows, at), e.scalar(1, column),
-                             e.scalar(0, column)));
-  }
-  /// The vector and factor of the reflection that makes a column zero below row `at`, and what is
-  /// there then.
-  std::tuple<Value, Value, Value> makeReflection(Value column, Value at) {
-    Value rows = rowNumbers(column), zero = e.scalar(0, column), one = e.scalar(1, column);
-    Value alpha = element(column, at, number(0));
-    Value isBelow = e.compare(CompareDirection::Gt, rows, at);
-    // Squares of what is divided by the largest size neither overflow nor vanish.
-    Value sizes = e.select(e.compare(CompareDirection::Ge, rows, at), e.make<AbsOp>(column), zero);
-    Value largest = e.reduce(ReduceKind::Max, sizes, {1});
-    largest = e.select(e.compare(CompareDirection::Eq, largest, zero), one, largest);
-    Value squares = sumOverRows(e.make<SquareOp>(e.div(sizes, largest)));
-    Value norm = e.mul(e.make<SqrtOp>(squares), largest);
-    Value below = e.reduce(ReduceKind::Max, e.select(isBelow, sizes, zero), {1});
-    // There is nothing to reflect where all below is 0.
-    Value isDone = e.compare(CompareDirection::Eq, below, zero);
-    Value beta = e.select(e.compare(CompareDirection::Ge, alpha, zero), e.make<NegOp>(norm), norm);
-    Value tau = e.select(isDone, zero, e.div(e.sub(beta, alpha), beta));
-    Value divisor = e.select(isDone, one, e.sub(alpha, beta));
-    return {vector(e.div(column, divisor), at), tau, e.select(isDone, alpha, beta)};
-  }
-  /// `matrix - tau v (v^T matrix)`.
-  Value reflect(Value matrix, Value vector, Value tau) {
-    Value products = e.mul(sumOverRows(e.mul(vector, matrix)), tau);
-    return e.sub(matrix, e.mul(vector, products));
-  }
-
-private:
-  Value box(Value value, ArrayRef<int64_t> shape, Values starts) {
-    return e.make<DynamicSliceOp>(typeOf(value).clone(shape), value, starts, ValueRange());
-  }
-  Value numbers(ArrayRef<int64_t> shape, int64_t axis) {
-    return iota(e, shape, e.getBuilder().getI32Type(), axis);
-  }
-
-  ExpressionBuilder &e;
-};
-
-} // namespace
 
 Cholesky factorCholesky(ExpressionBuilder &e, Value matrix) {
   MatrixBuilder m(e);

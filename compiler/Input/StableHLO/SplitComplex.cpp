@@ -149,6 +149,21 @@ static Complex makePower(ExpressionBuilder &e, Complex x, Complex y) {
   return {e.select(isBase, re, power.re), e.select(isBase, zero(e, x.im), power.im)};
 }
 
+/// The angle of `x + i y`, where both are complex.
+static Complex makeAtan2(ExpressionBuilder &e, Complex y, Complex x) {
+  Complex size = makeSqrt(e, add(e, multiply(e, x, x), multiply(e, y, y)));
+  return turnBack(e, makeLog(e, divide(e, add(e, x, turn(e, y)), size)));
+}
+
+/// The larger one by real parts; of equal ones by imaginary parts.
+static Complex makeExtreme(ExpressionBuilder &e, Complex x, Complex y, bool isMax) {
+  CompareDirection direction = isMax ? CompareDirection::Gt : CompareDirection::Lt;
+  Value isEqual = e.compare(CompareDirection::Eq, x.re, y.re);
+  Value isFirst =
+      e.select(isEqual, e.compare(direction, x.im, y.im), e.compare(direction, x.re, y.re));
+  return select(e, isFirst, x, y);
+}
+
 static Complex makeCbrt(ExpressionBuilder &e, Complex x) {
   Complex third = scale(e, makeLog(e, x), 1.0 / 3);
   Value isNothing = e.make<AndOp>(isZero(e, x.re), isZero(e, x.im));
@@ -327,6 +342,9 @@ static Replacement splitBinary(Operation *op, ExpressionBuilder &e, Complex x, C
       .Case([&](shlo::SubtractOp) { return asResult(sub(e, x, y)); })
       .Case([&](shlo::MulOp) { return asResult(multiply(e, x, y)); })
       .Case([&](shlo::DivOp) { return asResult(divide(e, x, y)); })
+      .Case([&](shlo::Atan2Op) { return asResult(makeAtan2(e, x, y)); })
+      .Case([&](shlo::MaxOp) { return asResult(makeExtreme(e, x, y, /*isMax=*/true)); })
+      .Case([&](shlo::MinOp) { return asResult(makeExtreme(e, x, y, /*isMax=*/false)); })
       .Case([&](shlo::PowOp) { return asResult(makePower(e, x, y)); })
       .Case([&](shlo::CompareOp compare) { return splitCompare(compare, e, x, y); })
       .Default([](Operation *) { return std::nullopt; });

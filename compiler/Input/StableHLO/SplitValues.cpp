@@ -379,8 +379,9 @@ Result Splitter::compute(Operation *op) {
     copy->setOperand(0, operands[0].re);
     return Result(copy->getResult(0));
   }
-  if (Replacement replacement = computeComplex(op, e, operands))
-    return *replacement;
+  for (auto family : {computeComplex, computeFactors})
+    if (Replacement replacement = family(op, e, operands))
+      return *replacement;
   return Result::refuse("it works on complex numbers, or on tuples");
 }
 

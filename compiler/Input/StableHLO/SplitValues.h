@@ -45,6 +45,10 @@ Replacement computeComplex(mlir::Operation *op, array::ExpressionBuilder &e,
 Complex multiply(array::ExpressionBuilder &e, Complex lhs, Complex rhs);
 Complex divide(array::ExpressionBuilder &e, Complex lhs, Complex rhs);
 
+/// Factorizations and triangular solutions of complex matrices. Nothing where it is no such op.
+Replacement computeFactors(mlir::Operation *op, array::ExpressionBuilder &e,
+                           llvm::ArrayRef<Complex> operands);
+
 /// The discrete Fourier transform of the last dims of `operand`, which may be real.
 Result computeFft(stablehlo::FftOp op, array::ExpressionBuilder &e, Complex operand);
 
