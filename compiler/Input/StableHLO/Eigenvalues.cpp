@@ -25,7 +25,13 @@ using Values = SmallVector<Value>;
 
 /// Errors become their square in each sweep, once they are small; more than enough for matrices
 /// that a loop is meant for.
-static int64_t getSweeps(Value matrix) { return elementOf(matrix).isF64() ? 14 : 11; }
+static constexpr int64_t kSweepsDouble = 14, kSweepsSingle = 11;
+
+/// How many rounds all sweeps over `size` columns have.
+static int64_t countRounds(Value matrix, int64_t size) {
+  int64_t sweeps = elementOf(matrix).isF64() ? kSweepsDouble : kSweepsSingle;
+  return sweeps * (size - 1); // in range: `size` is that of a dim whose square is
+}
 
 namespace {
 
@@ -138,7 +144,7 @@ Eigen factorSymmetric(ExpressionBuilder &e, Value matrix, bool isLower) {
     Value rows = isSecondRow ? r.bottom(value, 1) : r.top(value, 1);
     return takeDiagonal(e, isSecondColumn ? r.bottom(rows, 2) : r.top(rows, 2));
   };
-  Values results = repeat(e, getSweeps(matrix) * (size - 1),
+  Values results = repeat(e, countRounds(matrix, size),
                           {start, makeIdentity(e, {batch, size, size}, type.getElementType())},
                           [&](Value, ValueRange carried) -> Values {
                             Value current = carried[0];
@@ -195,7 +201,7 @@ Singular factorSingular(ExpressionBuilder &e, Value matrix, bool isFull) {
   };
   // Rotations of columns until all are orthogonal to each other.
   Values results = repeat(
-      e, getSweeps(matrix) * (size - 1),
+      e, countRounds(matrix, size),
       {padTo(e, e.div(matrix, largest), {2}, size),
        makeIdentity(e, {batch, size, size}, type.getElementType())},
       [&](Value, ValueRange carried) -> Values {
