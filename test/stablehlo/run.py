@@ -41,6 +41,7 @@ import complex_functions  # noqa: E402, F401
 import functions  # noqa: E402
 import more_functions  # noqa: E402, F401
 import more_programs  # noqa: E402, F401
+import texts  # noqa: E402
 
 NAMES = {np.dtype(bool): "i1", np.dtype(np.float16): "f16", np.dtype(jnp.bfloat16): "bf16"}
 
@@ -91,11 +92,21 @@ class Case:
         return [as_port(value) for value in jax.tree.leaves(self.arguments)]
 
 
+class TextCase(Case):
+    def __init__(self, name, text, arguments, results):
+        super().__init__(name, None, arguments, "sum")
+        self.text, self.results = text, results
+
+    def lower(self):
+        return self.text, self.results
+
+
 def collect(pattern, share):
     cases = [Case(*entry, "sum") for entry in functions.FUNCTIONS]
     for name, function, arguments in functions.GRADIENTS:
         cases.append(Case(f"{name}.grad", *gradient_of(function, arguments), "gradient"))
     cases += [Case(*entry, "model") for entry in functions.PROGRAMS]
+    cases += [TextCase(*entry) for entry in texts.TEXTS]
     return [case for case in cases if re.search(pattern, case.name)
             and int(hashlib.sha256(case.name.encode()).hexdigest(), 16) % share == 0]
 

@@ -162,9 +162,8 @@ static Complex solveTriangular(ExpressionBuilder &e, Triangle how, bool isConjug
         // What is not read may be no number.
         Value isKnown = e.compare(isLower ? CompareDirection::Lt : CompareDirection::Gt,
                                   m.columnNumbers(triangle.re), i);
-        Complex factors = p.both(p.selectOrZero(isKnown, row), [&](Value part) {
-          return reshapeTo(e, part, {batch, size, 1});
-        });
+        Complex factors = p.both(p.selectOrZero(isKnown, row),
+                                 [&](Value part) { return reshapeTo(e, part, {batch, size, 1}); });
         Complex known =
             p.both(multiply(e, factors, solution), [&](Value part) { return m.sumOverRows(part); });
         Complex left = p.sub(p.row(right, i), known);

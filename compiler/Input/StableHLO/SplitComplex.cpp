@@ -323,12 +323,8 @@ static Replacement splitParts(Operation *op, ExpressionBuilder &e, Complex x) {
       .Case([&](shlo::AbsOp) { return Result(absolute(e, x)); })
       .Case([&](shlo::RealOp) { return Result(x.re); })
       .Case([&](shlo::ImagOp) { return Result(x.im); })
-      .Case([&](shlo::NegOp) {
-        return asResult({negate(e, x.re), negate(e, x.im)});
-      })
-      .Case([&](chlo::ConjOp) {
-        return asResult({x.re, negate(e, x.im)});
-      })
+      .Case([&](shlo::NegOp) { return asResult({negate(e, x.re), negate(e, x.im)}); })
+      .Case([&](chlo::ConjOp) { return asResult({x.re, negate(e, x.im)}); })
       .Case([&](chlo::SquareOp) { return asResult(multiply(e, x, x)); })
       .Case([&](shlo::IsFiniteOp) {
         return Result(e.make<AndOp>(e.make<IsFiniteOp>(x.re), e.make<IsFiniteOp>(x.im)));
