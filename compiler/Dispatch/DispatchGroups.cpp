@@ -332,7 +332,9 @@ unsigned DispatchGrouping::countBindings(const DispatchGroup &group,
 std::optional<SmallVector<int>> DispatchGrouping::matchRows(DispatchGroup &group, Operation *op) {
   auto consumer = cast<linalg::LinalgOp>(op);
   // What a body reads at computed places must be complete before the kernel starts.
-  for (Value value : llvm::drop_begin(getUsedValues(op), op->getNumOperands()))
+  // A name of its own: the range of a temporary would outlive it.
+  SmallVector<Value> used = getUsedValues(op);
+  for (Value value : ArrayRef(used).drop_front(op->getNumOperands()))
     if (Operation *definition = value.getDefiningOp();
         definition && groupOf.lookup(definition) == &group)
       return std::nullopt;

@@ -150,6 +150,11 @@ xcr_buffer_t *xcpy::importMemory(xcr_device_t *device, PyObject *object, xcr_dty
     }
     return nullptr;
   }
+  if (!dtype && held->view.format && held->view.format[0] == 'Z') { // complex numbers
+    PyBuffer_Release(&held->view);
+    free(held);
+    return importUnusual(device, object, isWritten);
+  }
   const Py_buffer &memory = held->view;
   xcr_buffer_options_t options = XCR_BUFFER_OPTIONS_INIT;
   int64_t shape[XCR_MAX_RANK], strides[XCR_MAX_RANK];

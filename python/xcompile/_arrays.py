@@ -47,9 +47,16 @@ def to_numpy(array):
     return host
 
 
+def split_complex(array):
+    """A complex NumPy array as a real one, whose last dim holds the real and the imaginary part."""
+    return array[..., None].view(array.real.dtype)
+
+
 def unusual_array(array):
     """(array with the same memory and a type that the buffer protocol knows, our name of the type)."""
     name = getattr(getattr(array, "dtype", None), "name", None)
+    if name in ("complex64", "complex128"):
+        return split_complex(array), "f32" if name == "complex64" else "f64"
     known = _short_floats().get(name)
     if not known:
         raise TypeError(f"no element type for arrays of {name or type(array).__name__}")
@@ -71,6 +78,8 @@ def write(array, values):
     elif not isinstance(values, numpy.ndarray) and hasattr(values, "__dlpack__") and getattr(values, "is_cpu", True):
         values = numpy.from_dlpack(values.detach() if hasattr(values, "detach") else values)
     host = numpy.ascontiguousarray(values).reshape(numpy.shape(values))
+    if host.dtype.kind == "c":
+        host = split_complex(host)
     dtype = _name_of(host)
     if dtype != array.dtype or host.shape != array.shape:
         raise _errors.ArgumentError(f"expected {array.dtype} of shape {array.shape}, got {dtype} of shape {host.shape}")
@@ -92,6 +101,8 @@ def _name_of(host):
 def copy_to(instance, values):
     """A new Array with the values of a NumPy array."""
     host = _numpy().asarray(values)
+    if host.dtype.kind == "c":
+        host = split_complex(_numpy().ascontiguousarray(host))
     array = instance.array(_name_of(host), host.shape)
     write(array, host)
     return array

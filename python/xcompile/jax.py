@@ -6,7 +6,8 @@
 
 The function is lowered by jax.jit(...).lower(...) to StableHLO, which xcompile reads. Leaves of the arguments, in the order
 of jax.tree_util.tree_leaves, are the module's inputs, those of the result its outputs. Needs the package jax here, and not
-where the module runs.
+where the module runs. A complex array is one of floats with a last dim of 2: NumPy's are taken as such, and a result `y` is
+`y.view("complex64")[..., 0]`.
 
     xcompile.jax.export(train_step, (state, x), variables=[0], output="step.vmfb")
 
@@ -25,6 +26,7 @@ from ._lowered import Lowered
 __all__ = ["Lowered", "export", "lower", "lower_with_state"]
 
 _TYPES = {"i1": "bool", "bool": "bool", "f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64"}
+_TYPES.update(c64="complex64", c128="complex128")
 _TYPES.update({f"{letter}{bits}": f"{word}{bits}" for letter, word in (("i", "int"), ("s", "int"), ("u", "uint"))
                for bits in (8, 16, 32, 64)})
 
@@ -75,6 +77,8 @@ def lower_with_state(function, args, *, parameters=(), variables=(), scope="mode
     for number, (name, argument) in enumerate(zip(names, args)):
         kind = kinds.get(number, "input")
         for path, leaf in jax.tree_util.tree_flatten_with_path(argument)[0]:
+            if kind != "input" and jax.numpy.issubdtype(leaf.dtype, jax.numpy.complexfloating):
+                raise Error(f"expected parameters and variables of real numbers, got {leaf.dtype} in argument {number}; complex ones can be inputs")
             parts = ([name] if kind == "input" or len(kinds) > 1 else []) + ([_path(jax, path)] if path else [])
             key = ".".join(parts) or name
             roles.append(_text.Role(kind, key))

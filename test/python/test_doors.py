@@ -75,6 +75,20 @@ class DoorTest(unittest.TestCase):
         with self.assertRaisesRegex(xcompile.Error, r"such as f32\[8,4\], got 'f33\[2\]'"):
             xcompile.jax.parse_shape("f33[2]")
 
+    @needs("jax")
+    def test_complex_numbers(self):
+        import jax.numpy as jnp
+        path = self.folder / "complex.vmfb"
+        z = (np.arange(6) + 1j * np.arange(6)[::-1]).astype(np.complex64)
+        xcompile.jax.export(lambda x: jnp.fft.fft(x) * 2, (z,), output=path)
+        module = xcompile.load(path, "cpu")
+        y = module.main(z)
+        np.testing.assert_allclose(y.view("complex64")[..., 0], 2 * np.fft.fft(z), rtol=1e-5, atol=1e-4)
+        np.testing.assert_array_equal(y, module.main(np.stack([z.real, z.imag], -1)))
+        with self.assertRaisesRegex(xcompile.Error, "expected parameters and variables of real numbers, got complex64 in argument 0"):
+            xcompile.jax.export(lambda p, x: x * p, (z, z), output=path, parameters=[0])
+        self.assertEqual(str(xcompile.jax.parse_shape("c64[2]").dtype), "complex64")
+
     @needs("onnx")
     def test_onnx(self):
         from onnx import TensorProto, helper

@@ -37,7 +37,11 @@ try:
 except ImportError:
     sys.exit("run.py: JAX is not here; scripts/setup.sh --frontends makes an environment that has it, build/frontends")
 
+import complex_functions  # noqa: E402, F401
 import functions  # noqa: E402
+import more_functions  # noqa: E402, F401
+import more_programs  # noqa: E402, F401
+import texts  # noqa: E402
 
 NAMES = {np.dtype(bool): "i1", np.dtype(np.float16): "f16", np.dtype(jnp.bfloat16): "bf16"}
 
@@ -51,16 +55,26 @@ def is_float(value):
     return jnp.issubdtype(value.dtype, jnp.floating)
 
 
+def is_inexact(value):
+    return jnp.issubdtype(value.dtype, jnp.inexact)
+
+
+def as_port(value):
+    """The array that a module takes or gives for one of JAX: complex numbers have their parts in a last dim."""
+    value = np.asarray(value)
+    return np.stack([value.real, value.imag], axis=-1) if np.iscomplexobj(value) else value
+
+
 def gradient_of(function, arguments):
-    """The gradient of the sum of squares of the function's float results to its float arguments."""
-    floats = [i for i, argument in enumerate(arguments) if is_float(argument)]
+    """The gradient of the sum of squares of the function's inexact results to its inexact arguments."""
+    floats = [i for i, argument in enumerate(arguments) if is_inexact(argument)]
 
     def loss(values, *rest):
         everything = list(rest)
         for place, value in zip(floats, values):
             everything.insert(place, value)
         results = jax.tree.leaves(function(*everything))
-        return sum(jnp.sum(jnp.square(result)) for result in results if is_float(result))
+        return sum(jnp.sum(jnp.real(result * jnp.conj(result))) for result in results if is_inexact(result))
 
     others = [argument for i, argument in enumerate(arguments) if i not in floats]
     return jax.grad(loss), ([arguments[i] for i in floats], *others)
@@ -72,10 +86,19 @@ class Case:
 
     def lower(self):
         lowered = jax.jit(self.function, keep_unused=True).lower(*self.arguments)
-        return lowered.as_text(), [np.asarray(v) for v in jax.tree.leaves(lowered.compile()(*self.arguments))]
+        return lowered.as_text(), [as_port(v) for v in jax.tree.leaves(lowered.compile()(*self.arguments))]
 
     def inputs(self):
-        return [np.asarray(value) for value in jax.tree.leaves(self.arguments)]
+        return [as_port(value) for value in jax.tree.leaves(self.arguments)]
+
+
+class TextCase(Case):
+    def __init__(self, name, text, arguments, results):
+        super().__init__(name, None, arguments, "sum")
+        self.text, self.results = text, results
+
+    def lower(self):
+        return self.text, self.results
 
 
 def collect(pattern, share):
@@ -83,6 +106,7 @@ def collect(pattern, share):
     for name, function, arguments in functions.GRADIENTS:
         cases.append(Case(f"{name}.grad", *gradient_of(function, arguments), "gradient"))
     cases += [Case(*entry, "model") for entry in functions.PROGRAMS]
+    cases += [TextCase(*entry) for entry in texts.TEXTS]
     return [case for case in cases if re.search(pattern, case.name)
             and int(hashlib.sha256(case.name.encode()).hexdigest(), 16) % share == 0]
 

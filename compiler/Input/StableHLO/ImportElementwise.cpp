@@ -122,28 +122,52 @@ static Result convertBitCount(Value operand, ExpressionBuilder &e, bool isLeadin
   return as(countOnes(e, bits), type);
 }
 
+/// The bits of `operand` with fewer bits of mantissa and exponent: the nearest number, ties to
+/// even; what is too large is infinite, what is too small is zero.
+static Value reduceBits(ExpressionBuilder &e, Value operand, unsigned exponent, unsigned mantissa) {
+  auto floats = cast<FloatType>(elementOf(operand));
+  unsigned width = floats.getWidth(), digits = floats.getFPMantissaWidth() - 1,
+           exponents = width - 1 - digits;
+  auto type = typeOf(operand).clone(getUnsigned(e, width));
+  auto number = [&](uint64_t value) {
+    return e.integer(static_cast<int64_t>(value), type.getElementType());
+  };
+  Value bits = e.make<BitcastOp>(type, operand);
+  if (mantissa < digits) {
+    unsigned lost = digits - mantissa;
+    Value isOdd = e.make<AndOp>(e.make<ShiftRightLogicalOp>(bits, number(lost)), number(1));
+    // Half of what is lost, less 1: ties go up where the last bit that stays is 1.
+    Value rounded = e.add(bits, e.add(isOdd, number((uint64_t(1) << (lost - 1)) - 1)));
+    bits = e.make<AndOp>(rounded, e.make<BitwiseNotOp>(number((uint64_t(1) << lost) - 1)));
+  }
+  if (exponent < exponents) {
+    uint64_t bias = (uint64_t(1) << (exponents - 1)) - 1,
+             reduced = (uint64_t(1) << (exponent - 1)) - 1;
+    Value all = number(((uint64_t(1) << exponents) - 1) << digits);
+    Value size = e.make<AndOp>(bits, all);
+    Value sign = e.make<AndOp>(bits, e.make<ShiftLeftOp>(number(1), number(width - 1)));
+    Value isLarge = e.compare(CompareDirection::Gt, size, number((bias + reduced) << digits));
+    Value isSmall = e.compare(CompareDirection::Le, size, number((bias - reduced) << digits));
+    bits = e.select(isLarge, e.make<OrOp>(sign, all), bits);
+    bits = e.select(isSmall, sign, bits);
+  }
+  // Without a mantissa there is nothing but infinity.
+  Value other = mantissa > 0 ? operand : e.scalar(std::numeric_limits<double>::infinity(), operand);
+  return e.select(e.make<IsNanOp>(operand), other, e.make<BitcastOp>(typeOf(operand), bits));
+}
+
 static Result convertReducePrecision(shlo::ReducePrecisionOp op, ExpressionBuilder &e) {
   Value operand = op.getOperand();
   if (!isFloat(operand))
     return Result::refuse("it works on what are no floats");
   uint32_t exponent = op.getExponentBits(), mantissa = op.getMantissaBits();
-  auto is = [&](uint32_t e, uint32_t m) { return exponent == e && mantissa == m; };
-  Type type = elementOf(operand), narrow;
-  if (is(5, 10))
-    narrow = e.getBuilder().getF16Type();
-  else if (is(8, 7))
-    narrow = e.getBuilder().getBF16Type();
-  else if (is(8, 23))
-    narrow = e.getBuilder().getF32Type();
-  else if (is(11, 52))
-    narrow = e.getBuilder().getF64Type();
-  else
-    return Result::refuse("its format is none of e5m10, e8m7, e8m23 and e11m52");
-  if (narrow.getIntOrFloatBitWidth() >= type.getIntOrFloatBitWidth() && narrow != type)
-    return narrow.getIntOrFloatBitWidth() > type.getIntOrFloatBitWidth()
-               ? Result(operand)
-               : Result::refuse("its format is not part of the element type");
-  return e.convert(e.convert(operand, narrow), type);
+  if (exponent < 1)
+    return Result::refuse("its format has no bits of exponent");
+  auto type = cast<FloatType>(elementOf(operand));
+  // A conversion, which later passes know.
+  if (type.isF32() && exponent == 8 && mantissa == 7)
+    return e.convert(e.convert(operand, e.getBuilder().getBF16Type()), type);
+  return reduceBits(e, operand, exponent, mantissa);
 }
 
 /// Between element types of different widths: what is wide is split into a last dim, the lowest
@@ -210,6 +234,7 @@ static Result convertUnary(Operation *op, ExpressionBuilder &e, bool &isKnown) {
       .Case<shlo::ExpOp>([&](auto) { return onFloats<ExpOp>(op, e); })
       .Case<shlo::Expm1Op>([&](auto) { return onFloats<Expm1Op>(op, e); })
       .Case<shlo::FloorOp>([&](auto) { return onFloats<FloorOp>(op, e); })
+      .Case<shlo::ImagOp>([&](auto o) { return Result(zeros(e, typeOf(o.getOperand()))); })
       .Case<shlo::IsFiniteOp>([&](auto) { return onFloats<IsFiniteOp>(op, e); })
       .Case<shlo::LogOp>([&](auto) { return onFloats<LogOp>(op, e); })
       .Case<shlo::Log1pOp>([&](auto) { return onFloats<Log1pOp>(op, e); })

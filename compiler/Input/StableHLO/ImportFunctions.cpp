@@ -106,7 +106,7 @@ static Value makeLgamma(ExpressionBuilder &e, Value x) {
   return e.select(e.compare(CompareDirection::Eq, size, infinity), infinity, result);
 }
 
-static Value makeDigamma(ExpressionBuilder &e, Value x) {
+Value makeDigamma(ExpressionBuilder &e, Value x) {
   Value one = e.scalar(1, x), half = e.scalar(0.5, x), zero = e.scalar(0, x);
   Value isReflected = e.compare(CompareDirection::Lt, x, half);
   Value z = e.select(isReflected, e.make<NegOp>(x), e.sub(x, one));

@@ -246,16 +246,19 @@ static std::optional<ScatterKind> matchUpdate(Region &body) {
   llvm_unreachable("all kinds are named above");
 }
 
-/// Updates by a body of its own: one after another, as index vectors may repeat.
-static std::optional<Value> scatterWithBody(shlo::ScatterOp op, ExpressionBuilder &e,
-                                            const Vectors &vectors, Value slices) {
+/// Updates by a body of its own: one after another, as index vectors may repeat. `slices` has the
+/// updates of each operand.
+static std::optional<SmallVector<Value>> scatterWithBody(shlo::ScatterOp op, ExpressionBuilder &e,
+                                                         const Vectors &vectors,
+                                                         SmallVector<Value> slices) {
   auto type = typeOf(vectors.indices);
-  ArrayRef<int64_t> shape = typeOf(slices).getShape().drop_front(type.getRank() - 1);
+  ArrayRef<int64_t> shape = typeOf(slices.front()).getShape().drop_front(type.getRank() - 1);
   int64_t count = llvm::product_of(type.getShape().drop_back());
   SmallVector<int64_t> sliceShape(shape);
   sliceShape.insert(sliceShape.begin(), count);
   Value indices = reshapeTo(e, vectors.indices, {count, type.getShape().back()});
-  slices = reshapeTo(e, slices, sliceShape);
+  for (Value &each : slices)
+    each = reshapeTo(e, each, sliceShape);
   auto takeOne = [&](Value value, Value at) {
     SmallVector<int64_t> box(typeOf(value).getShape());
     box.front() = 1;
@@ -264,36 +267,41 @@ static std::optional<Value> scatterWithBody(shlo::ScatterOp op, ExpressionBuilde
     return e.make<DynamicSliceOp>(typeOf(value).clone(box), value, starts, ValueRange());
   };
   bool isKnown = true;
-  SmallVector<Value> results =
-      repeat(e, count, {op.getInputs()[0]}, [&](Value step, ValueRange carried) {
-        Value index = takeOne(indices, step), update = takeOne(slices, step);
-        Value old = e.make<GatherOp>(carried[0], index, vectors.axes);
-        std::optional<SmallVector<Value>> next =
-            applyBody(e, op.getUpdateComputation(), {old, update});
-        isKnown = next && next->size() == 1;
-        if (isKnown) // a constant is one number
-          update = typeOf(next->front()).getRank() == 0
-                       ? broadcastTo(e, next->front(), {}, typeOf(old).getShape())
-                       : next->front();
-        return SmallVector<Value>{e.make<ScatterOp>(ScatterKind::Set, carried[0], index, update,
-                                                    vectors.axes, /*unique=*/true)};
-      });
-  return isKnown ? std::optional(results.front()) : std::nullopt;
+  SmallVector<Value> operands(op.getInputs().take_front(slices.size()));
+  SmallVector<Value> results = repeat(e, count, operands, [&](Value step, ValueRange carried) {
+    Value index = takeOne(indices, step);
+    SmallVector<Value> arguments;
+    for (Value each : carried)
+      arguments.push_back(e.make<GatherOp>(each, index, vectors.axes));
+    for (Value each : slices)
+      arguments.push_back(takeOne(each, step));
+    std::optional<SmallVector<Value>> next = applyBody(e, op.getUpdateComputation(), arguments);
+    isKnown = next && next->size() == carried.size();
+    SmallVector<Value> updated(carried);
+    for (size_t i = 0; isKnown && i < updated.size(); ++i) {
+      Value update = (*next)[i];
+      if (typeOf(update).getRank() == 0) // a constant is one number
+        update = broadcastTo(e, update, {}, typeOf(arguments[i]).getShape());
+      updated[i] = e.make<ScatterOp>(ScatterKind::Set, updated[i], index, update, vectors.axes,
+                                     /*unique=*/true);
+    }
+    return updated;
+  });
+  return isKnown ? std::optional(results) : std::nullopt;
 }
 
-static Result convertScatter(shlo::ScatterOp op, ExpressionBuilder &e) {
-  if (op.getInputs().size() != 3)
-    return Result::refuse("it has several operands");
-  Value operand = op.getInputs()[0], updates = op.getInputs()[2];
-  std::optional<ScatterKind> kind = matchUpdate(op.getUpdateComputation());
-  bool isLogical =
-      kind && matchKind(op.getUpdateComputation()) &&
-      llvm::is_contained({ReduceKind::And, ReduceKind::Or}, *matchKind(op.getUpdateComputation()));
-  if (isLogical && !isTruth(operand))
-    return Result::refuse("its body is a logical operation on numbers");
+/// What a scatter does to its operands: the index vectors, and the updates in the order of ours.
+struct Scattering {
+  Vectors vectors;
+  SmallVector<Value> slices;
+};
+
+static Scattering makeScattering(shlo::ScatterOp op, ExpressionBuilder &e) {
+  size_t count = op.getInputs().size() / 2;
+  ValueRange updates = op.getInputs().take_back(count);
   shlo::RecordAttr dims = op.getScatterDimensionNumbers();
   Indexing indexing;
-  indexing.operand = typeOf(operand);
+  indexing.operand = typeOf(op.getInputs().front());
   indexing.window = llvm::to_vector(dims.getList("update_window_dims"));
   indexing.batching = llvm::to_vector(dims.getList("input_batching_dims"));
   indexing.along = llvm::to_vector(dims.getList("scatter_indices_batching_dims"));
@@ -303,28 +311,49 @@ static Result convertScatter(shlo::ScatterOp op, ExpressionBuilder &e) {
   const int64_t *next = indexing.window.begin();
   for (int64_t dim = 0; dim < indexing.operand.getRank(); ++dim)
     indexing.sizes.push_back(
-        llvm::is_contained(indexing.gone, dim) ? 1 : typeOf(updates).getDimSize(*next++));
+        llvm::is_contained(indexing.gone, dim) ? 1 : typeOf(updates.front()).getDimSize(*next++));
   indexing.isChecked = true;
-  if (typeOf(updates).getNumElements() == 0)
-    return operand;
   indexing.indices =
-      moveComponentsLast(e, op.getInputs()[1], dims.getNumber("index_vector_dim", 0), indexing);
-  Vectors vectors = makeVectors(e, indexing, /*clamp=*/false);
+      moveComponentsLast(e, op.getInputs()[count], dims.getNumber("index_vector_dim", 0), indexing);
+  Scattering result{makeVectors(e, indexing, /*clamp=*/false), {}};
+  const Vectors &vectors = result.vectors;
   // From StableHLO's order back to ours.
   SmallVector<int64_t> order = vectors.order;
   SmallVector<int64_t> kept = dropOnes(vectors.shape, order), inverse(order.size());
   for (auto [from, to] : llvm::enumerate(order))
     inverse[to] = from;
-  Value slices = reshapeTo(e, updates, vectors.orderedShape);
-  slices = reshapeTo(e, transpose(e, slices, inverse), vectors.shape);
+  for (Value update : updates) {
+    Value inOrder = transpose(e, reshapeTo(e, update, vectors.orderedShape), inverse);
+    result.slices.push_back(reshapeTo(e, inOrder, vectors.shape));
+  }
+  return result;
+}
+
+static Result convertScatter(shlo::ScatterOp op, ExpressionBuilder &e) {
+  size_t count = op.getInputs().size() / 2;
+  Value operand = op.getInputs()[0];
+  std::optional<ScatterKind> kind = matchUpdate(op.getUpdateComputation());
+  bool isLogical =
+      kind && matchKind(op.getUpdateComputation()) &&
+      llvm::is_contained({ReduceKind::And, ReduceKind::Or}, *matchKind(op.getUpdateComputation()));
+  if (isLogical && !isTruth(operand))
+    return Result::refuse("its body is a logical operation on numbers");
+  for (Value update : op.getInputs().take_back(count))
+    if (typeOf(update).getShape() != typeOf(op.getInputs().back()).getShape())
+      return Result::refuse("its updates differ in shape");
+  if (typeOf(op.getInputs().back()).getNumElements() == 0)
+    return Result(llvm::to_vector(op.getInputs().take_front(count)));
+  Scattering scattering = makeScattering(op, e);
+  const Vectors &vectors = scattering.vectors;
   if (!vectors.indices)
     return Result::refuse("it has no index");
-  if (!kind && isTruth(operand))
+  if (!kind && llvm::any_of(op.getInputs().take_front(count), isTruth))
     return Result::refuse("its body is none of set, and, or");
   if (!kind) {
-    std::optional<Value> value = scatterWithBody(op, e, vectors, slices);
-    return value ? Result(*value) : Result::refuse("its body is not elementwise");
+    auto values = scatterWithBody(op, e, vectors, scattering.slices);
+    return values ? Result(*values) : Result::refuse("its body is not elementwise");
   }
+  Value slices = scattering.slices.front();
   Type element = elementOf(operand);
   if (isTruth(operand)) {
     operand = e.convert(operand, getUnsigned(e, 8));

@@ -10,8 +10,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Input/StableHLO/ImportLinearAlgebra.h"
+
 #include "compiler/Input/StableHLO/ImportStableHLO.h"
-#include "compiler/Input/StableHLO/LinearAlgebra.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -96,21 +97,28 @@ static Result convertCholesky(shlo::CholeskyOp op, ExpressionBuilder &e) {
   return finish(op, e, makeCholesky(e, op.getA(), op.getLower()).factor);
 }
 
-static Result convertTriangularSolve(shlo::TriangularSolveOp op, ExpressionBuilder &e) {
+std::optional<TriangleForm> readTriangle(shlo::TriangularSolveOp op) {
   auto flag = [](std::optional<Attribute> attribute) {
     return dyn_cast_or_null<BoolAttr>(attribute.value_or(Attribute()));
   };
   auto isLeft = flag(op.getLeftSide()), isLower = flag(op.getLower()),
        isUnit = flag(op.getUnitDiagonal());
   auto word = dyn_cast_or_null<shlo::WordAttr>(op.getTransposeA().value_or(Attribute()));
-  if (!isLeft || !isLower || !isUnit || !word)
-    return Result::refuse("it does not say which side, triangle, diagonal and transpose it is of");
-  if (!llvm::is_contained({"NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"}, word.getValue()))
-    return Result::refuse("its transpose is '" + word.getValue() + "'");
+  if (!isLeft || !isLower || !isUnit || !word ||
+      !llvm::is_contained({"NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"}, word.getValue()))
+    return std::nullopt;
+  return TriangleForm{
+      {isLower.getValue(), isUnit.getValue(), word.getValue() != "NO_TRANSPOSE", isLeft.getValue()},
+      word.getValue() == "ADJOINT"};
+}
+
+static constexpr llvm::StringLiteral kUnknownTriangle =
+    "it does not say which side, triangle, diagonal and transpose it is of";
+
+static Result convertTriangularSolve(shlo::TriangularSolveOp op, ExpressionBuilder &e) {
+  std::optional<TriangleForm> form = readTriangle(op);
   // Of real numbers an adjoint is a transpose.
-  return makeSolution(op, e,
-                      {isLower.getValue(), isUnit.getValue(), word.getValue() != "NO_TRANSPOSE",
-                       isLeft.getValue()});
+  return form ? makeSolution(op, e, form->how) : Result::refuse(kUnknownTriangle);
 }
 
 //===----------------------------------------------------------------------===//
@@ -131,8 +139,7 @@ static std::optional<bool> isOption(shlo::CustomCallOp op, StringRef name, char 
   return number.getValue() == yes;
 }
 
-/// LAPACK has a character, cuSOLVER a flag.
-static std::optional<bool> isLower(shlo::CustomCallOp op) {
+std::optional<bool> isLower(shlo::CustomCallOp op) {
   if (auto flag = dyn_cast_or_null<BoolAttr>(getOption(op, "lower")))
     return flag.getValue();
   return isOption(op, "uplo", 'L', 'U');
@@ -154,13 +161,21 @@ static Result convertPotrf(shlo::CustomCallOp op, ExpressionBuilder &e) {
   return finish(op, e, {result.factor, result.info});
 }
 
-static Result convertTrsm(shlo::CustomCallOp op, ExpressionBuilder &e) {
+std::optional<TriangleForm> readTriangle(shlo::CustomCallOp op) {
   std::optional<bool> lower = isLower(op), isUnit = isOption(op, "diag", 'U', 'N'),
                       isLeft = isOption(op, "side", 'L', 'R'),
-                      isPlain = isOption(op, "trans_x", 'N', 'T');
-  if (!lower || !isUnit || !isLeft || !isPlain)
-    return Result::refuse("it does not say which side, triangle, diagonal and transpose it is of");
-  return makeSolution(op, e, {*lower, *isUnit, !*isPlain, *isLeft});
+                      isAdjoint = isOption(op, "trans_x", 'C', 'N'),
+                      isTransposed = isOption(op, "trans_x", 'T', 'N');
+  if (!lower || !isUnit || !isLeft || (!isAdjoint && !isTransposed))
+    return std::nullopt;
+  bool isConjugate = isAdjoint.value_or(false);
+  return TriangleForm{{*lower, *isUnit, isConjugate || isTransposed.value_or(false), *isLeft},
+                      isConjugate};
+}
+
+static Result convertTrsm(shlo::CustomCallOp op, ExpressionBuilder &e) {
+  std::optional<TriangleForm> form = readTriangle(op);
+  return form ? makeSolution(op, e, form->how) : Result::refuse(kUnknownTriangle);
 }
 
 static Result convertGetrf(shlo::CustomCallOp op, ExpressionBuilder &e) {
@@ -200,6 +215,80 @@ static Result convertOrgqr(shlo::CustomCallOp op, ExpressionBuilder &e) {
                                     e.widen(flattenBatch(e, op.getInputs()[1], 1))));
 }
 
+/// Results are vectors, values, and an error number, which is 0.
+static Result convertSyevd(shlo::CustomCallOp op, ExpressionBuilder &e) {
+  std::optional<bool> lower = isLower(op);
+  if (!lower || !isOfMatrix(op, 3) || !isSquare(op.getInputs()[0]))
+    return Result::refuse("it is not of square matrices, and of their lower or upper triangle");
+  if (isEmpty(op.getInputs()[0]))
+    return zerosFor(op, e);
+  Eigen result = factorSymmetric(e, e.widen(flattenBatch(e, op.getInputs()[0], 2)), *lower);
+  Value info = zeros(e, cast<RankedTensorType>(op.getResultTypes()[2]));
+  return finish(op, e, {result.vectors, result.values, info});
+}
+
+/// Results are what is left of the operand, values, vectors, and an error number, which is 0.
+static Result convertGesdd(shlo::CustomCallOp op, ExpressionBuilder &e) {
+  auto mode = dyn_cast_or_null<IntegerAttr>(getOption(op, "mode"));
+  if (!mode || !isOfMatrix(op, 5))
+    return Result::refuse("it is not of matrices of floats, and does not say which vectors");
+  if (isEmpty(op.getInputs()[0]))
+    return Result::refuse("it is of matrices without elements");
+  Value operand = op.getInputs()[0];
+  bool isFull = mode.getValue() == 'A', hasVectors = isFull || mode.getValue() == 'S';
+  Singular result = factorSingular(e, e.widen(flattenBatch(e, operand, 2)), isFull);
+  auto nothing = [&](unsigned index) {
+    return zeros(e, cast<RankedTensorType>(op.getResultTypes()[index]));
+  };
+  return finish(op, e,
+                {operand, result.values, hasVectors ? result.left : nothing(2),
+                 hasVectors ? result.right : nothing(3), nothing(4)});
+}
+
+static Result convertGehrd(shlo::CustomCallOp op, ExpressionBuilder &e) {
+  auto low = dyn_cast_or_null<IntegerAttr>(getOption(op, "low")),
+       high = dyn_cast_or_null<IntegerAttr>(getOption(op, "high"));
+  bool isFit = isOfMatrix(op, 3) && isSquare(op.getInputs()[0]);
+  int64_t size = isFit ? typeOf(op.getInputs()[0]).getShape().back() : 0;
+  if (size < 2 || !low || !high || low.getInt() != 1 || high.getInt() != size)
+    return Result::refuse("it is not of all rows of square matrices with two rows or more");
+  if (isEmpty(op.getInputs()[0]))
+    return zerosFor(op, e);
+  Hessenberg result = factorHessenberg(e, e.widen(flattenBatch(e, op.getInputs()[0], 2)));
+  Value info = zeros(e, cast<RankedTensorType>(op.getResultTypes()[2]));
+  return finish(op, e, {result.factors, result.taus, info});
+}
+
+/// Operands are three diagonals, of which two have an element less or one that is not read, and
+/// right sides. Results are what is left of them, the solution, and an error number, which is 0.
+static Result convertGtsv(shlo::CustomCallOp op, ExpressionBuilder &e) {
+  bool isFit = op.getInputs().size() == 4 && isMatrix(op.getInputs()[3]) &&
+               llvm::all_of(op.getInputs(), isFloat) &&
+               (op.getNumResults() == 5 || op.getNumResults() == 1);
+  if (!isFit)
+    return Result::refuse("it is not of three diagonals and right sides of floats");
+  Value right = e.widen(flattenBatch(e, op.getInputs()[3], 2));
+  int64_t batch = typeOf(right).getDimSize(0), n = typeOf(right).getDimSize(1);
+  SmallVector<Value> diagonals;
+  for (auto [place, diagonal] : llvm::enumerate(op.getInputs().take_front(3))) {
+    auto type = typeOf(diagonal);
+    int64_t lacks = type.getRank() == 0 ? n : n - type.getShape().back();
+    if (n < 1 || lacks < 0 || lacks > (place != 1) || type.getNumElements() != batch * (n - lacks))
+      return Result::refuse("its diagonals do not fit its right sides");
+    Value flat = e.widen(reshapeTo(e, diagonal, {batch, n - lacks}));
+    diagonals.push_back(padAndCut(e, flat, e.scalar(0, flat), {0, place == 0 ? lacks : 0},
+                                  {0, place == 0 ? 0 : lacks}, {0, 0}));
+  }
+  if (isEmpty(right))
+    return zerosFor(op, e);
+  Value solution = solveTridiagonal(e, {diagonals[0], diagonals[1], diagonals[2]}, right);
+  if (op.getNumResults() == 1)
+    return finish(op, e, {solution});
+  return finish(op, e,
+                {op.getInputs()[0], op.getInputs()[1], op.getInputs()[2], solution,
+                 zeros(e, cast<RankedTensorType>(op.getResultTypes()[4]))});
+}
+
 /// What JAX calls for GPUs; for CPUs it prints a loop.
 static Result convertPivots(shlo::CustomCallOp op, ExpressionBuilder &e) {
   bool isFit = op.getInputs().size() == 1 && op.getNumResults() == 1 &&
@@ -221,8 +310,16 @@ static Converter findConverter(StringRef target) {
   bool isOfGpu = !isOfCpu && target.consume_front("cusolver_");
   if (target == "cu_lu_pivots_to_permutation")
     return convertPivots;
-  if (isOfCpu && target == "trsm_ffi")
-    return convertTrsm;
+  if (target == "cusparse_gtsv2_ffi")
+    return convertGtsv;
+  if (isOfCpu)
+    if (Converter convert = llvm::StringSwitch<Converter>(target)
+                                .Case("trsm_ffi", convertTrsm)
+                                .Case("gesdd_ffi", convertGesdd)
+                                .Case("gehrd_ffi", convertGehrd)
+                                .Case("gtsv_ffi", convertGtsv)
+                                .Default(nullptr))
+      return convert;
   if (!isOfCpu && !isOfGpu)
     return nullptr;
   return llvm::StringSwitch<Converter>(target)
@@ -230,6 +327,7 @@ static Converter findConverter(StringRef target) {
       .Case("getrf_ffi", convertGetrf)
       .Case("geqrf_ffi", convertGeqrf)
       .Case("orgqr_ffi", convertOrgqr)
+      .Case("syevd_ffi", convertSyevd)
       .Default(nullptr);
 }
 

@@ -66,7 +66,7 @@ static Result makeDot(Operation *op, ExpressionBuilder &e, Value lhs, Value rhs,
     return Result::refuse("it sums up truth values");
   Type element = unifyElements(e, lhs, rhs, type.getElementType());
   Value product = e.make<DotGeneralOp>(type.clone(element), lhs, rhs, lists[0], lists[1], lists[2],
-                                       lists[3], allowTf32);
+                                       lists[3], allowTf32 && element.isF32());
   return e.convert(product, type.getElementType());
 }
 
@@ -134,6 +134,36 @@ static Result convertConvolution(shlo::ConvolutionOp op, ExpressionBuilder &e) {
   return e.convert(result, type.getElementType());
 }
 
+/// Rows of the left operand in groups, each times a matrix of its own: the form that JAX writes for
+/// a mixture of experts.
+static Result convertRaggedDot(chlo::RaggedDotOp op, ExpressionBuilder &e) {
+  auto dims =
+      dyn_cast_or_null<shlo::RecordAttr>(op.getRaggedDotDimensionNumbers().value_or(Attribute()));
+  auto is = [&](StringRef name, ArrayRef<int64_t> list) { return dims.getList(name) == list; };
+  bool isFit = dims && op.getInputs().size() == 3 && op.getNumResults() == 1 &&
+               typeOf(op.getInputs()[0]).getRank() == 2 &&
+               typeOf(op.getInputs()[1]).getRank() == 3 &&
+               typeOf(op.getInputs()[2]).getRank() == 1 && isFloat(op.getInputs()[0]) &&
+               is("lhs_batching_dimensions", {}) && is("rhs_batching_dimensions", {}) &&
+               is("lhs_contracting_dimensions", {1}) && is("lhs_ragged_dimensions", {0}) &&
+               is("rhs_group_dimensions", {0});
+  bool isTransposed = isFit && is("rhs_contracting_dimensions", {2});
+  if (!isFit || (!isTransposed && !is("rhs_contracting_dimensions", {1})))
+    return Result::refuse("it is not of rows in groups, each times a matrix of its own");
+  Value lhs = op.getInputs()[0], rhs = op.getInputs()[1], sizes = op.getInputs()[2];
+  auto type = cast<RankedTensorType>(op.getResultTypes()[0]);
+  Type element = unifyElements(e, lhs, rhs, type.getElementType());
+  auto number = dyn_cast<IntegerType>(elementOf(sizes));
+  if (!number || number.getWidth() == 1)
+    return Result::refuse("the sizes of its groups are no integers");
+  bool isWide = number.getWidth() == 64;
+  sizes = e.convert(sizes, e.getBuilder().getIntegerType(isWide ? 64 : 32));
+  UnitAttr yes = e.getBuilder().getUnitAttr();
+  Value product = e.make<GroupedMatMulOp>(type.clone(element), lhs, rhs, sizes,
+                                          isTransposed ? yes : UnitAttr(), UnitAttr());
+  return e.convert(product, type.getElementType());
+}
+
 Replacement convertProducts(Operation *op, ExpressionBuilder &e) {
   if (auto dot = dyn_cast<shlo::DotGeneralOp>(op))
     return convertDotGeneral(dot, e);
@@ -141,6 +171,8 @@ Replacement convertProducts(Operation *op, ExpressionBuilder &e) {
     return convertDot(dot, e);
   if (auto convolution = dyn_cast<shlo::ConvolutionOp>(op))
     return convertConvolution(convolution, e);
+  if (auto ragged = dyn_cast<chlo::RaggedDotOp>(op))
+    return convertRaggedDot(ragged, e);
   return std::nullopt;
 }
 

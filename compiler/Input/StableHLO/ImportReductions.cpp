@@ -302,14 +302,95 @@ static std::optional<ReduceKind> matchSelect(Region &body) {
   return std::nullopt;
 }
 
+/// For any bodies on elements: each element of all windows at once, one position of the window
+/// after the other.
+static Result foldSelectAndScatter(shlo::SelectAndScatterOp op, ExpressionBuilder &e,
+                                   ArrayRef<shlo::WindowDim> window) {
+  Value operand = op.getOperand(), source = op.getSource();
+  int64_t rank = window.size(), count = 1;
+  for (const shlo::WindowDim &dim : window)
+    count *= dim.size;
+  if (count > kMostPositions)
+    return Result::refuse("it has windows of more than " + Twine(kMostPositions) + " elements");
+  SmallVector<int64_t> low, high, none(rank, 0), strides;
+  for (const shlo::WindowDim &dim : window) {
+    low.push_back(dim.low);
+    high.push_back(dim.high);
+    strides.push_back(dim.stride);
+  }
+  Type number = e.getBuilder().getI32Type();
+  Value inside = broadcastTo(e, e.integer(1, number), {}, typeOf(operand).getShape());
+  Value padded = padAndCut(e, operand,
+                           e.make<ConstantOp>(cast<ElementsAttr>(e.getBuilder().getZeroAttr(
+                               RankedTensorType::get({}, elementOf(operand))))),
+                           low, high, none);
+  inside = padAndCut(e, inside, e.integer(0, number), low, high, none);
+  ArrayRef<int64_t> places = typeOf(source).getShape();
+  auto startsOf = [&](int64_t position) {
+    SmallVector<int64_t> starts(rank);
+    for (int64_t dim = rank - 1; dim >= 0; --dim) {
+      starts[dim] = position % window[dim].size;
+      position /= window[dim].size;
+    }
+    return starts;
+  };
+  auto look = [&](Value value, int64_t position) {
+    SmallVector<int64_t> starts = startsOf(position), limits;
+    for (int64_t dim = 0; dim < rank; ++dim)
+      limits.push_back(starts[dim] + spreadKnown(places[dim], strides[dim]));
+    return slice(e, value, starts, limits, strides);
+  };
+  // The element that each window selects, and its position; -1 before there is any.
+  Value best = look(padded, 0), at;
+  for (int64_t position = 0; position < count; ++position) {
+    Value value = look(padded, position);
+    Value isInside = e.compare(CompareDirection::Eq, look(inside, position), e.integer(1, number));
+    Value here = e.integer(position, number);
+    if (position == 0) {
+      at = e.select(isInside, here, e.integer(-1, number));
+      continue;
+    }
+    auto selected = applyBody(e, op.getSelect(), {best, value});
+    if (!selected)
+      return Result::refuse("its body is not elementwise");
+    // The old one stays where the body prefers it, and there is one.
+    Value isOld =
+        e.make<AndOp>(selected->front(), e.compare(CompareDirection::Ge, at, e.integer(0, number)));
+    Value isNew = e.make<AndOp>(isInside, e.make<LogicalNotOp>(isOld));
+    best = e.select(isNew, value, best);
+    at = e.select(isNew, here, at);
+  }
+  Value result = broadcastTo(e, op.getInitValue(), {}, typeOf(padded).getShape());
+  SmallVector<int64_t> interior = llvm::map_to_vector(strides, [](int64_t s) { return s - 1; });
+  for (int64_t position = 0; position < count; ++position) {
+    SmallVector<int64_t> before = startsOf(position), after;
+    for (int64_t dim = 0; dim < rank; ++dim)
+      after.push_back(typeOf(padded).getDimSize(dim) - before[dim] -
+                      spreadKnown(places[dim], strides[dim]));
+    Value isHere =
+        e.convert(e.compare(CompareDirection::Eq, at, e.integer(position, number)), number);
+    Value isTarget = padAndCut(e, isHere, e.integer(0, number), before, after, interior);
+    Value value = padAndCut(e, source, op.getInitValue(), before, after, interior);
+    auto combined = applyBody(e, op.getScatter(), {result, value});
+    if (!combined)
+      return Result::refuse("its body is not elementwise");
+    result = e.select(e.compare(CompareDirection::Eq, isTarget, e.integer(1, number)),
+                      combined->front(), result);
+  }
+  SmallVector<int64_t> starts = low, ones(rank, 1), limits;
+  for (auto [start, size] : llvm::zip_equal(starts, typeOf(operand).getShape()))
+    limits.push_back(start + size);
+  return Result(slice(e, result, starts, limits, ones));
+}
+
 static Result convertSelectAndScatter(shlo::SelectAndScatterOp op, ExpressionBuilder &e) {
-  std::optional<ReduceKind> kind = matchSelect(op.getSelect());
-  if (!kind || matchKind(op.getScatter()) != ReduceKind::Sum || !isFloat(op.getOperand()))
-    return Result::refuse("it does not add floats at the maximum or minimum of its windows");
   SmallVector<shlo::WindowDim> window = shlo::getWindow(op);
   for (const shlo::WindowDim &dim : window)
     if (dim.low < 0 || dim.high < 0)
       return Result::refuse("it has negative padding");
+  std::optional<ReduceKind> kind = matchSelect(op.getSelect());
+  if (!kind || matchKind(op.getScatter()) != ReduceKind::Sum || !isFloat(op.getOperand()))
+    return foldSelectAndScatter(op, e, window);
   auto list = [&](auto member) {
     return e.getBuilder().getDenseI64ArrayAttr(
         llvm::map_to_vector(window, [&](const shlo::WindowDim &dim) { return dim.*member; }));

@@ -14,6 +14,7 @@
 
 #include "compiler/Input/Passes.h"
 #include "compiler/Input/StableHLO/Sdy.h"
+#include "compiler/Input/StableHLO/SplitValues.h"
 #include "compiler/Input/SupportedTypes.h"
 #include "compiler/Input/Unsupported.h"
 
@@ -258,22 +259,19 @@ struct ImportStableHLO final : impl::ImportStableHLOBase<ImportStableHLO> {
   using ImportStableHLOBase::ImportStableHLOBase;
 
   void runOnOperation() override {
-    if (failed(inlineCalls()))
+    if (failed(inlineCalls()) || failed(foldSizes(getOperation())))
       return signalPassFailure();
-    SmallVector<Operation *> ops;
-    getOperation().walk<WalkOrder::PostOrder>([&](Operation *op) {
-      // A comparator is looked at by the sort, whose order it says.
-      if (isRead(op) && !isa<stablehlo::ReturnOp>(op) && !op->getParentOfType<stablehlo::SortOp>())
-        ops.push_back(op);
-    });
+    size_t count = collectOps().size();
+    canStub = splitValues(getOperation(), unsupported);
+    SmallVector<Operation *> ops = collectOps();
     for (Operation *op : ops)
       replace(op);
     if (!unsupported.empty()) {
-      unsupported.report(getOperation().getLoc(), ops.size(), stubUnsupported);
+      unsupported.report(getOperation().getLoc(), std::max(count, ops.size()), stubUnsupported);
       if (!stubUnsupported || !canStub)
         return signalPassFailure();
     }
-    if (ops.empty())
+    if (count == 0)
       return markAllAnalysesPreserved();
     for (auto func : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
       if (isComputation(func))
@@ -288,6 +286,16 @@ private:
   UnsupportedOps unsupported;
   /// Whether results of all refused ops have a type of ours.
   bool canStub = true;
+
+  SmallVector<Operation *> collectOps() {
+    SmallVector<Operation *> ops;
+    getOperation().walk<WalkOrder::PostOrder>([&](Operation *op) {
+      // A comparator is looked at by the sort, whose order it says.
+      if (isRead(op) && !isa<stablehlo::ReturnOp>(op) && !op->getParentOfType<stablehlo::SortOp>())
+        ops.push_back(op);
+    });
+    return ops;
+  }
 
   /// Open sizes are followed back to arguments, through calls: JAX hands them to functions as data.
   LogicalResult inlineCalls() {
@@ -340,9 +348,10 @@ private:
   }
 
   static Result convert(Operation *op, ExpressionBuilder &e) {
-    for (auto family : {convertElementwise, convertFunctions, convertMovement, convertSizes,
-                        convertIndexing, convertProducts, convertLinearAlgebra, convertReductions,
-                        convertOrder, convertControl, convertRandom}) {
+    for (auto family : {convertElementwise, convertAttention, convertFunctions, convertMovement,
+                        convertSizes, convertIndexing, convertProducts, convertLinearAlgebra,
+                        convertReductions, convertOrder, convertControl, convertRandom,
+                        convertSpecialFunctions, convertNormalization, convertCollectives}) {
       Replacement replacement = family(op, e);
       if (!replacement)
         continue;

@@ -11,6 +11,7 @@
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
 #include "compiler/Input/StableHLO/StableHLO.h"
 
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/TypeUtilities.h"
 
 #include <optional>
@@ -46,6 +47,7 @@ using Replacement = std::optional<Result>;
 // regions have been converted, but those of a sort's comparator.
 Replacement convertElementwise(mlir::Operation *op, array::ExpressionBuilder &e);
 Replacement convertFunctions(mlir::Operation *op, array::ExpressionBuilder &e);
+Replacement convertSpecialFunctions(mlir::Operation *op, array::ExpressionBuilder &e);
 Replacement convertMovement(mlir::Operation *op, array::ExpressionBuilder &e);
 Replacement convertSizes(mlir::Operation *op, array::ExpressionBuilder &e);
 Replacement convertIndexing(mlir::Operation *op, array::ExpressionBuilder &e);
@@ -55,6 +57,13 @@ Replacement convertReductions(mlir::Operation *op, array::ExpressionBuilder &e);
 Replacement convertOrder(mlir::Operation *op, array::ExpressionBuilder &e);
 Replacement convertControl(mlir::Operation *op, array::ExpressionBuilder &e);
 Replacement convertRandom(mlir::Operation *op, array::ExpressionBuilder &e);
+Replacement convertAttention(mlir::Operation *op, array::ExpressionBuilder &e);
+Replacement convertNormalization(mlir::Operation *op, array::ExpressionBuilder &e);
+Replacement convertCollectives(mlir::Operation *op, array::ExpressionBuilder &e);
+
+/// Gives ops whose sizes are constant operands their static form. Fails, with an error, where that
+/// is not valid.
+mlir::LogicalResult foldSizes(mlir::ModuleOp module);
 
 //===--- For the converters ---------------------------------------------===//
 
@@ -105,6 +114,9 @@ mlir::Value iota(array::ExpressionBuilder &e, llvm::ArrayRef<int64_t> shape, mli
 
 /// Floats as signed integers in IEEE's total order; other values as they are.
 mlir::Value toTotalOrder(array::ExpressionBuilder &e, mlir::Value value);
+
+/// The derivative of the logarithm of the gamma function, of 32-bit or 64-bit floats.
+mlir::Value makeDigamma(array::ExpressionBuilder &e, mlir::Value x);
 
 /// Unsigned integers of `width` bits.
 mlir::Type getUnsigned(array::ExpressionBuilder &e, unsigned width);

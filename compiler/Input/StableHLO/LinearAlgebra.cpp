@@ -7,7 +7,7 @@
 
 #include "compiler/Input/StableHLO/LinearAlgebra.h"
 
-#include "compiler/Input/StableHLO/ImportStableHLO.h"
+#include "compiler/Input/StableHLO/MatrixBuilder.h"
 #include "compiler/Input/StableHLO/Repeat.h"
 
 using namespace mlir;
@@ -16,80 +16,6 @@ using namespace xc::array;
 namespace xc::stablehlo_import {
 
 using Values = SmallVector<Value>;
-
-namespace {
-
-/// Parts of [batch, rows, columns] at positions that are data.
-class MatrixBuilder {
-public:
-  explicit MatrixBuilder(ExpressionBuilder &e) : e(e) {}
-
-  Value number(int64_t value) { return e.integer(value, e.getBuilder().getI32Type()); }
-
-  Value column(Value matrix, Value at) {
-    ArrayRef<int64_t> shape = typeOf(matrix).getShape();
-    return box(matrix, {shape[0], shape[1], 1}, {number(0), number(0), at});
-  }
-  Value row(Value matrix, Value at) {
-    ArrayRef<int64_t> shape = typeOf(matrix).getShape();
-    return box(matrix, {shape[0], 1, shape[2]}, {number(0), at, number(0)});
-  }
-  Value element(Value matrix, Value row, Value column) {
-    return box(matrix, {typeOf(matrix).getDimSize(0), 1, 1}, {number(0), row, column});
-  }
-  Value setColumn(Value matrix, Value at, Value column) {
-    return e.make<DynamicUpdateSliceOp>(matrix, column, Values{number(0), number(0), at});
-  }
-  Value setRow(Value matrix, Value at, Value row) {
-    return e.make<DynamicUpdateSliceOp>(matrix, row, Values{number(0), at, number(0)});
-  }
-  /// `list` is [batch, size], `value` [batch, 1, 1].
-  Value setElement(Value list, Value at, Value value) {
-    return e.make<DynamicUpdateSliceOp>(list, reshapeTo(e, value, {typeOf(list).getDimSize(0), 1}),
-                                        Values{number(0), at});
-  }
-
-  Value rowNumbers(Value matrix) { return numbers({1, typeOf(matrix).getDimSize(1), 1}, 1); }
-  Value columnNumbers(Value matrix) { return numbers({1, 1, typeOf(matrix).getDimSize(2)}, 2); }
-
-  Value zerosOf(ArrayRef<int64_t> shape, Type type) {
-    return zeros(e, RankedTensorType::get(shape, type));
-  }
-  Value sumOverRows(Value value) { return e.reduce(ReduceKind::Sum, value, {1}); }
-  Value sumOverColumns(Value value) { return e.reduce(ReduceKind::Sum, value, {2}); }
-
-  /// `info` is [batch]; a column's number from 1 where `isBad`, [batch, 1, 1], for the first time.
-  Value note(Value info, Value isBad, Value column) {
-    Value isFirst = e.make<AndOp>(reshapeTo(e, isBad, typeOf(info).getShape()),
-                                  e.compare(CompareDirection::Eq, info, number(0)));
-    return e.select(isFirst, e.add(column, number(1)), info);
-  }
-
-  /// A reflection's vector of a column [batch, m, 1]: 0 before row `at`, 1 there, then the column.
-  Value vector(Value column, Value at) {
-    Value rows = rowNumbers(column);
-    return e.select(e.compare(CompareDirection::Gt, rows, at), column,
-                    e.select(e.compare(CompareDirection::Eq, rows, at), e.scalar(1, column),
-                             e.scalar(0, column)));
-  }
-  /// `matrix - tau v (v^T matrix)`.
-  Value reflect(Value matrix, Value vector, Value tau) {
-    Value products = e.mul(sumOverRows(e.mul(vector, matrix)), tau);
-    return e.sub(matrix, e.mul(vector, products));
-  }
-
-private:
-  Value box(Value value, ArrayRef<int64_t> shape, Values starts) {
-    return e.make<DynamicSliceOp>(typeOf(value).clone(shape), value, starts, ValueRange());
-  }
-  Value numbers(ArrayRef<int64_t> shape, int64_t axis) {
-    return iota(e, shape, e.getBuilder().getI32Type(), axis);
-  }
-
-  ExpressionBuilder &e;
-};
-
-} // namespace
 
 Cholesky factorCholesky(ExpressionBuilder &e, Value matrix) {
   MatrixBuilder m(e);
@@ -158,31 +84,39 @@ Qr factorQr(ExpressionBuilder &e, Value matrix) {
       e, count, {matrix, m.zerosOf({type.getDimSize(0), count}, type.getElementType())},
       [&](Value j, ValueRange carried) -> Values {
         Value whole = carried[0], column = m.column(whole, j), rows = m.rowNumbers(whole);
-        Value zero = e.scalar(0, column), one = e.scalar(1, column);
-        Value alpha = m.element(column, j, m.number(0));
-        Value isBelow = e.compare(CompareDirection::Gt, rows, j);
-        // Squares of what is divided by the largest size neither overflow nor vanish.
-        Value sizes =
-            e.select(e.compare(CompareDirection::Ge, rows, j), e.make<AbsOp>(column), zero);
-        Value largest = e.reduce(ReduceKind::Max, sizes, {1});
-        largest = e.select(e.compare(CompareDirection::Eq, largest, zero), one, largest);
-        Value squares = m.sumOverRows(e.make<SquareOp>(e.div(sizes, largest)));
-        Value norm = e.mul(e.make<SqrtOp>(squares), largest);
-        Value below = e.reduce(ReduceKind::Max, e.select(isBelow, sizes, zero), {1});
-        // There is nothing to reflect where all below is 0.
-        Value isDone = e.compare(CompareDirection::Eq, below, zero);
-        Value beta =
-            e.select(e.compare(CompareDirection::Ge, alpha, zero), e.make<NegOp>(norm), norm);
-        Value tau = e.select(isDone, zero, e.div(e.sub(beta, alpha), beta));
-        Value divisor = e.select(isDone, one, e.sub(alpha, beta));
-        Value vector = m.vector(e.div(column, divisor), j);
-        Value own = e.select(isBelow, vector,
-                             e.select(e.compare(CompareDirection::Eq, rows, j),
-                                      e.select(isDone, alpha, beta), column));
+        auto [vector, tau, beta] = m.makeReflection(column, j);
+        Value own = e.select(e.compare(CompareDirection::Gt, rows, j), vector,
+                             e.select(e.compare(CompareDirection::Eq, rows, j), beta, column));
         Value numbers = m.columnNumbers(whole);
         Value next =
             e.select(e.compare(CompareDirection::Gt, numbers, j), m.reflect(whole, vector, tau),
                      e.select(e.compare(CompareDirection::Eq, numbers, j), own, whole));
+        return {next, m.setElement(carried[1], j, tau)};
+      });
+  return {results[0], results[1]};
+}
+
+Hessenberg factorHessenberg(ExpressionBuilder &e, Value matrix) {
+  MatrixBuilder m(e);
+  auto type = typeOf(matrix);
+  int64_t batch = type.getDimSize(0), count = type.getDimSize(1) - 1;
+  Values results = repeat(
+      e, count, {matrix, m.zerosOf({batch, count}, type.getElementType())},
+      [&](Value j, ValueRange carried) -> Values {
+        // Column j below row j + 1 becomes zero, by a reflection from both sides.
+        Value whole = carried[0], column = m.column(whole, j), row = e.add(j, m.number(1));
+        auto [vector, tau, beta] = m.makeReflection(column, row);
+        Value turned = m.reflect(whole, vector, tau);
+        Value right = reshapeTo(e, vector, {batch, 1, type.getDimSize(1)});
+        Value products = e.mul(m.sumOverColumns(e.mul(turned, right)), tau);
+        turned = e.sub(turned, e.mul(products, right));
+        Value rows = m.rowNumbers(whole);
+        Value own = e.select(e.compare(CompareDirection::Gt, rows, row), vector,
+                             e.select(e.compare(CompareDirection::Eq, rows, row), beta, column));
+        // Columns before this one hold vectors.
+        Value numbers = m.columnNumbers(whole);
+        Value next = e.select(e.compare(CompareDirection::Gt, numbers, j), turned,
+                              e.select(e.compare(CompareDirection::Eq, numbers, j), own, whole));
         return {next, m.setElement(carried[1], j, tau)};
       });
   return {results[0], results[1]};
@@ -250,6 +184,53 @@ Value solveTriangular(ExpressionBuilder &e, Triangle how, Value triangle, Value 
                   if (!how.isUnit)
                     left = e.div(left, m.element(row, m.number(0), i));
                   return {m.setRow(solution, i, left)};
+                })
+      .front();
+}
+
+Value solveTridiagonal(ExpressionBuilder &e, const Tridiagonal &matrix, Value right) {
+  MatrixBuilder m(e);
+  int64_t batch = typeOf(right).getDimSize(0), n = typeOf(right).getDimSize(1),
+          columns = typeOf(right).getDimSize(2);
+  // A row of what is eliminated is [main, above, second above, right...].
+  auto asColumn = [&](Value list) { return reshapeTo(e, list, {batch, n, 1}); };
+  Value none = m.zerosOf({batch, n, 1}, elementOf(right));
+  Value rows = e.make<ConcatenateOp>(
+      ValueRange{asColumn(matrix.main), asColumn(matrix.above), none, right}, int64_t(2));
+  Value below = asColumn(matrix.below);
+  auto part = [&](Value value, int64_t first, int64_t limit) {
+    return slice(e, value, {0, 0, first}, {batch, 1, limit}, {1, 1, 1});
+  };
+  Value zero = m.zerosOf({batch, 1, 1}, elementOf(right));
+  // A row moved one column to the left: the equation begins with the next unknown.
+  auto moveLeft = [&](Value row) {
+    return e.make<ConcatenateOp>(ValueRange{part(row, 1, 3), zero, part(row, 3, 3 + columns)},
+                                 int64_t(2));
+  };
+  auto moveRight = [&](Value row, Value first) {
+    return e.make<ConcatenateOp>(ValueRange{first, part(row, 0, 2), part(row, 3, 3 + columns)},
+                                 int64_t(2));
+  };
+  Values forward = repeat(
+      e, n - 1, {rows, m.row(rows, m.number(0))}, [&](Value i, ValueRange carried) -> Values {
+        Value next = e.add(i, m.number(1)), own = carried[1];
+        Value other = moveRight(m.row(rows, next), m.row(below, next));
+        Value isFirst = e.compare(CompareDirection::Ge, e.make<AbsOp>(part(own, 0, 1)),
+                                  e.make<AbsOp>(part(other, 0, 1)));
+        Value pivot = e.select(isFirst, own, other), rest = e.select(isFirst, other, own);
+        Value factor = e.div(part(rest, 0, 1), part(pivot, 0, 1));
+        return {m.setRow(carried[0], i, pivot), moveLeft(e.sub(rest, e.mul(factor, pivot)))};
+      });
+  Value upper = m.setRow(forward[0], m.number(n - 1), forward[1]);
+  // Backwards, with the two unknowns behind.
+  Value nothing = m.zerosOf({batch, 1, columns}, elementOf(right));
+  return repeat(e, n, {zeros(e, typeOf(right)), nothing, nothing},
+                [&](Value step, ValueRange carried) -> Values {
+                  Value i = e.sub(m.number(n - 1), step), row = m.row(upper, i);
+                  Value known =
+                      e.add(e.mul(part(row, 1, 2), carried[1]), e.mul(part(row, 2, 3), carried[2]));
+                  Value x = e.div(e.sub(part(row, 3, 3 + columns), known), part(row, 0, 1));
+                  return {m.setRow(carried[0], i, x), x, carried[1]};
                 })
       .front();
 }

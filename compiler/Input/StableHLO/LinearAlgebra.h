@@ -31,6 +31,26 @@ struct Qr {
   mlir::Value factors, taus;
 };
 
+/// Vectors [batch, n, n] along columns, and values [batch, n], ascending.
+struct Eigen {
+  mlir::Value vectors, values;
+};
+/// Values [batch, min(m, n)], descending; vectors along columns of `left`, and along rows of
+/// `right`.
+struct Singular {
+  mlir::Value values, left, right;
+};
+/// A matrix of Hessenberg's form and below it the reflections' vectors; their factors [batch, n -
+/// 1].
+struct Hessenberg {
+  mlir::Value factors, taus;
+};
+/// Diagonals of a tridiagonal matrix, [batch, n]: below, on and above the main one. The first of
+/// those below and the last of those above are not read.
+struct Tridiagonal {
+  mlir::Value below, main, above;
+};
+
 /// The lower factor, with zeros above it. The upper triangle is not read.
 Cholesky factorCholesky(array::ExpressionBuilder &e, mlir::Value matrix);
 
@@ -46,6 +66,19 @@ mlir::Value multiplyReflections(array::ExpressionBuilder &e, mlir::Value vectors
 /// `pivots` are [batch, k], from 0; what they make of [0, ..., size - 1], one exchange after the
 /// other.
 mlir::Value toPermutation(array::ExpressionBuilder &e, mlir::Value pivots, int64_t size);
+
+/// Of symmetric matrices, of which one triangle is read.
+Eigen factorSymmetric(array::ExpressionBuilder &e, mlir::Value matrix, bool isLower);
+
+/// With as many vectors as the matrix has rows and columns where `isFull`, else as it has values.
+Singular factorSingular(array::ExpressionBuilder &e, mlir::Value matrix, bool isFull);
+
+/// Of square matrices with two rows or more.
+Hessenberg factorHessenberg(array::ExpressionBuilder &e, mlir::Value matrix);
+
+/// X of `matrix X = right`, [batch, n, k], with rows exchanged.
+mlir::Value solveTridiagonal(array::ExpressionBuilder &e, const Tridiagonal &matrix,
+                             mlir::Value right);
 
 /// How a triangular matrix stands in an equation.
 struct Triangle {

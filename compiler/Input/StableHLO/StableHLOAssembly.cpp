@@ -61,6 +61,26 @@ static void printTypes(OpAsmPrinter &printer, Operation *, Types... types) {
   printTypeList(printer, {types...});
 }
 
+/// The type of the complex result, whose parts the operands are.
+static ParseResult parseComplexTypes(OpAsmParser &parser, Type &lhs, Type &rhs, Type &result) {
+  if (parseTypes(parser, lhs, rhs, result))
+    return failure();
+  auto tensor = lhs == result ? dyn_cast<RankedTensorType>(result) : nullptr;
+  if (auto number = tensor ? dyn_cast<ComplexType>(tensor.getElementType()) : nullptr)
+    lhs = rhs = tensor.clone(number.getElementType());
+  return success();
+}
+
+static void printComplexTypes(OpAsmPrinter &printer, Operation *op, Type lhs, Type rhs,
+                              Type result) {
+  auto tensor = dyn_cast<RankedTensorType>(result);
+  auto number = tensor ? dyn_cast<ComplexType>(tensor.getElementType()) : nullptr;
+  if (lhs == rhs && number && lhs == tensor.clone(number.getElementType()))
+    printer << result;
+  else
+    printer.printFunctionalType(op);
+}
+
 /// `tensor<4xi1>, tensor<4xf32>`: that of the predicate, and that of all others.
 static ParseResult parseSelectTypes(OpAsmParser &parser, Type &pred, Type &onTrue, Type &onFalse,
                                     Type &result) {

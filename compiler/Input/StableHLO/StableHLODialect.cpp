@@ -38,6 +38,8 @@ void StableHLODialect::initialize() {
 }
 
 void xc::chlo::CHLODialect::initialize() {
+  // Its attributes are those of StableHLO.
+  getContext()->loadDialect<xc::stablehlo::StableHLODialect>();
   addOperations<
 #define GET_OP_LIST
 #include "compiler/Input/StableHLO/CHLOOps.cpp.inc"

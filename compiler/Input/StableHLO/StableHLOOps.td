@@ -54,7 +54,12 @@ def StableHLO_UniformQuantizeOp : StableHLO_ChangeOp<"uniform_quantize">;
 def StableHLO_AddOp : StableHLO_BinaryOp<"add">;
 def StableHLO_AndOp : StableHLO_BinaryOp<"and">;
 def StableHLO_Atan2Op : StableHLO_BinaryOp<"atan2">;
-def StableHLO_ComplexOp : Read_BinaryOp<StableHLO_Dialect, "complex", [Pure, SameOperandsAndResultShape]>;
+def StableHLO_ComplexOp : StableHLO_Op<"complex", "%z = stablehlo.complex %a, %b : tensor<4xcomplex<f32>>",
+                                       [Pure, SameOperandsAndResultShape]> {
+  let arguments = (ins StableHLO_Tensor:$lhs, StableHLO_Tensor:$rhs);
+  let results = (outs StableHLO_Tensor:$result);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` custom<ComplexTypes>(type($lhs), type($rhs), type($result))";
+}
 def StableHLO_DivOp : StableHLO_BinaryOp<"divide">;
 def StableHLO_MaxOp : StableHLO_BinaryOp<"maximum">;
 def StableHLO_MinOp : StableHLO_BinaryOp<"minimum">;

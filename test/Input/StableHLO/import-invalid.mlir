@@ -1,11 +1,15 @@
 // RUN: xc-opt %s -xc-import-stablehlo -split-input-file -verify-diagnostics
 
-// expected-error @+1 {{1 of 1 ops cannot be imported; 0 can}}
+// expected-error @+1 {{3 of 3 ops cannot be imported; 0 can}}
 module {
-  func.func @complex(%x: tensor<8xf32>) -> tensor<5xcomplex<f32>> {
-    // expected-error @+1 {{'stablehlo.fft' is not supported: it works on tensor<5xcomplex<f32>>; supported element types are i1, i8}}
-    %0 = stablehlo.fft %x, type = RFFT, length = [8] : (tensor<8xf32>) -> tensor<5xcomplex<f32>>
-    return %0 : tensor<5xcomplex<f32>>
+  func.func @complex(%x: tensor<8xcomplex<f32>>, %y: tensor<8xf32>) -> (tensor<8xcomplex<f32>>, tensor<8xi1>, tensor<4xcomplex<f32>>) {
+    // expected-error @+1 {{'stablehlo.remainder' is not supported: it works on complex numbers, or on tuples}}
+    %0 = stablehlo.remainder %x, %x : tensor<8xcomplex<f32>>
+    // expected-error @+1 {{'stablehlo.compare' is not supported: it compares complex numbers, which have no order}}
+    %1 = stablehlo.compare LT, %x, %x : (tensor<8xcomplex<f32>>, tensor<8xcomplex<f32>>) -> tensor<8xi1>
+    // expected-error @+1 {{'stablehlo.fft' is not supported: its length is 7 where its operand has 8 elements; supported are 1 to 4194304}}
+    %2 = stablehlo.fft %y, type = RFFT, length = [7] : (tensor<8xf32>) -> tensor<4xcomplex<f32>>
+    return %0, %1, %2 : tensor<8xcomplex<f32>>, tensor<8xi1>, tensor<4xcomplex<f32>>
   }
 }
 
@@ -13,10 +17,10 @@ module {
 
 // expected-error @+1 {{1 of 1 ops cannot be imported; 0 can}}
 module {
-  func.func @tuple(%x: tensor<8xf32>) -> tuple<tensor<8xf32>> {
-    // expected-error @+1 {{'stablehlo.tuple' is not supported: it works on tuples, tuple<tensor<8xf32>>}}
-    %0 = stablehlo.tuple %x : tuple<tensor<8xf32>>
-    return %0 : tuple<tensor<8xf32>>
+  func.func @tuple(%x: tuple<tensor<8xf32>>) -> tensor<8xf32> {
+    // expected-error @+1 {{'stablehlo.get_tuple_element' is not supported: its operand is no tuple with such an element}}
+    %0 = stablehlo.get_tuple_element %x[1] : (tuple<tensor<8xf32>>) -> tensor<8xf32>
+    return %0 : tensor<8xf32>
   }
 }
 
