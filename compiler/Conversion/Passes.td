@@ -135,7 +135,11 @@ def RaiseScalars : Pass<"xc-raise-scalars", "::mlir::ModuleOp"> {
     - what depends on constants alone becomes a constant;
     - integers of 32 and 64 bits that are computed of sizes become indices;
     - elements that are read of tensors, and what is computed of them, become tensors of rank 0; bodies read them, fills and
-      `tensor.from_elements` are made of them, and slices at such positions become gathers.
+      `tensor.from_elements` are made of them, and slices at such positions become gathers;
+    - slices and elements that are put at such positions become `array.dynamic_update_slice`, choices between tensors
+      `array.select`.
+
+    The bodies of `array.while` and `array.if` are treated like functions.
 
     `cf.assert` goes: in bodies, where positions are moved into their tensors anyway, without a word; outside of them, a
     comparison of sizes becomes a `plan.require`, what no input meets is an error, and what depends on data a warning. Example:
@@ -150,7 +154,7 @@ def RaiseScalars : Pass<"xc-raise-scalars", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
-                           "::mlir::tensor::TensorDialect", "::xc::plan::PlanDialect"];
+                           "::mlir::tensor::TensorDialect", "::xc::array::ArrayDialect", "::xc::plan::PlanDialect"];
 }
 
 def ConvertArrayToLinalg : Pass<"xc-convert-array-to-linalg", "::mlir::ModuleOp"> {

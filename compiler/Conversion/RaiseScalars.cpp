@@ -12,6 +12,9 @@
 // - arithmetic on sizes is of type index;
 // - what depends on data becomes a tensor of rank 0, computed by a linalg op without loops, and
 //   bodies read it by tensor.extract;
+// - slices and elements that are put at positions of data, and choices between tensors, become
+//   array ops;
+// - the bodies of array.while and array.if are treated like functions;
 // - assertions go. A launch cannot fail half-way: positions that bodies compute are moved into
 //   their tensors by -xc-normalize-input, and an assertion on data outside of bodies is a warning.
 //
@@ -21,16 +24,14 @@
 
 #include "compiler/Conversion/Passes.h"
 
-#include "compiler/Conversion/TensorInterpreter.h"
+#include "compiler/Conversion/ScalarInterpreter.h"
+#include "compiler/Conversion/ScalarRaiser.h"
+#include "compiler/Dialect/Array/IR/ArrayOps.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Dialect/Utils/IndexingUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -40,63 +41,19 @@ namespace xc {
 #define GEN_PASS_DEF_RAISESCALARS
 #include "compiler/Conversion/Passes.h.inc"
 
-namespace {
-
-bool isScalar(Type type) { return type.isIntOrIndexOrFloat(); }
+static bool isScalar(Type type) { return type.isIntOrIndexOrFloat(); }
 
 /// An integer that can be a size, as other compilers compute them.
-bool isSizeType(Type type) { return type.isSignlessInteger(64) || type.isSignlessInteger(32); }
+static bool isSizeType(Type type) {
+  return type.isSignlessInteger(64) || type.isSignlessInteger(32);
+}
 
-/// arith or math on scalars.
 bool isScalarOp(Operation *op) {
   return isa_and_present<arith::ArithDialect, math::MathDialect>(op->getDialect()) &&
          op->getNumRegions() == 0 && op->getNumResults() == 1 && !isa<arith::ConstantOp>(op) &&
          llvm::all_of(op->getResultTypes(), isScalar) &&
          llvm::all_of(op->getOperandTypes(), isScalar);
 }
-
-/// The scalars of one function.
-class Raiser {
-public:
-  explicit Raiser(MLIRContext *context) : builder(context) {}
-
-  LogicalResult run(Block &block);
-
-private:
-  bool fold(Operation *op);
-  bool foldExtract(tensor::ExtractOp extract);
-  void visit(Operation *op);
-  void visitScalar(Operation *op);
-  LogicalResult verifyRaised(Operation *op);
-  LogicalResult visitAssert(cf::AssertOp op);
-  bool require(arith::CmpIOp compare, StringRef message);
-  void visitBodies(Operation *op);
-  void raiseFill(linalg::FillOp fill);
-  void raiseElements(tensor::FromElementsOp op);
-  void raiseSlice(tensor::ExtractSliceOp slice);
-
-  bool isData(Value value) const { return raised.contains(value); }
-  /// Whether another value stands for this one now.
-  bool isReplaced(Value value) const { return isData(value) || indices.contains(value); }
-  /// `op`, of type index.
-  void computeAsIndex(Operation *op);
-  /// `op` in a linalg op without loops.
-  void raise(Operation *op);
-  /// A linalg op over `shape` that reads nothing but what its body extracts.
-  Value compute(Location loc, RankedTensorType type,
-                llvm::function_ref<Value(OpBuilder &, Location)> body);
-  /// What a body has for `value`, which may be one that was raised.
-  Value inBody(OpBuilder &body, Location loc, Value value);
-  /// `value`, of any scalar type, as a tensor of rank 0.
-  Value asTensor(Location loc, Value value);
-
-  OpBuilder builder;
-  TensorInterpreter interpreter;
-  llvm::DenseMap<Value, Value> raised;  ///< a scalar of data; its tensor of rank 0
-  llvm::DenseMap<Value, Value> indices; ///< an integer computed of sizes; the same as an index
-};
-
-} // namespace
 
 /// The element type of tensors for scalars of `type`: no tensor holds an index.
 static Type getElementType(Type type) {
@@ -128,7 +85,13 @@ Value Raiser::inBody(OpBuilder &body, Location loc, Value value) {
   }
   if (Value index = indices.lookup(value))
     return castIndex(body, loc, value.getType(), index);
-  return value;
+  if (!isForeign(value))
+    return value;
+  // Such as a comparison of sizes, which is computed once more.
+  IRMapping mapping;
+  for (Value operand : value.getDefiningOp()->getOperands())
+    mapping.map(operand, inBody(body, loc, operand));
+  return body.clone(*value.getDefiningOp(), mapping)->getResult(0);
 }
 
 Value Raiser::asTensor(Location loc, Value value) {
@@ -143,6 +106,19 @@ Value Raiser::asTensor(Location loc, Value value) {
 //===----------------------------------------------------------------------===//
 // Constants
 //===----------------------------------------------------------------------===//
+
+/// The constant of `type` with these bits.
+static Value makeConstant(OpBuilder &builder, Location loc, Type type, uint64_t bits) {
+  if (type.isIndex())
+    return arith::ConstantIndexOp::create(builder, loc, static_cast<int64_t>(bits));
+  APInt number = APInt(64, bits).trunc(type.getIntOrFloatBitWidth());
+  TypedAttr value;
+  if (auto floats = dyn_cast<FloatType>(type))
+    value = FloatAttr::get(floats, APFloat(floats.getFloatSemantics(), number));
+  else
+    value = IntegerAttr::get(type, number);
+  return arith::ConstantOp::create(builder, loc, value);
+}
 
 /// An element of a tensor that constants alone decide.
 bool Raiser::foldExtract(tensor::ExtractOp extract) {
@@ -161,24 +137,38 @@ bool Raiser::foldExtract(tensor::ExtractOp extract) {
   std::optional<size_t> place = elements ? elements->position(position) : std::nullopt;
   if (!place)
     return false;
-  APInt bits(64, elements->bits[*place]);
-  bits = bits.trunc(element.getIntOrFloatBitWidth());
-  TypedAttr value;
-  if (auto floats = dyn_cast<FloatType>(element))
-    value = FloatAttr::get(floats, APFloat(floats.getFloatSemantics(), bits));
-  else
-    value = IntegerAttr::get(element, bits);
-  Value constant = arith::ConstantOp::create(builder, extract.getLoc(), value);
-  extract.replaceAllUsesWith(constant);
+  extract.replaceAllUsesWith(
+      makeConstant(builder, extract.getLoc(), element, elements->bits[*place]));
   return true;
+}
+
+/// What folders leave because it is not exact, such as a number that overflows in a narrower type.
+bool Raiser::evaluate(Operation *op) {
+  SmallVector<uint64_t> operands;
+  for (Value operand : op->getOperands()) {
+    Attribute constant;
+    std::optional<uint64_t> bits;
+    if (matchPattern(operand, m_Constant(&constant)))
+      bits = bitsOfScalar(constant);
+    if (!bits)
+      return false;
+    operands.push_back(*bits);
+  }
+  std::optional<uint64_t> result = evaluateScalarOp(op, operands);
+  if (result)
+    op->replaceAllUsesWith(
+        ValueRange(makeConstant(builder, op->getLoc(), op->getResult(0).getType(), *result)));
+  return result.has_value();
 }
 
 bool Raiser::fold(Operation *op) {
   if (auto extract = dyn_cast<tensor::ExtractOp>(op))
     return foldExtract(extract);
   SmallVector<Value> results;
-  if ((!isScalarOp(op) && !isa<tensor::DimOp>(op)) || failed(builder.tryFold(op, results)))
+  if (!isScalarOp(op) && !isa<tensor::DimOp, affine::AffineApplyOp>(op))
     return false;
+  if (failed(builder.tryFold(op, results)))
+    return isScalarOp(op) && evaluate(op);
   op->replaceAllUsesWith(results);
   return true;
 }
@@ -291,91 +281,25 @@ LogicalResult Raiser::visitAssert(cf::AssertOp op) {
 }
 
 //===----------------------------------------------------------------------===//
-// What uses scalars
+// Ops in order
 //===----------------------------------------------------------------------===//
 
-/// Bodies read raised scalars.
-void Raiser::visitBodies(Operation *op) {
-  for (Region &region : op->getRegions()) {
-    if (region.empty())
-      continue;
-    llvm::DenseMap<Value, Value> read;
-    OpBuilder body = OpBuilder::atBlockBegin(&region.front());
-    region.walk([&](Operation *inner) {
-      for (OpOperand &operand : inner->getOpOperands()) {
-        Value value = operand.get();
-        if (!isReplaced(value))
-          continue;
-        Value &local = read[value];
-        if (!local)
-          local = inBody(body, op->getLoc(), value);
-        operand.set(local);
-      }
-    });
-  }
-}
-
-void Raiser::raiseFill(linalg::FillOp fill) {
-  Value scalar = fill.getInputs()[0], init = fill.getOutputs()[0];
-  auto type = dyn_cast<RankedTensorType>(init.getType());
-  if (!type || !isReplaced(scalar))
-    return;
-  SmallVector<utils::IteratorType> loops(type.getRank(), utils::IteratorType::parallel);
-  auto generic =
-      linalg::GenericOp::create(builder, fill.getLoc(), type, asTensor(fill.getLoc(), scalar), init,
-                                {AffineMap::get(type.getRank(), 0, builder.getContext()),
-                                 builder.getMultiDimIdentityMap(type.getRank())},
-                                loops, [&](OpBuilder &body, Location loc, ValueRange arguments) {
-                                  linalg::YieldOp::create(body, loc, arguments[0]);
-                                });
-  fill.replaceAllUsesWith(generic);
-}
-
-/// Elements that are scalars of a program, put side by side.
-void Raiser::raiseElements(tensor::FromElementsOp op) {
-  auto type = cast<RankedTensorType>(op.getType());
-  if (llvm::none_of(op.getElements(), [&](Value value) { return isReplaced(value); }))
-    return;
-  if (type.getRank() == 0)
-    return op.replaceAllUsesWith(asTensor(op.getLoc(), op.getElements()[0]));
-  Value result =
-      tensor::EmptyOp::create(builder, op.getLoc(), type.getShape(), type.getElementType());
-  SmallVector<int64_t> strides = computeStrides(type.getShape());
-  SmallVector<OpFoldResult> ones(type.getRank(), builder.getIndexAttr(1));
-  for (auto [number, element] : llvm::enumerate(op.getElements())) {
-    SmallVector<OpFoldResult> offsets = getAsIndexOpFoldResult(
-        builder.getContext(), delinearize(static_cast<int64_t>(number), strides));
-    result = tensor::InsertSliceOp::create(builder, op.getLoc(), asTensor(op.getLoc(), element),
-                                           result, offsets, ones, ones);
-  }
-  op.replaceAllUsesWith(result);
-}
-
-/// A slice whose place depends on data is a gather.
-void Raiser::raiseSlice(tensor::ExtractSliceOp slice) {
-  bool isAtData = llvm::any_of(slice.getOffsets(), [&](Value offset) { return isData(offset); });
-  if (!isAtData || !slice.getType().hasStaticShape() || !slice.hasUnitStride())
-    return;
-  llvm::SmallBitVector dropped = slice.getDroppedDims();
-  Value result = compute(slice.getLoc(), slice.getType(), [&](OpBuilder &body, Location loc) {
-    SmallVector<Value> position;
-    int64_t loop = 0;
-    for (auto [dim, offset] : llvm::enumerate(slice.getMixedOffsets())) {
-      Value begin = getValueOrCreateConstantIndexOp(body, loc, offset);
-      begin = inBody(body, loc, begin);
-      if (!dropped[dim])
-        begin = arith::AddIOp::create(body, loc, begin, linalg::IndexOp::create(body, loc, loop++));
-      position.push_back(begin);
-    }
-    return tensor::ExtractOp::create(body, loc, slice.getSource(), position).getResult();
-  });
-  slice.replaceAllUsesWith(result);
+/// What a loop or a choice repeats.
+void Raiser::visitRegions(Operation *op) {
+  for (Region &region : op->getRegions())
+    if (!region.empty() && succeeded(inner))
+      inner = run(region.front());
 }
 
 void Raiser::visit(Operation *op) {
   builder.setInsertionPoint(op);
   if (fold(op))
     return;
+  if (isa<array::IfOp, array::WhileOp>(op))
+    return visitRegions(op);
+  // Before its body reads the scalar.
+  if (auto pad = dyn_cast<tensor::PadOp>(op))
+    raisePad(pad);
   if (isScalarOp(op) || isa<tensor::ExtractOp>(op))
     return visitScalar(op);
   visitBodies(op);
@@ -385,6 +309,12 @@ void Raiser::visit(Operation *op) {
     raiseElements(elements);
   else if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
     raiseSlice(slice);
+  else if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+    raiseInsertedSlice(insert);
+  else if (auto insert = dyn_cast<tensor::InsertOp>(op))
+    raiseInsertedElement(insert);
+  else if (auto select = dyn_cast<arith::SelectOp>(op))
+    raiseSelect(select);
   else if (isa<linalg::LinalgOp>(op))
     for (OpOperand &operand : op->getOpOperands())
       if (isReplaced(operand.get()))
@@ -414,6 +344,8 @@ LogicalResult Raiser::run(Block &block) {
     else
       visit(op);
   }
+  if (failed(inner))
+    return failure();
   for (Operation *op : before)
     if (failed(verifyRaised(op)))
       return failure();
@@ -422,10 +354,17 @@ LogicalResult Raiser::run(Block &block) {
     if (failed(visitAssert(check)))
       return failure();
   }
-  for (Operation *op : llvm::reverse(before))
-    if (isOpTriviallyDead(op))
-      op->erase();
+  blocks.push_back(std::move(before));
   return success();
+}
+
+void Raiser::eraseDead() {
+  // Those of inner blocks first, as they may use what is outside, and go with the op that holds
+  // them.
+  for (ArrayRef<Operation *> ops : blocks)
+    for (Operation *op : llvm::reverse(ops))
+      if (isOpTriviallyDead(op))
+        op->erase();
 }
 
 namespace {
@@ -436,9 +375,14 @@ struct RaiseScalarsPass : impl::RaiseScalarsBase<RaiseScalarsPass> {
       if (isa<linalg::LinalgOp>(check->getParentOp()))
         check.erase();
     });
-    for (auto func : getOperation().getOps<func::FuncOp>())
-      if (func.getBody().hasOneBlock() && failed(Raiser(&getContext()).run(func.getBody().front())))
+    for (auto func : getOperation().getOps<func::FuncOp>()) {
+      if (!func.getBody().hasOneBlock())
+        continue;
+      Raiser raiser(&getContext());
+      if (failed(raiser.run(func.getBody().front())))
         return signalPassFailure();
+      raiser.eraseDead();
+    }
   }
 };
 

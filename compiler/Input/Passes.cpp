@@ -25,6 +25,8 @@ namespace xc {
 void addImportPasses(OpPassManager &modulePM, bool stubUnsupported) {
   modulePM.addPass(createImportStableHLO({stubUnsupported}));
   modulePM.addPass(createImportTosa());
+  modulePM.addPass(createImportTMTensor());
+  modulePM.addPass(createImportSCF());
 }
 
 void addInputConversionPasses(OpPassManager &modulePM, ArrayRef<std::string> gradients) {

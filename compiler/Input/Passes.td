@@ -28,6 +28,48 @@ def ImportTosa : Pass<"xc-import-tosa", "::mlir::ModuleOp"> {
   let dependentDialects = ["::xc::array::ArrayDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def ImportSCF : Pass<"xc-import-scf", "::mlir::ModuleOp"> {
+  let summary = "Turn loops and choices between linalg ops into those of array";
+  let description = [{
+    `scf.for` and `scf.while` between tensor ops become `array.while`, `scf.if` becomes `array.if`. These carry tensors:
+    a scalar that is carried or chosen becomes a tensor of rank 0, which `tensor.extract` reads where the scalar was used.
+    Loops and choices in bodies of linalg ops stay. Other ops of `scf` are errors. Example:
+    ```mlir
+    %y = scf.for %i = %c0 to %c8 step %c1 iter_args(%a = %x) -> (tensor<4xf32>) {          // input
+      %b = linalg.exp ins(%a : tensor<4xf32>) outs(%init : tensor<4xf32>) -> tensor<4xf32>
+      scf.yield %b : tensor<4xf32>
+    }
+    %n, %y = array.while %zero, %x : ... condition { ... array.compare lt ... } body {     // output
+    ^bb0(%i: tensor<i64>, %a: tensor<4xf32>):
+      %b = linalg.exp ins(%a : tensor<4xf32>) outs(%init : tensor<4xf32>) -> tensor<4xf32>
+      %next = array.add %i, %step : tensor<i64>
+      array.yield %next, %b : tensor<i64>, tensor<4xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::xc::array::ArrayDialect", "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def ImportTMTensor : Pass<"xc-import-tm-tensor", "::mlir::ModuleOp"> {
+  let summary = "Turn Torch-MLIR's ops beside linalg into array ops";
+  let description = [{
+    Torch-MLIR's lowering to linalg on tensors leaves some ops in its dialect `tm_tensor`. Scans, scatters, sorts and the
+    first k elements become array ops where their bodies are a sum, a product, a maximum, a minimum or the new value, or
+    order by one operand; `attention` becomes `array.attention`. Others are errors that name op and place. Example:
+    ```mlir
+    %y:2 = tm_tensor.scan dimension(0) inclusive(true) ins(%x : tensor<4xf32>)            // input
+        outs(%init, %start : tensor<4xf32>, tensor<f32>) {
+    ^bb0(%next: f32, %total: f32):
+      %sum = arith.addf %next, %total : f32
+      tm_tensor.yield %sum : f32
+    } -> tensor<4xf32>, tensor<f32>
+    %y = array.cumsum %x axis = 0 : tensor<4xf32> -> tensor<4xf32>                        // output
+    ```
+  }];
+  let dependentDialects = ["::xc::array::ArrayDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def ImportStableHLO : Pass<"xc-import-stablehlo", "::mlir::ModuleOp"> {
   let summary = "Turn StableHLO and CHLO ops into array ops";
   let description = [{

@@ -21,14 +21,16 @@ namespace xc {
 static constexpr StringLiteral kInputForms =
     "xcompile reads array ops (docs/reference/array.md), StableHLO as JAX prints it, and TOSA or "
     "linalg on tensors as other compilers write them: dialects array, func, stablehlo, chlo, "
-    "linalg, "
-    "tensor, tosa, arith, math and affine";
+    "linalg, tensor, tosa, arith, math, affine, scf and tm_tensor";
 /// Forms that models come in elsewhere, and what they are called.
 static constexpr std::pair<StringLiteral, StringLiteral> kOtherForms[] = {
+    {"hal", "IREE's form of linalg"},
+    {"iree_linalg_ext", "IREE's form of linalg"},
     {"mhlo", "MHLO"},
     {"vhlo", "portable StableHLO"},
     {"onnx", "ONNX in MLIR"},
-    {"torch", "Torch-MLIR"}};
+    {"torch", "Torch-MLIR"},
+    {"util", "IREE's form of linalg"}};
 /// What other array languages call ops of ours that have other names.
 static constexpr std::pair<StringLiteral, StringLiteral> kOtherNames[] = {
     {"all", "reduce"},         {"any", "reduce"},

@@ -21,6 +21,7 @@
 #include "compiler/Input/Passes.h"
 #include "compiler/Input/StableHLO/Sdy.h"
 #include "compiler/Input/StableHLO/StableHLO.h"
+#include "compiler/Input/TMTensor/TMTensor.h"
 #include "compiler/Pipeline/VerifyPhase.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
@@ -74,7 +75,8 @@ void registerAllDialects(DialectRegistry &registry) {
                   tosa::TosaDialect, ub::UBDialect, vector::VectorDialect, plan::PlanDialect>();
   registry.insert<array::ArrayDialect>();
   registry.insert<kernel::KernelDialect>();
-  registry.insert<stablehlo::StableHLODialect, chlo::CHLODialect, sdy::SdyDialect>();
+  registry.insert<stablehlo::StableHLODialect, chlo::CHLODialect, sdy::SdyDialect,
+                  tm_tensor::TMTensorDialect>();
   arith::registerBufferizableOpInterfaceExternalModels(registry);
   arith::registerValueBoundsOpInterfaceExternalModels(registry);
   affine::registerValueBoundsOpInterfaceExternalModels(registry);

@@ -169,3 +169,82 @@ func.func @size_of_data(%x: tensor<6xf32>, %n: tensor<i64>) -> tensor<?xf32> {
   %y = tensor.extract_slice %x[0] [%size] [1] : tensor<6xf32> to tensor<?xf32>
   return %y : tensor<?xf32>
 }
+
+// -----
+
+// What is put at a place of data, a choice between tensors, and a pad by an element.
+// CHECK-LABEL: func.func @at_data
+// CHECK-SAME: %[[X:.*]]: tensor<6xf32>, %[[U:.*]]: tensor<2xf32>, %[[I:.*]]: tensor<1xi64>
+func.func @at_data(%x: tensor<6xf32>, %u: tensor<2xf32>, %i: tensor<1xi64>) -> (tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<8xf32>) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0 : i64
+  %n = tensor.extract %i[%c0] : tensor<1xi64>
+  %place = arith.index_cast %n : i64 to index
+  // CHECK: array.dynamic_update_slice %[[X]][%{{.*}}] = %[[U]]
+  %a = tensor.insert_slice %u into %x[%place] [2] [1] : tensor<2xf32> into tensor<6xf32>
+  %e = tensor.extract %u[%c0] : tensor<2xf32>
+  // CHECK: %[[ELEMENT:.*]] = array.reshape %{{.*}} : tensor<f32> -> tensor<1xf32>
+  // CHECK: array.dynamic_update_slice %[[X]][%{{.*}}] = %[[ELEMENT]]
+  %b = tensor.insert %e into %x[%place] : tensor<6xf32>
+  %isLess = arith.cmpi slt, %n, %zero : i64
+  // CHECK: array.select %{{.*}}, %{{.*}}, %{{.*}} : (tensor<i1>, tensor<6xf32>, tensor<6xf32>)
+  %c = arith.select %isLess, %a, %b : tensor<6xf32>
+  // CHECK: %[[FILLED:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<8xf32>)
+  // CHECK: tensor.insert_slice %[[X]] into %[[FILLED]][2] [6] [1]
+  %d = tensor.pad %x low[2] high[0] {
+  ^bb0(%p: index):
+    tensor.yield %e : f32
+  } : tensor<6xf32> to tensor<8xf32>
+  return %a, %b, %c, %d : tensor<6xf32>, tensor<6xf32>, tensor<6xf32>, tensor<8xf32>
+}
+
+// -----
+
+// Regions are treated like functions, with what they see of outside.
+// CHECK-LABEL: func.func @loop
+func.func @loop(%x: tensor<4xf32>, %n: tensor<i64>) -> tensor<f32> {
+  %c0 = arith.constant 0 : index
+  %first = tensor.extract %x[%c0] : tensor<4xf32>
+  %start = tensor.from_elements %first : tensor<f32>
+  %one = arith.constant dense<1> : tensor<i64>
+  %zero = arith.constant dense<0> : tensor<i64>
+  // CHECK: array.while
+  %y:2 = array.while %zero, %start : (tensor<i64>, tensor<f32>) -> (tensor<i64>, tensor<f32>) condition {
+  ^bb0(%i: tensor<i64>, %s: tensor<f32>):
+    %goesOn = array.compare lt, %i, %n : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    array.yield %goesOn : tensor<i1>
+  } body {
+  // CHECK: ^bb0(%[[I:.*]]: tensor<i64>, %[[S:.*]]: tensor<f32>):
+  ^bb0(%i: tensor<i64>, %s: tensor<f32>):
+    // CHECK: linalg.generic
+    // CHECK: tensor.extract %[[I]][]
+    %k = tensor.extract %i[] : tensor<i64>
+    %place = arith.index_cast %k : i64 to index
+    %e = tensor.extract %x[%place] : tensor<4xf32>
+    %t = tensor.extract %s[] : tensor<f32>
+    %u = arith.addf %e, %t : f32
+    // CHECK: arith.addf
+    // CHECK: %[[NEXT:.*]] = array.add %[[I]]
+    // CHECK: array.yield %[[NEXT]]
+    %next = array.add %i, %one : tensor<i64>
+    %sum = tensor.from_elements %u : tensor<f32>
+    array.yield %next, %sum : tensor<i64>, tensor<f32>
+  }
+  return %y#1 : tensor<f32>
+}
+
+// -----
+
+// The lowest number of a wider type is -infinity here, which no folder says.
+// CHECK-LABEL: func.func @narrowed
+func.func @narrowed(%x: tensor<4xf32>) -> tensor<5xf32> {
+  // CHECK: %[[LOWEST:.*]] = arith.constant 0xFF800000 : f32
+  // CHECK: tensor.yield %[[LOWEST]]
+  %lowest = arith.constant -1.7976931348623157E+308 : f64
+  %narrow = arith.truncf %lowest : f64 to f32
+  %y = tensor.pad %x low[0] high[1] {
+  ^bb0(%i: index):
+    tensor.yield %narrow : f32
+  } : tensor<4xf32> to tensor<5xf32>
+  return %y : tensor<5xf32>
+}
