@@ -93,7 +93,7 @@ LogicalResult ScatterOp::verify() {
 LogicalResult SortOp::verify() {
   size_t count = getOutputs().size();
   if (failed(verifyCounts(*this, getInputs(), getOutputs(), 0, 0, std::max<size_t>(count, 1))) ||
-      failed(verifyBody(*this, 2 * count)))
+      failed(verifyBody(*this, count + count)))
     return failure();
   for (Value output : getOutputs())
     if (failed(verifyDimension(*this, getDimension(), output)))
