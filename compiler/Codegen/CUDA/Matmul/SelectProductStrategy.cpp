@@ -305,7 +305,7 @@ bool ProductChooser::isStagedOutput(const Contraction &product) {
 
 /// True if rows of a result begin at no multiple of 16 bytes.
 bool ProductChooser::hasOddRows() {
-  SmallVector<Value> sizes = contraction.getSizes(points);
+  SmallVector<Value> sizes = getProductSizes(contraction, points);
   return llvm::any_of(contraction.group.results, [&](const ReductionGroup::Result &result) {
     int64_t bytes = getElementBytes(getElementTypeOrSelf(result.output.tensor));
     return getRowVector(contraction, result, sizes, points.index) * bytes < kVectorBytes;
