@@ -348,7 +348,12 @@ static SmallVector<OpFoldResult> paddedSizes(PadOp op, SizeBuilder &sizeBuilder)
   SmallVector<OpFoldResult> sizes = sizeBuilder.sizes(op.getOperand());
   for (auto [dim, size] : llvm::enumerate(sizes)) {
     int64_t interior = op.getInterior() ? (*op.getInterior())[dim] : 0;
-    size = spreadSize(sizeBuilder, size, interior + 1);
+    // Not as `spreadSize` has it: bounded dynamic dims are compared by how their sizes are written.
+    if (interior != 0) {
+      OpFoldResult gaps =
+          sizeBuilder.max(sizeBuilder.sub(size, sizeBuilder.constant(1)), sizeBuilder.constant(0));
+      size = sizeBuilder.add(size, sizeBuilder.mul(gaps, sizeBuilder.constant(interior)));
+    }
     size = sizeBuilder.add(size, sizeBuilder.constant(op.getLow()[dim] + op.getHigh()[dim]));
   }
   return sizes;
