@@ -130,7 +130,8 @@ static bool isFixed(Value tensor) {
 std::optional<MatmulProblem> makeAlignedProblem(linalg::ContractOp op) {
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   FailureOr<linalg::ContractionDimensions> dims = linalg::inferContractionDims(op);
-  if (failed(dims) || getGain(op) == 0 || llvm::any_of(ranges, ShapedType::isDynamic))
+  if (failed(dims) || getGain(op) == 0 || llvm::any_of(ranges, ShapedType::isDynamic) ||
+      llvm::is_contained(ranges, 0))
     return std::nullopt;
   auto product = [&](ArrayRef<unsigned> loops) { return multiplyRanges(ranges, loops); };
   MatmulProblem problem{};

@@ -18,7 +18,8 @@
 namespace xc::cuda {
 
 /// The product as the model of wgmma sees it, with operands in rows that boxes can be copied of,
-/// whatever rows they have now. Nothing if a size is not known, or wgmma does not know the types.
+/// whatever rows they have now. Nothing if a size is 0 or not known, or wgmma does not know the
+/// types.
 std::optional<MatmulProblem> makeAlignedProblem(mlir::linalg::ContractOp op);
 
 /// True if the rows of all operands begin at multiples of 16 bytes, so that wgmma takes them as

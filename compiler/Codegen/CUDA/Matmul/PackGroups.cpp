@@ -161,6 +161,11 @@ bool GroupPacker::match() {
   for (Value input : op.getDpsInputs())
     if (Type element = getElementTypeOrSelf(input); !element.isF16() && !element.isBF16())
       return false;
+  // wgmma takes any number of images, but images of known sizes.
+  for (Value operand : op->getOperands())
+    if (llvm::is_contained(cast<RankedTensorType>(operand.getType()).getShape().drop_front(),
+                           ShapedType::kDynamic))
+      return false;
   llvm::erase_if(loops->batch, [&](unsigned loop) { return ranges[loop] == 1; });
   if (loops->batch.size() != 1)
     return false;
