@@ -375,6 +375,12 @@ def paged():
         tensors_ = given(dtype, queries, heads, groups, lengths, 9, 4, 8, 40)
         want = attend_pages(*(t.values for t in tensors_), 0.3)
         yield simple(f"paged_{name}", tensors_, [(dtype, want)], text([t.mlir for t in tensors_], tensors_[0].mlir), "sum")
+    # Lengths beyond what the pages hold: the first queries still do not see the last places.
+    for dtype in ("f32", "f16"):
+        q, k, v = inputs(dtype, (3, 2, 3, 8), (6, 2, 4, 8), seed=43)
+        tensors_ = [q, k, v, Tensor("i32", np.array([[5, 0], [1, 2], [4, 3]])), Tensor("i64", np.array([9, 10, 40]))]
+        want = attend_pages(*(t.values for t in tensors_), 0.3)
+        yield simple(f"paged_beyond_{dtype}", tensors_, [(dtype, want)], text([t.mlir for t in tensors_], q.mlir), "sum")
     types = ["tensor<?x4x1x8xf32>", "tensor<?x2x4x8xf32>", "tensor<?x2x4x8xf32>", "tensor<?x?xi32>", "tensor<?xi64>"]
     steps = []
     for lengths, pages in (((5, 1, 9), 8), ((3,), 1), ((16, 2), 9)):

@@ -436,6 +436,9 @@ def packed_groups():
     x, w = random("bf16", (3, 10, 11, 64), 102), random("bf16", (64, 3, 3, 8), 103)
     yield case("packed_groups_symbolic_batch", x, w, KRSC, types=["tensor<?x10x11x64xbf16>", w.mlir], result="tensor<?x10x11x64xbf16>",
                feature_groups=8, **same)
+    images, filters = random("bf16", (9, 9, 5), 110), random("bf16", (12, 9, 1), 111)
+    yield case("packed_groups_symbolic_image", images, filters, "[b, f, 0] x [o, i, 0] -> [b, f, 0]", types=["tensor<9x9x?xbf16>", filters.mlir],
+               result="tensor<3x12x?xbf16>", low=[1], high=[2], batch_groups=3)
     shift, residual = random("bf16", (64,), 104), random("bf16", (3, 10, 11, 64), 105)
     y = convolve(x.values, w.values, KRSC, feature_groups=8, **same)
     type, line = residual.mlir, shift.mlir

@@ -182,7 +182,8 @@ void DecodeEmitter::findKeys() {
       return arith::IndexCastOp::create(builder, loc, indexType, stored).getResult();
     };
     if (op.isPaged())
-      offset = index.sub(clamp(loadWhole(op.getLengths(), sharedPlace.front()), zero, keys),
+      offset = index.sub(clamp(loadWhole(op.getLengths(), sharedPlace.front()), zero,
+                               index.add(keys, index.constant(queries))),
                          index.constant(queries));
     else if (op.getOffset())
       offset = clamp(loadWhole(op.getOffset(), {}), index.constant(-queries),

@@ -26,6 +26,12 @@ builtin.module @unaligned attributes {plan.target = #plan.target<"cuda", "sm_90a
     %p = linalg.contract indexing_maps = [#a, #b, #c] ins(%a, %b : tensor<257x19xbf16>, tensor<19x255xbf16>) outs(%c : tensor<257x255xf32>) -> tensor<257x255xf32>
     return %p : tensor<257x255xf32>
   }
+  // CHECK-LABEL: func.func @without_rows(
+  // CHECK-NOT:     tensor.pad
+  func.func @without_rows(%a: tensor<0x19xbf16>, %b: tensor<19x255xbf16>, %c: tensor<0x255xf32>) -> tensor<0x255xf32> {
+    %p = linalg.contract indexing_maps = [#a, #b, #c] ins(%a, %b : tensor<0x19xbf16>, tensor<19x255xbf16>) outs(%c : tensor<0x255xf32>) -> tensor<0x255xf32>
+    return %p : tensor<0x255xf32>
+  }
   // Those of parameters are made once an instance.
   // CHECK-LABEL: func.func @parameter(
   // CHECK:         tensor.pad %{{.*}} low[0, 0] high[0, 5]
