@@ -14,6 +14,7 @@
 #include "compiler/Dispatch/AlignRows.h"
 
 #include "compiler/Dialect/Kernel/IR/AttentionGradientOp.h"
+#include "compiler/Dialect/Plan/IR/Copies.h"
 #include "compiler/Dialect/Plan/Transforms/Views.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -60,14 +61,7 @@ static Value copy(OpBuilder &builder, Location loc, Value tensor) {
   auto type = cast<RankedTensorType>(tensor.getType());
   Value empty = tensor::EmptyOp::create(builder, loc, tensor::getMixedSizes(builder, loc, tensor),
                                         type.getElementType());
-  AffineMap map = builder.getMultiDimIdentityMap(type.getRank());
-  SmallVector<utils::IteratorType> iterators(type.getRank(), utils::IteratorType::parallel);
-  return linalg::GenericOp::create(builder, loc, empty.getType(), tensor, empty, ArrayRef{map, map},
-                                   iterators,
-                                   [](OpBuilder &b, Location loc, ValueRange args) {
-                                     linalg::YieldOp::create(b, loc, args[0]);
-                                   })
-      .getResult(0);
+  return createCopy(builder, loc, tensor, empty, builder.getMultiDimIdentityMap(type.getRank()));
 }
 
 void copyUnalignedRows(Block &block) {

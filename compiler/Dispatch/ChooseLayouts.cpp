@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Dialect/Plan/IR/Copies.h"
 #include "compiler/Dispatch/Layouts.h"
 #include "compiler/Dispatch/Passes.h"
 
@@ -103,13 +104,7 @@ Value LayoutRewriter::transpose(Value from, ArrayRef<int64_t> order) {
     for (auto [dim, source] : llvm::enumerate(order))
       exprs[source] = builder.getAffineDimExpr(dim);
     AffineMap map = AffineMap::get(order.size(), 0, exprs, builder.getContext());
-    SmallVector<utils::IteratorType> iterators(order.size(), utils::IteratorType::parallel);
-    auto generic = linalg::GenericOp::create(
-        builder, loc, type, from, init, ArrayRef{map, builder.getMultiDimIdentityMap(order.size())},
-        iterators, [](OpBuilder &b, Location bodyLoc, ValueRange args) {
-          linalg::YieldOp::create(b, bodyLoc, args.front());
-        });
-    result = generic.getResult(0);
+    result = createCopy(builder, loc, from, init, map);
     numTransposes += constant ? 0 : 1;
   }
   transposed[from].emplace_back(llvm::to_vector(order), result);

@@ -16,6 +16,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
+#include "compiler/Dialect/Plan/IR/Copies.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 #include "compiler/Dialect/Plan/Transforms/Views.h"
 #include "compiler/Dispatch/AlignRows.h"
@@ -109,14 +110,8 @@ static void placeSlices(Block &block) {
             tensor::getMixedSizes(builder, slice.getLoc(), slice.getResult());
         Value empty =
             tensor::EmptyOp::create(builder, slice.getLoc(), sizes, type.getElementType());
-        AffineMap map = builder.getMultiDimIdentityMap(type.getRank());
-        SmallVector<utils::IteratorType> iterators(type.getRank(), utils::IteratorType::parallel);
-        copy = linalg::GenericOp::create(builder, slice.getLoc(), empty.getType(),
-                                         slice.getResult(), empty, ArrayRef{map, map}, iterators,
-                                         [](OpBuilder &b, Location loc, ValueRange args) {
-                                           linalg::YieldOp::create(b, loc, args[0]);
-                                         })
-                   .getResult(0);
+        copy = createCopy(builder, slice.getLoc(), slice.getResult(), empty,
+                          builder.getMultiDimIdentityMap(type.getRank()));
       }
       use.set(copy);
     }

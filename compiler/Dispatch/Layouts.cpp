@@ -208,21 +208,15 @@ static std::optional<unsigned> findImage(linalg::GenericOp op) {
   return image;
 }
 
-/// True if rows of windows are lines of the image, `position * step + element`, that the filter has
-/// innermost, too, and that begin at whole vectors: pixels are packed (PackPixels.cpp), and all is
-/// in the order that it should have.
+/// True if pixels are packed, and the filter has their lines innermost: all is in the order that it
+/// should have.
 static bool hasPackedPixels(linalg::GenericOp op, unsigned image) {
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  auto line = dyn_cast<AffineBinaryOpExpr>(maps[image].getResults().back());
-  AffineBinaryOpExpr start = line ? dyn_cast<AffineBinaryOpExpr>(line.getLHS()) : nullptr;
-  AffineConstantExpr step = start ? dyn_cast<AffineConstantExpr>(start.getRHS()) : nullptr;
-  if (!step || line.getKind() != AffineExprKind::Add || start.getKind() != AffineExprKind::Mul ||
-      step.getValue() % kVectorChannels != 0)
-    return false;
+  std::optional<PackedLine> line = matchPackedLine(maps[image].getResults().back());
   auto isInnermost = [&](AffineExpr expr) {
     return maps[1 - image].getResults().back() == expr || maps.back().getResults().back() == expr;
   };
-  return isInnermost(line.getRHS()) && !isInnermost(start.getLHS());
+  return line && isInnermost(line->element) && !isInnermost(line->position);
 }
 
 std::optional<LayoutChoice::Convolution> LayoutChoice::analyze(linalg::GenericOp op) const {

@@ -228,7 +228,7 @@ def write_table(path, cases, results):
 def shorten(why):
     """One line without the names of temporary files, and without the count of nodes where it is one of one."""
     why = re.sub(r"^xcompile: error: cannot read '[^']*': ", "", why)
-    return re.sub(r"/tmp/\S*", "", re.sub(r"^ *\d+ of \d+ nodes? (is|are) not supported; \d+ (are|is): *", "", why)).strip()[:180]
+    return re.sub(re.escape(tempfile.gettempdir()) + r"/\S*", "", re.sub(r"^ *\d+ of \d+ nodes? (is|are) not supported; \d+ (are|is): *", "", why)).strip()[:180]
 
 
 def write_refused(results):

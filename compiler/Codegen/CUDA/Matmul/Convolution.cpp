@@ -40,8 +40,6 @@ namespace xc::cuda {
 /// steps of at most 8 elements.
 static constexpr size_t kLeastRank = 3, kMostRank = 5;
 static constexpr int64_t kLineBytes = 16, kMostStep = 8;
-/// Channels of a whole panel of tiles that do not run along k.
-static constexpr int64_t kPanelChannels = 64;
 
 /// Bits of a corner, and of an offset, along each of `spatial` dims.
 static int64_t countBits(size_t spatial) { return spatial == 1 ? 16 : spatial == 2 ? 8 : 5; }

@@ -12,6 +12,9 @@
 
 namespace xc::cuda {
 
+/// Elements of 16 bits in a line of a tile: the channels of a whole panel, and of a step of a sum.
+inline constexpr int64_t kPanelChannels = 64;
+
 /// An image in memory under the windows of a convolution, as a tensor map in im2col mode wants it:
 /// images, 1 to 3 spatial dims and channels, outermost first. What windows read outside is zero.
 /// Of a convolution, and of its gradient to the image, the product's rows are output positions. Of

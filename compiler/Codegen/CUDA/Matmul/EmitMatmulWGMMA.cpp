@@ -142,13 +142,13 @@ void WGMMAEmitter::makeRing() {
     if (operand.rows * operand.sharers < operand.type.getRows())
       clearRows(operand, number);
   // Up to here nothing that the kernel before it may have written is read.
-  if (!fillsAhead())
+  if (!fillsAhead)
     NVVM::GriddepcontrolOp::create(builder, loc, NVVM::GridDepActionKind::wait);
   if (cluster > 1)
     tile::SyncBlocksOp::create(builder, loc);
   else
     frame.barrier();
-  if (!fillsAhead())
+  if (!fillsAhead)
     NVVM::GriddepcontrolOp::create(builder, loc, NVVM::GridDepActionKind::launch_dependents);
 }
 
@@ -322,6 +322,7 @@ LogicalResult WGMMAEmitter::run() {
   for (Value map : maps)
     if (map)
       prefetch(map);
+  fillsAhead = canFillAhead();
   makeRing();
   auto roles = tile::WarpSpecializeOp::create(builder, loc, config.getWarpgroups(),
                                               getRegisters(builder, getThreadRegisters()));
@@ -336,7 +337,7 @@ LogicalResult WGMMAEmitter::run() {
     tile::YieldOp::create(builder, loc, ValueRange());
   });
   fill(roles.getConsumer(), 1, {}, [&](Block &block) {
-    if (fillsAhead()) {
+    if (fillsAhead) {
       NVVM::GriddepcontrolOp::create(builder, loc, NVVM::GridDepActionKind::wait);
       NVVM::GriddepcontrolOp::create(builder, loc, NVVM::GridDepActionKind::launch_dependents);
     }

@@ -9,9 +9,10 @@
 // tensor core's tile empty. So some neighbouring groups become one, whose filter has zeros where a
 // feature does not read a channel:
 //
-//   y[n, p, g, f]      += x[n, p + r, g, c]      * w[g, r, f, c]                     32 groups of 4
-//   y[n, p, g', i * f] += x[n, p + r, g', j * c] * (i == j ? w[g', i, r, f, c] : 0)   2 groups of
-//   64
+//   y[n, p, g, f]     += x[n, p + r, g, c]     * w[g, r, f, c]                     32 groups of 4
+//   y[n, p, G, (i f)] += x[n, p + r, G, (j c)] * (i == j ? w[(G i), r, f, c] : 0)  2 groups of 64
+//
+// (i f) is one dim of all features of the groups i in a pack, and (G i) is g.
 //
 // Images keep their places in memory: groups and channels are neighbours there. Only the filter is
 // copied, of parameters once an instance (-xc-hoist-parameters). A gradient to the image is such a
@@ -23,7 +24,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Common/Targets.h"
+#include "compiler/Codegen/CUDA/Matmul/Convolution.h"
 #include "compiler/Codegen/CUDA/Passes.h"
+#include "compiler/Dialect/Plan/IR/Copies.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -37,9 +40,6 @@ namespace xc::cuda {
 #define GEN_PASS_DEF_PACKGROUPS
 #include "compiler/Codegen/CUDA/Passes.h.inc"
 
-/// Channels that a step of a tile multiplies, and that columns of pixels have at least
-/// (Convolution.cpp).
-static constexpr int64_t kPackedChannels = 64;
 /// Channels beyond which zeros take longer than groups by themselves.
 static constexpr int64_t kMostPackedChannels = 256;
 
@@ -193,11 +193,11 @@ bool GroupPacker::match() {
 bool GroupPacker::chooseCount() {
   int64_t groups = ranges[group], channels = ranges[lines[0]], features = ranges[lines[1]];
   if (ShapedType::isDynamic(groups) || ShapedType::isDynamic(channels) ||
-      ShapedType::isDynamic(features) || std::min(channels, features) >= kPackedChannels)
+      ShapedType::isDynamic(features) || std::min(channels, features) >= kPanelChannels)
     return false;
   for (count = 2; count < groups; ++count)
-    if (groups % count == 0 && channels * count % kPackedChannels == 0 &&
-        features * count % kPackedChannels == 0)
+    if (groups % count == 0 && channels * count % kPanelChannels == 0 &&
+        features * count % kPanelChannels == 0)
       break;
   return count * std::max(channels, features) <= kMostPackedChannels;
 }
@@ -362,17 +362,11 @@ Value GroupPacker::unpackFilter(Value filter, AffineMap map) {
   SplitDims packed = splitPacked(map), unpacked = splitUnpacked(map);
   SmallVector<unsigned> loops = unpacked.getLoops(), read = packed.getLoops();
   llvm::replace(read, op.getNumLoops() + 1, op.getNumLoops());
-  MLIRContext *context = op.getContext();
   Value empty =
       tensor::EmptyOp::create(builder, loc, unpacked.getSizes(), getElementTypeOrSelf(filter));
-  SmallVector<utils::IteratorType> iterators(loops.size(), utils::IteratorType::parallel);
-  auto generic = linalg::GenericOp::create(
-      builder, loc, empty.getType(), packed.split(builder, loc, filter), empty,
-      {mapLoops(read, loops, context), mapLoops(loops, loops, context)}, iterators,
-      [](OpBuilder &b, Location bodyLoc, ValueRange args) {
-        linalg::YieldOp::create(b, bodyLoc, args[0]);
-      });
-  return unpacked.merge(builder, loc, generic.getResult(0));
+  Value diagonal = plan::createCopy(builder, loc, packed.split(builder, loc, filter), empty,
+                                    mapLoops(read, loops, op.getContext()));
+  return unpacked.merge(builder, loc, diagonal);
 }
 
 //===----------------------------------------------------------------------===//
@@ -456,6 +450,7 @@ struct PackGroups final : impl::PackGroupsBase<PackGroups> {
     const Target *target = findTarget(getOperation());
     if (!target || !target->hasWGMMA || !wgmma)
       return;
+    // What converts a product's result may be the next op, and goes with it.
     SmallVector<linalg::GenericOp> reductions;
     for (auto op : getOperation().getOps<linalg::GenericOp>())
       if (op.getNumReductionLoops() > 0)

@@ -21,8 +21,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Common/Targets.h"
+#include "compiler/Codegen/CUDA/Matmul/Convolution.h"
 #include "compiler/Codegen/CUDA/Matmul/ProductParts.h"
 #include "compiler/Codegen/CUDA/Passes.h"
+#include "compiler/Dialect/Plan/IR/Copies.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -38,8 +40,8 @@ namespace xc::cuda {
 #define GEN_PASS_DEF_PACKPIXELS
 #include "compiler/Codegen/CUDA/Passes.h.inc"
 
-/// Elements of 16 bytes; what steps of tiles are multiples of, and panels of a gradient's tile.
-static constexpr int64_t kChunk = 8, kStep = 16, kPanel = 64;
+/// What steps of tiles are multiples of.
+static constexpr int64_t kStep = 16;
 /// Positions below which the copy takes longer than it saves.
 static constexpr int64_t kFewestPositions = 1 << 13;
 /// Elements of a row of a window that threads load as fast as the copy engine brings a pixel: on an
@@ -140,7 +142,7 @@ bool PixelPacker::isFilterLoop(unsigned loop) {
       ++count;
     }
   return count == 1 && !ShapedType::isDynamic(ranges[loop]) &&
-         ranges[loop] < (isGradient() ? kPanel : kChunk);
+         ranges[loop] < (isGradient() ? kPanelChannels : plan::kPackedStep);
 }
 
 /// An image whose channels are one dim, that the filter has, too.
@@ -185,14 +187,14 @@ bool PixelPacker::chooseSizes() {
   if (hasOpenFilter || ShapedType::isDynamic(size) || taps < 2 ||
       (!isGradient() && multiplyRanges(ranges, {tap, channel}) < kFewestElements))
     return false;
-  channels = llvm::alignTo(ranges[channel], kChunk);
+  channels = llvm::alignTo(ranges[channel], plan::kPackedStep);
   for (int64_t few = llvm::PowerOf2Ceil(ranges[channel]); few < channels; few *= 2)
-    if (step * few % kChunk == 0)
+    if (step * few % plan::kPackedStep == 0)
       channels = few;
-  line = llvm::alignTo(taps * channels, isGradient() ? kPanel : kStep);
+  line = llvm::alignTo(taps * channels, isGradient() ? kPanelChannels : kStep);
   // The same image for the convolution and for its gradient.
-  int64_t last = llvm::divideCeil(llvm::alignTo(taps * channels, kPanel), channels);
-  width = llvm::alignTo(std::max(size, (positions - 1) * step + last), kChunk);
+  int64_t last = llvm::divideCeil(llvm::alignTo(taps * channels, kPanelChannels), channels);
+  width = llvm::alignTo(std::max(size, (positions - 1) * step + last), plan::kPackedStep);
   SmallVector<int64_t> known(ranges);
   llvm::replace(known, ShapedType::kDynamic, kFewestPositions);
   SmallVector<unsigned> positionLoops;
@@ -206,18 +208,6 @@ bool PixelPacker::chooseSizes() {
 // Copies
 //===----------------------------------------------------------------------===//
 
-static Value copy(OpBuilder &builder, Location loc, Value tensor, Value init,
-                  ArrayRef<AffineMap> copyMaps) {
-  SmallVector<utils::IteratorType> iterators(copyMaps[1].getNumDims(),
-                                             utils::IteratorType::parallel);
-  auto yield = [](OpBuilder &b, Location bodyLoc, ValueRange args) {
-    linalg::YieldOp::create(b, bodyLoc, args[0]);
-  };
-  return linalg::GenericOp::create(builder, loc, init.getType(), tensor, init, copyMaps, iterators,
-                                   yield)
-      .getResult(0);
-}
-
 /// A copy of `tensor` whose dims are those of `order`, or the tensor if they are already.
 static Value permute(OpBuilder &builder, Location loc, Value tensor, ArrayRef<int64_t> order) {
   if (isIdentityPermutation(order))
@@ -226,10 +216,8 @@ static Value permute(OpBuilder &builder, Location loc, Value tensor, ArrayRef<in
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, tensor);
   applyPermutationToVector(sizes, order);
   Value empty = tensor::EmptyOp::create(builder, loc, sizes, type.getElementType());
-  MLIRContext *context = builder.getContext();
-  return copy(builder, loc, tensor, empty,
-              {inversePermutation(AffineMap::getPermutationMap(order, context)),
-               AffineMap::getMultiDimIdentityMap(type.getRank(), context)});
+  AffineMap written = AffineMap::getPermutationMap(order, builder.getContext());
+  return plan::createCopy(builder, loc, tensor, empty, inversePermutation(written));
 }
 
 /// `tensor` with so many zeros around it.
@@ -336,11 +324,10 @@ Value PixelPacker::unpackFilter(Value packed) {
       order, [&](int64_t dim) { return getAffineDimExpr(dim, op.getContext()); });
   AffineExpr last = read.pop_back_val();
   read.back() = read.back() * channels + last;
-  SmallVector<AffineMap> copyMaps{AffineMap::get(rank, 0, read, op.getContext()),
-                                  AffineMap::getMultiDimIdentityMap(rank, op.getContext())};
   Value empty =
       tensor::EmptyOp::create(builder, loc, type.getShape(), getElementTypeOrSelf(packed));
-  return copy(builder, loc, packed, empty, copyMaps);
+  return plan::createCopy(builder, loc, packed, empty,
+                          AffineMap::get(rank, 0, read, op.getContext()));
 }
 
 //===----------------------------------------------------------------------===//
@@ -423,11 +410,7 @@ struct PackPixels final : impl::PackPixelsBase<PackPixels> {
     const Target *target = findTarget(getOperation());
     if (!target || !target->hasWGMMA || !wgmma)
       return;
-    SmallVector<linalg::GenericOp> reductions;
-    for (auto op : getOperation().getOps<linalg::GenericOp>())
-      if (op.getNumReductionLoops() > 0)
-        reductions.push_back(op);
-    for (linalg::GenericOp op : reductions)
+    for (auto op : llvm::make_early_inc_range(getOperation().getOps<linalg::GenericOp>()))
       PixelPacker(op).run();
   }
 };

@@ -107,8 +107,6 @@ private:
     refusal = reason.str();
     return std::nullopt;
   }
-  bool isStagedOutput(const Contraction &product);
-  bool hasOddRows();
   bool canTurn(const Contraction::Side &side, ArrayRef<unsigned> own);
   /// What an operand is beyond a matrix, or a batch of them, in memory; empty if it is just that.
   std::string findNoKeyReason(const Contraction::Side &side, ArrayRef<unsigned> own) const;
@@ -290,28 +288,6 @@ std::string ProductChooser::checkGiven(Attribute config) {
   return checkMMATiles(contraction, mma);
 }
 
-/// True if the output of `product`, which is the contraction or the convolution that it is, leaves
-/// through shared memory: by boxes, or by vectors of neighbours.
-bool ProductChooser::isStagedOutput(const Contraction &product) {
-  int64_t bytes = getElementBytes(getOutputType(product));
-  if (product.group.results.size() != 1 || (bytes != 2 && bytes != 4))
-    return false;
-  const ReductionGroup::Result &result = product.group.results.front();
-  std::string reason;
-  SmallVector<Value> sizes = getProductSizes(product, points);
-  return matchTiledOutput(product, result, sizes, points.index, reason) ||
-         getRowVector(product, result, sizes, points.index) > 0;
-}
-
-/// True if rows of a result begin at no multiple of 16 bytes.
-bool ProductChooser::hasOddRows() {
-  SmallVector<Value> sizes = getProductSizes(contraction, points);
-  return llvm::any_of(contraction.group.results, [&](const ReductionGroup::Result &result) {
-    int64_t bytes = getElementBytes(getElementTypeOrSelf(result.output.tensor));
-    return getRowVector(contraction, result, sizes, points.index) * bytes < kVectorBytes;
-  });
-}
-
 int64_t ProductChooser::getExpectedSize(ArrayRef<unsigned> dims, int64_t guess) {
   linalg::LinalgOp op = contraction.getOp();
   if (std::optional<int64_t> size = contraction.getProduct(dims))
@@ -400,12 +376,13 @@ std::optional<MatmulProblem> ProductChooser::makeProblem() {
   problem.isKContiguousA = a->dims.back().group == TiledAccess::Group::K;
   problem.turnsB = turns;
   problem.isKContiguousB = !turns && b->dims.back().group == TiledAccess::Group::K;
-  problem.isStaged =
-      isStagedOutput(contraction) && (problem.elementBytes == 2 || problem.isKContiguousA);
+  problem.isStaged = isStagedOutput(contraction, sizes, points.index) &&
+                     (problem.elementBytes == 2 || problem.isKContiguousA);
   if (problem.elementBytes != 2 && !problem.isKContiguousB && !turns)
     return refuse(getName(second) +
                   " does not run along k, as elements of other than 16 bits must");
-  problem.isScattered = problem.outputBytes == 4 && !problem.isStaged && hasOddRows();
+  problem.isScattered =
+      problem.outputBytes == 4 && !problem.isStaged && hasOddRows(contraction, sizes, points.index);
   problem.outputOps = outputOps;
   if (contraction.partial)
     problem.sharedElements = getExpectedSize(contraction.k, kExpectedSum) * (problem.m + problem.n);
@@ -436,7 +413,7 @@ std::optional<MatmulProblem> ProductChooser::makeConvolutionProblem(ArrayRef<Val
   problem.outputBytes = product.group.results.empty() ? 0 : getElementBytes(getOutputType(product));
   problem.partColumns = product.getPartColumns();
   problem.isGuess = !product.getProduct(product.m) || !product.getProduct(product.n);
-  problem.isStaged = isStagedOutput(product);
+  problem.isStaged = isStagedOutput(product, sizes, points.index);
   problem.outputOps = outputOps;
   if (isAcross) {
     describeAcross(problem);

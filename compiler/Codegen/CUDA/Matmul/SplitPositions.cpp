@@ -19,6 +19,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Codegen/CUDA/Matmul/Convolution.h"
 #include "compiler/Codegen/CUDA/Matmul/MatmulModel.h"
 #include "compiler/Codegen/CUDA/Matmul/SplitProducts.h"
 #include "compiler/Dialect/Plan/IR/PartialSums.h"
@@ -37,8 +38,6 @@ namespace xc::cuda {
 static constexpr int64_t kShortestPart = 256, kStep = 64;
 /// Bytes that lines of operands must be multiples of to be copied.
 static constexpr int64_t kAlignedBytes = 16;
-/// Bytes of a panel of a tile: see Convolution.cpp.
-static constexpr int64_t kPanelBytes = 128;
 /// What parts must be faster than the whole by: the model is not that exact.
 static constexpr double kWorthwhile = 0.92;
 /// The microseconds that the sum of all parts takes, a launch and the bytes a microsecond that are
@@ -84,15 +83,11 @@ private:
 
 } // namespace
 
-/// The loop of neighbours in memory: that of the innermost dim, or of lines in it that begin at
-/// whole chunks (PackPixels.cpp).
+/// The loop of neighbours in memory: that of the innermost dim, or of packed pixels' lines in it.
 static AffineDimExpr findInnermost(AffineMap map) {
   AffineExpr expr = map.getResults().back();
-  if (auto line = dyn_cast<AffineBinaryOpExpr>(expr);
-      line && line.getKind() == AffineExprKind::Add &&
-      line.getLHS().getLargestKnownDivisor() * 2 % kAlignedBytes == 0)
-    expr = line.getRHS();
-  return dyn_cast<AffineDimExpr>(expr);
+  std::optional<plan::PackedLine> line = plan::matchPackedLine(expr);
+  return line ? line->element : dyn_cast<AffineDimExpr>(expr);
 }
 
 /// An input of 16-bit elements whose innermost dim is one of its `own`.
@@ -133,7 +128,7 @@ bool PositionSplitter::match() {
   // Columns of pixels are of whole steps of a group's channels (Convolution.cpp); products of
   // groups that no windows move over are batches, which clusters split.
   const Side &image = first->isImage ? *first : *second;
-  if (!groups.empty() && (!image.isImage || ranges[image.own.back()] % (kPanelBytes / 2) != 0))
+  if (!groups.empty() && (!image.isImage || ranges[image.own.back()] % kPanelChannels != 0))
     return false;
   unsigned innermost = 0;
   for (AffineExpr expr : result.getResults())
@@ -164,7 +159,7 @@ MatmulProblem PositionSplitter::describe() const {
   const Side &image = a.isImage ? a : b;
   problem.across = a.isImage ? MatmulProblem::Across::A : MatmulProblem::Across::B;
   problem.channels = ranges[image.own.back()];
-  problem.hasWholePanels = problem.channels * problem.elementBytes % kPanelBytes == 0;
+  problem.hasWholePanels = problem.channels % kPanelChannels == 0;
   int64_t pixels = cast<RankedTensorType>(image.input->get().getType()).getNumElements();
   problem.sharedElements = pixels + problem.batch * problem.k * (a.isImage ? problem.n : problem.m);
   if (!problem.hasWholePanels) {

@@ -7,6 +7,7 @@
 
 #include "compiler/Codegen/CUDA/Matmul/SplitProducts.h"
 
+#include "compiler/Codegen/CUDA/Matmul/Convolution.h"
 #include "compiler/Codegen/CUDA/Matmul/DoubleMMAModel.h"
 #include "compiler/Codegen/CUDA/Matmul/FMAModel.h"
 #include "compiler/Codegen/CUDA/Matmul/MatmulModel.h"
@@ -31,8 +32,6 @@ static constexpr int64_t kVeryLongSum = 8192;
 /// Bytes that parts are multiples of where they are not equal: then each begins a line that can be
 /// copied.
 static constexpr int64_t kPartBytes = 16;
-/// Bytes of a step of a tile on wgmma.
-static constexpr int64_t kStepBytes = 128;
 /// The most taps of a filter whose convolution is not split.
 static constexpr int64_t kMostTaps = 64;
 /// The shortest part of a sum on plain arithmetic, and what parts must be faster by there: that
@@ -336,7 +335,8 @@ static bool hasColumnsOfPixels(linalg::GenericOp op, const plan::ProductLoops &l
         return false;
       taps *= loop == channel.getPosition() ? 1 : ranges[loop];
     }
-    return taps <= kMostTaps && channels * bytes % (hasGroups ? kStepBytes : kPartBytes) == 0;
+    return taps <= kMostTaps && channels * bytes % kPartBytes == 0 &&
+           (!hasGroups || channels % kPanelChannels == 0);
   });
 }
 

@@ -216,6 +216,24 @@ int64_t getRowVector(const Contraction &contraction, const ReductionGroup::Resul
   return width;
 }
 
+bool isStagedOutput(const Contraction &contraction, ArrayRef<Value> sizes, IndexBuilder &index) {
+  if (contraction.group.results.size() != 1)
+    return false;
+  const ReductionGroup::Result &result = contraction.group.results.front();
+  int64_t bytes = getElementBytes(getElementTypeOrSelf(result.output.tensor));
+  std::string reason;
+  return (bytes == 2 || bytes == 4) &&
+         (matchTiledOutput(contraction, result, sizes, index, reason) ||
+          getRowVector(contraction, result, sizes, index) > 0);
+}
+
+bool hasOddRows(const Contraction &contraction, ArrayRef<Value> sizes, IndexBuilder &index) {
+  return llvm::any_of(contraction.group.results, [&](const ReductionGroup::Result &result) {
+    int64_t bytes = getElementBytes(getElementTypeOrSelf(result.output.tensor));
+    return getRowVector(contraction, result, sizes, index) * bytes < kStrideBytes;
+  });
+}
+
 Value getCopied(Operation *op, SmallVector<AffineExpr> &coords) {
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
     std::optional<SmallVector<AffineExpr>> source = getSourceCoords(slice, coords);

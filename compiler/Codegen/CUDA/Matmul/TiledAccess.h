@@ -58,6 +58,14 @@ std::optional<TiledAccess> matchTiledOutput(const Contraction &contraction,
 int64_t getRowVector(const Contraction &contraction, const ReductionGroup::Result &result,
                      llvm::ArrayRef<mlir::Value> sizes, IndexBuilder &index);
 
+/// True if the only output leaves through shared memory: by boxes, or by vectors of neighbours.
+bool isStagedOutput(const Contraction &contraction, llvm::ArrayRef<mlir::Value> sizes,
+                    IndexBuilder &index);
+
+/// True if rows of a result begin at no multiple of 16 bytes.
+bool hasOddRows(const Contraction &contraction, llvm::ArrayRef<mlir::Value> sizes,
+                IndexBuilder &index);
+
 /// That of an operand of the product; it may be a slice or a permutation of a tensor in memory.
 std::optional<TiledAccess> matchTiledOperand(const Contraction &contraction,
                                              const Contraction::Side &side,

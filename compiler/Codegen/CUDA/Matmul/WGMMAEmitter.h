@@ -120,7 +120,7 @@ private:
   void fetchBoxes(mlir::Value stage, const SumStep &step,
                   llvm::function_ref<bool(const Operand &)> isWanted);
   bool isFixed(const Operand &operand) const;
-  bool fillsAhead();
+  bool canFillAhead();
   void fillAhead(mlir::Value end);
   RingState fetchStep(mlir::Value step, mlir::Value ahead, RingState state);
   void emitProducer();
@@ -183,7 +183,8 @@ private:
   int64_t cluster;                      // blocks whose tiles are neighbours
   int64_t rowsPerWarpgroup, ownColumns; // of the tile that this block stores
   llvm::SmallVector<Operand, 2> operands;
-  bool inRegisters = false;          // operand A
+  bool inRegisters = false; // operand A
+  bool fillsAhead = false;  // the ring, with weights, before the kernels in front have ended
   std::optional<TiledAccess> output; // stored by boxes
   int64_t rowVector = 0; // elements that threads store at a time where it is not, but is staged
   mlir::Value outputMap, outputTailMap, staging, ring, scratch;

@@ -185,8 +185,8 @@ bool WGMMAEmitter::isFixed(const Operand &operand) const {
   return llvm::is_contained(fixed.asArrayRef(), binding.getOrdinal());
 }
 
-/// Whether the ring is filled ahead: there are weights to fill it with, and each block has a tile.
-bool WGMMAEmitter::fillsAhead() {
+/// There are weights to fill the ring with, and each block has a tile.
+bool WGMMAEmitter::canFillAhead() {
   return !operands.back().isTurned &&
          getConstantIntValue(index.mul(tile.batches, index.mul(tile.tilesM, tile.tilesN))) &&
          llvm::any_of(operands, [&](const Operand &operand) { return isFixed(operand); });
@@ -213,11 +213,11 @@ void WGMMAEmitter::emitProducer() {
   points.emitIf(index.both(isFirstWarp, elected), [&] {
     // The stage and its phase; and, where the ring is filled ahead, whether this is the first tile.
     SmallVector<Value> inits{index.constant(0), index.constant(0)};
-    if (fillsAhead())
+    if (fillsAhead)
       inits.push_back(index.constant(1));
     emitTiles(Value(), inits, [&](ValueRange carried) -> SmallVector<Value> {
       Value ahead; // steps before it have their weights
-      if (fillsAhead()) {
+      if (fillsAhead) {
         Value end = index.min(index.add(firstStep, config.getStages()), lastStep);
         Value isFirst = index.isEqual(carried[2], index.constant(1));
         points.emitIf(isFirst, [&] { fillAhead(end); });
@@ -229,7 +229,7 @@ void WGMMAEmitter::emitProducer() {
                             RingState state = fetchStep(step, ahead, {inner[0], inner[1]});
                             return {state.stage, state.phase};
                           });
-      if (fillsAhead())
+      if (fillsAhead)
         next.push_back(index.constant(0));
       return next;
     });

@@ -25,4 +25,15 @@ AffineMap getPermutationMap(linalg::GenericOp op) {
   return map && map.isPermutation() ? map : AffineMap();
 }
 
+Value createCopy(OpBuilder &builder, Location loc, Value source, Value init, AffineMap map) {
+  AffineMap written = builder.getMultiDimIdentityMap(map.getNumDims());
+  SmallVector<utils::IteratorType> iterators(map.getNumDims(), utils::IteratorType::parallel);
+  auto yield = [](OpBuilder &b, Location bodyLoc, ValueRange args) {
+    linalg::YieldOp::create(b, bodyLoc, args.front());
+  };
+  return linalg::GenericOp::create(builder, loc, init.getType(), source, init,
+                                   ArrayRef{map, written}, iterators, yield)
+      .getResult(0);
+}
+
 } // namespace xc::plan

@@ -19,6 +19,10 @@ mlir::AffineMap getCopyMap(mlir::linalg::GenericOp op);
 /// The same where the op permutes dims: each element is read once.
 mlir::AffineMap getPermutationMap(mlir::linalg::GenericOp op);
 
+/// Such an op over the dims of `init`, that reads `source` at `map`; its result.
+mlir::Value createCopy(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value source,
+                       mlir::Value init, mlir::AffineMap map);
+
 } // namespace xc::plan
 
 #endif // XC_DIALECT_PLAN_IR_COPIES_H

@@ -67,6 +67,21 @@ SmallVector<unsigned> orderByUse(ArrayRef<unsigned> loops, AffineMap map) {
   return ordered;
 }
 
+std::optional<PackedLine> matchPackedLine(AffineExpr expr) {
+  auto line = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!line || line.getKind() != AffineExprKind::Add)
+    return std::nullopt;
+  auto start = dyn_cast<AffineBinaryOpExpr>(line.getLHS());
+  auto element = dyn_cast<AffineDimExpr>(line.getRHS());
+  if (!start || start.getKind() != AffineExprKind::Mul || !element)
+    return std::nullopt;
+  auto position = dyn_cast<AffineDimExpr>(start.getLHS());
+  auto step = dyn_cast<AffineConstantExpr>(start.getRHS());
+  if (!position || !step || step.getValue() % kPackedStep != 0)
+    return std::nullopt;
+  return PackedLine{position, element, step.getValue()};
+}
+
 bool isTensorCoreProduct(linalg::LinalgOp op) {
   return matchProduct(op) && llvm::all_of(op.getDpsInputs(), [&](Value factor) {
            Type element = getElementTypeOrSelf(factor);

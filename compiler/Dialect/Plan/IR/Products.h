@@ -38,6 +38,19 @@ std::optional<ProductLoops> matchProduct(mlir::linalg::LinalgOp op);
 /// A product's operand is gone through row-major so.
 llvm::SmallVector<unsigned> orderByUse(llvm::ArrayRef<unsigned> loops, mlir::AffineMap map);
 
+/// What lines of an image of packed pixels begin at multiples of: 16 bytes of 16-bit elements.
+inline constexpr int64_t kPackedStep = 8;
+
+/// The innermost index of an image whose pixels are packed (-xc-cuda-pack-pixels): lines of
+/// elements, which begin `step` apart and may overlap.
+struct PackedLine {
+  mlir::AffineDimExpr position, element;
+  int64_t step;
+};
+
+/// `expr` as `position * step + element`, where steps are multiples of `kPackedStep`.
+std::optional<PackedLine> matchPackedLine(mlir::AffineExpr expr);
+
 /// True for products of types that tensor cores multiply: kernels copy their operands to shared
 /// memory without passing them through registers, unless something is computed on the way.
 bool isTensorCoreProduct(mlir::linalg::LinalgOp op);
