@@ -20,10 +20,24 @@ using namespace mlir;
 
 namespace xc::cuda {
 
+/// True if a result may be in the memory of an input that is read or written along reduced dims.
+/// What takes over the memory of another input has one element for each that was there.
+static bool mayShareElements(const KernelInfo &kernel, const ReductionGroup &group) {
+  auto mayAlias = [](const ReductionGroup::Input &input) {
+    plan::BindingOp binding = input.binding;
+    return binding.getMayAlias();
+  };
+  bool isReducedOnly = llvm::all_of(group.results, [](const ReductionGroup::Result &result) {
+    return result.kind == ReductionGroup::Result::Kind::Reduced;
+  });
+  return kernel.mayAlias() && (!isReducedOnly || llvm::any_of(group.inputs, mayAlias) ||
+                               llvm::any_of(group.vectors, mayAlias));
+}
+
 ReductionEmitter::ReductionEmitter(const KernelInfo &kernel, const ReductionGroup &group,
                                    int64_t threads, int64_t lanes)
     : group(group), lanes(lanes), frame(kernel, threads), points(frame.points), index(points.index),
-      loadsOnlyOwn(kernel.mayAlias()) {
+      loadsOnlyOwn(kernel.mayAlias()), loadsOnlyOwnElements(mayShareElements(kernel, group)) {
   SmallVector<Value> sizes = points.getLoopSizes(group.root);
   for (unsigned dim : group.parallelDims)
     parallelSizes.push_back(sizes[dim]);
@@ -59,8 +73,15 @@ Place ReductionEmitter::makePlace(const Coord &kept, const Coord &reduced, Value
        llvm::zip_equal(group.reductionDims, points.delinearize(reduced, reductionSizes, lanes)))
     place.coords[dim] = coord;
   place.mask = mask;
-  if (loadsOnlyOwn)
+  if (loadsOnlyOwnElements)
     place.loadMask = mask;
+  return place;
+}
+
+Place ReductionEmitter::getOwnReducedPlace() {
+  Place place = getReducedPlace();
+  if (loadsOnlyOwn)
+    place.loadMask = place.mask;
   return place;
 }
 
@@ -157,7 +178,7 @@ void ReductionEmitter::emitTogether(Members members) {
   MemberValues inits, partials;
   SmallVector<Value> starts;
   for (const ReductionGroup::Member &member : members) {
-    inits.push_back(emitInits(member, getReducedPlace(), getReducedLanes()));
+    inits.push_back(emitInits(member, getOwnReducedPlace(), getReducedLanes()));
     llvm::append_range(starts, getStarts(member.combiner, inits.back(), lanes));
   }
   SmallVector<Value> last =

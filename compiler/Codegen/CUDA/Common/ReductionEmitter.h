@@ -60,6 +60,8 @@ protected:
   /// The place of this thread's reduced element, and the number of lanes it has.
   virtual Place getReducedPlace() = 0;
   virtual int64_t getReducedLanes() = 0;
+  /// The same place, where nothing may be loaded that another thread may write.
+  Place getOwnReducedPlace();
   /// i1: true for the one thread that stores it.
   virtual mlir::Value isStoringThread() = 0;
 
@@ -113,8 +115,8 @@ protected:
   PointEmitter &points;
   IndexBuilder &index;
   /// A result may be in the memory of an input, where a thread that repeats another's place would
-  /// read what that one writes.
-  const bool loadsOnlyOwn;
+  /// read what that one writes: anywhere, or in what the whole space reads or writes.
+  const bool loadsOnlyOwn, loadsOnlyOwnElements;
   llvm::SmallVector<mlir::Value> parallelSizes, reductionSizes;
 
 private:

@@ -509,10 +509,12 @@ FailureOr<ReductionGroup> matchReductionGroup(const KernelInfo &kernel, std::str
     plan::BindingOp binding = getSourceBinding(tensor);
     long kept = countRead(coords, group.parallelDims);
     long reduced = countRead(coords, group.reductionDims);
+    long rows = getLongDims(group.parallelDims, ranges).size();
+    if (binding && reduced == 0 && kept == rows)
+      group.reducedInputs.push_back({tensor, binding, coords});
     if (!binding || reduced != long(getLongDims(group.reductionDims, ranges).size()))
       return;
     // Of a single row everything is alike for all rows; what is reduced is the row.
-    long rows = getLongDims(group.parallelDims, ranges).size();
     if (kept == rows && (rows > 0 || isReduced(tensor, kernel)))
       group.inputs.push_back({tensor, binding, coords});
     else if (kept == 0)

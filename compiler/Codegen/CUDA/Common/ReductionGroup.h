@@ -77,6 +77,8 @@ struct ReductionGroup {
   llvm::SmallVector<Input, 2> inputs;
   /// Bindings that are read over all reduction dims, and alike for all of the parallel dims.
   llvm::SmallVector<Input, 2> vectors;
+  /// Bindings that are read over the parallel dims alone: an element for each reduced one.
+  llvm::SmallVector<Input, 2> reducedInputs;
 
   /// True if there is a result for each element of a row.
   bool writesRows() const;

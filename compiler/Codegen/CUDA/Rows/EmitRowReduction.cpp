@@ -97,6 +97,7 @@ void RowEmitter::emitRow(ValueRange loaded) {
     held = loadInputs();
   provideInputs();
   provideVectors();
+  provideReducedInputs();
   emitMembers();
   emitResults();
 }

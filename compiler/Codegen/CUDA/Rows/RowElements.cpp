@@ -133,6 +133,27 @@ void RowEmitter::provideVectors() {
   }
 }
 
+void RowEmitter::provideReducedInputs() {
+  // Behind a barrier, the thread that stores may do so to what the others have loaded here.
+  if (config.getThreads() <= 32 || config.getCluster() > 1 || !group.partials.empty() ||
+      group.reducedInputs.size() > RowLimits::kReducedInputs)
+    return;
+  Place place = getOwnReducedPlace();
+  for (const ReductionGroup::Input &input : group.reducedInputs) {
+    Point point{{}, {}, /*lanes=*/1, {}};
+    for (AffineExpr expr : input.coords)
+      point.coords.push_back(points.apply(expr, place.coords, /*lanes=*/1));
+    Coord flat = points.getFlat(point, input.tensor);
+    Value loaded = points.load(input.binding, flat, /*lanes=*/1, place.loadMask);
+    points.provide(input.tensor, [=, source = &input](const Point &asked) {
+      Point other = asked;
+      Coord there = points.getFlat(other, source->tensor);
+      bool isSame = there.isUniform() && there.first() == flat.first();
+      return isSame ? loaded : points.load(source->binding, there, asked.lanes, asked.mask);
+    });
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Shared memory, and beyond
 //===----------------------------------------------------------------------===//

@@ -55,6 +55,8 @@ private:
   void provideInputs();
   /// Loads what is the same for all rows before the first exchange, rather than behind the last.
   void provideVectors();
+  /// Loads what the row's result is combined with before the first exchange likewise.
+  void provideReducedInputs();
   Place makeChunk(mlir::Value chunk);
   Place makeShiftedChunk(mlir::Value chunk);
   llvm::SmallVector<mlir::Value> combineLanes(const Combiner &combiner,

@@ -35,6 +35,9 @@ struct RowLimits {
   /// `kFewThreads` threads and in smaller ones, which leave a thread more registers.
   static constexpr int64_t kSharedElements = 8, kMoreSharedElements = 16, kFewThreads = 512;
 
+  /// Elements that a row's result is combined with and that are loaded before it is known, at most.
+  static constexpr int64_t kReducedInputs = 4;
+
   /// Bytes of the next row that a thread may have under way while it works on one.
   static constexpr int64_t kEarlyBytes = 64;
 

@@ -505,3 +505,44 @@ builtin.module @vectors_first attributes {plan.kernel, plan.target = #plan.targe
     return
   }
 }
+
+// -----
+
+// What a row's sum is added to is loaded before the threads wait for each other. The result takes its memory, which no
+// thread but the row's reads: those beyond the row's end read its last vector again, without a branch.
+// CHECK-LABEL: func.func @result_in_place
+// CHECK-NOT:     scf.if
+// CHECK-COUNT-2: vector.load %{{.*}} : memref<896xf32>, vector<8xf32>
+// CHECK:         memref.load %{{.*}} : memref<8xf32>
+// CHECK-NOT:     scf.if
+// CHECK-COUNT-2: vector.load %{{.*}} : memref<7168xf32>, vector<8xf32>
+// CHECK:         gpu.barrier
+// CHECK-NOT:     memref.load %{{.*}} : memref<8xf32>
+// CHECK:         memref.store %{{.*}} : memref<8xf32>
+builtin.module @result_in_place attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @result_in_place() attributes {lowering_config = #cuda.row_reduction<threads = 64, rows = 1, vector = 8, chunks = 2>} {
+    %b0 = plan.binding 0 read align 64 : memref<8x896xf32>
+    %b1 = plan.binding 1 read align 64 : memref<896xf32>
+    %b2 = plan.binding 2 read align 64 may_alias : memref<8xf32>
+    %b3 = plan.binding 3 write align 64 may_alias : memref<8xf32>
+    %x = bufferization.to_tensor %b0 restrict : memref<8x896xf32> to tensor<8x896xf32>
+    %w = bufferization.to_tensor %b1 restrict : memref<896xf32> to tensor<896xf32>
+    %r = bufferization.to_tensor %b2 restrict : memref<8xf32> to tensor<8xf32>
+    %zero = arith.constant 0.0 : f32
+    %e0 = tensor.empty() : tensor<8xf32>
+    %f0 = linalg.fill ins(%zero : f32) outs(%e0 : tensor<8xf32>) -> tensor<8xf32>
+    %sum = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%x, %w : tensor<8x896xf32>, tensor<896xf32>) outs(%f0 : tensor<8xf32>) {
+    ^bb0(%a: f32, %b: f32, %acc: f32):
+      %p = arith.mulf %a, %b : f32
+      %s = arith.addf %p, %acc : f32
+      linalg.yield %s : f32
+    } -> tensor<8xf32>
+    %added = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%sum, %r : tensor<8xf32>, tensor<8xf32>) outs(%e0 : tensor<8xf32>) {
+    ^bb0(%a: f32, %b: f32, %out: f32):
+      %q = arith.addf %a, %b : f32
+      linalg.yield %q : f32
+    } -> tensor<8xf32>
+    bufferization.materialize_in_destination %added in restrict writable %b3 : (tensor<8xf32>, memref<8xf32>) -> ()
+    return
+  }
+}
