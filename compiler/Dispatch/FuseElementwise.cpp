@@ -63,10 +63,20 @@ static bool multipliesMatrices(linalg::GenericOp op) {
   return loops && !loops->m.empty() && !loops->n.empty();
 }
 
+/// Whether `producer` rounds what an op in front of it computes.
+static bool narrowsResult(linalg::GenericOp producer) {
+  unsigned width = getElementTypeOrSelf(producer.getResult(0)).getIntOrFloatBitWidth();
+  return llvm::any_of(producer.getDpsInputs(), [&](Value input) {
+    Type element = getElementTypeOrSelf(input);
+    return input.getDefiningOp<linalg::LinalgOp>() && element.isIntOrFloat() &&
+           element.getIntOrFloatBitWidth() > width;
+  });
+}
+
 /// Whether a reduction that reads elements of `producer` many times had better find them in memory:
-/// to compute them takes reading several others each time, or a division. Sums over rows of a
-/// matrix times silu(gate) * up read four vectors from the cache for each of the matrix otherwise,
-/// and took twice the time that the matrix takes from memory.
+/// to compute them takes reading several others each time, a wider one, or a division. Sums over
+/// rows of a matrix times silu(gate) * up read four vectors from the cache for each of the matrix
+/// otherwise, and took twice the time that the matrix takes from memory.
 static bool isDearToRepeat(linalg::GenericOp producer, linalg::GenericOp consumer) {
   if (consumer.getNumReductionLoops() == 0)
     return false;
@@ -75,7 +85,7 @@ static bool isDearToRepeat(linalg::GenericOp producer, linalg::GenericOp consume
            producer.getMatchingIndexingMap(operand).getNumResults() > 0;
   };
   auto divides = [](Operation &inner) { return isa<arith::DivFOp>(inner); };
-  return llvm::count_if(producer.getDpsInputOperands(), isRead) > 1 ||
+  return llvm::count_if(producer.getDpsInputOperands(), isRead) > 1 || narrowsResult(producer) ||
          llvm::any_of(producer.getBody()->without_terminator(), divides);
 }
 

@@ -209,3 +209,47 @@ func.func @factor_of_product(%x: tensor<64x128xbf16>, %w: tensor<128x32xbf16>) -
   } -> tensor<64x32xf32>
   return %p : tensor<64x32xf32>
 }
+
+// -----
+
+#each = affine_map<(d0, d1) -> (d0, d1)>
+#vector = affine_map<(d0, d1) -> (d1)>
+#sums = affine_map<(d0, d1) -> (d0)>
+#one = affine_map<(d0) -> (d0)>
+
+// Sums over the rows of a matrix read the vector again for each of them: what is computed in f32 is rounded where it is
+// made, and read at half the width.
+// CHECK-LABEL: func.func @rounded_once(
+// CHECK:         linalg.generic
+// CHECK:           math.exp
+// CHECK:           arith.truncf
+// CHECK:         linalg.generic
+// CHECK-SAME:      ins(%{{.*}}, %{{.*}} : tensor<64xbf16>, tensor<8x64xbf16>)
+// CHECK-NOT:       arith.truncf
+func.func @rounded_once(%x: tensor<64xf32>, %w: tensor<8x64xbf16>) -> tensor<8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e32 = tensor.empty() : tensor<64xf32>
+  %e16 = tensor.empty() : tensor<64xbf16>
+  %exp = linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]} ins(%x : tensor<64xf32>) outs(%e32 : tensor<64xf32>) {
+  ^bb0(%in: f32, %o: f32):
+    %r = math.exp %in : f32
+    linalg.yield %r : f32
+  } -> tensor<64xf32>
+  %rounded = linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]} ins(%exp : tensor<64xf32>) outs(%e16 : tensor<64xbf16>) {
+  ^bb0(%in: f32, %o: bf16):
+    %r = arith.truncf %in : f32 to bf16
+    linalg.yield %r : bf16
+  } -> tensor<64xbf16>
+  %s = tensor.empty() : tensor<8xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%s : tensor<8xf32>) -> tensor<8xf32>
+  %p = linalg.generic {indexing_maps = [#vector, #each, #sums], iterator_types = ["parallel", "reduction"]}
+    ins(%rounded, %w : tensor<64xbf16>, tensor<8x64xbf16>) outs(%f : tensor<8xf32>) {
+  ^bb0(%a: bf16, %b: bf16, %o: f32):
+    %wide = arith.extf %a : bf16 to f32
+    %wide_b = arith.extf %b : bf16 to f32
+    %m = arith.mulf %wide, %wide_b : f32
+    %r = arith.addf %o, %m : f32
+    linalg.yield %r : f32
+  } -> tensor<8xf32>
+  return %p : tensor<8xf32>
+}
