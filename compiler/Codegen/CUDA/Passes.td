@@ -594,8 +594,8 @@ def LowerToNVVM : Pass<"xc-cuda-lower-to-nvvm", "mlir::ModuleOp"> {
 def LaunchEarly : Pass<"xc-cuda-launch-early", "mlir::ModuleOp"> {
   let summary = "Let kernels be launched before those in front of them have ended";
   let description = [{
-    For sm_90 and later. Kernels begin by letting their dependents be launched, but for those that leave room for some of as
-    many blocks, and by waiting for the kernels that they depend on, but for large ones with loops that load from several
+    For sm_90 and later. Kernels begin by letting their dependents be launched, and by waiting for the kernels that they
+    depend on, but for large ones with loops that load from several
     buffers or beside stores and barriers, and those of a symbolic size, which may be empty; `cuda.programmatic` on the function becomes the export's `programmatic_launch`. A kernel that has
     `cuda.programmatic` already waits by itself: a strategy made it. The loads of both are no longer of memory that never
     changes. Of bindings in `plan.fixed_bindings`, which no call writes, a kernel's first block loads up to 64 bytes a thread before it waits. Example:

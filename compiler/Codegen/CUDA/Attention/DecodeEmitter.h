@@ -61,6 +61,8 @@ private:
 
   // Where things are (EmitDecodeAttention.cpp).
   void locate();
+  mlir::Value countBlocks();
+  void beginEarly();
   void findKeys();
   Row makeRow(mlir::Value number);
   Values placeOf(const Row &row);

@@ -8,15 +8,16 @@
 // Between two kernels the GPU is empty: the last blocks of the one end, and only then the other one
 // is launched. From sm_90 on a kernel may be launched while the one in front of it runs, and waits
 // for that by itself. Its blocks take what room the last blocks in front of them leave; none is
-// launched before all of those have begun, so nobody is kept from running. But where a kernel
-// leaves room for some of as many blocks behind it, the others crowd where its blocks end first: it
-// lets them be launched by its end only.
+// launched before all of those have begun, so nobody is kept from running. But blocks that are
+// fewer than there is room for crowd where those in front of them end first. Where that costs more
+// than an early start gains, a kernel takes so much shared memory that they cannot: see
+// KernelFrame::spreadBlocks.
 //
 // Parameters, constants and what the init plan made of them are there before any call. A kernel
 // loads what each of its threads certainly needs of them before it waits: of a product of one row,
 // whose time is that of its weights, so much is on its way while the kernel in front still runs.
 // The rest is not prefetched into L2 by each thread: on an H100 a token of GPT-2's shape took 291
-// us with that, 234 without. It took 248 where all kernels of one wave let others be launched.
+// us with that, 234 without.
 //
 // A load that waits is none of memory that never changes, which the assembler would move past
 // others, stores and barriers. Loops that have loads beside those lose more by that than they gain.
@@ -45,8 +46,8 @@ namespace xc::cuda {
 static constexpr unsigned kMinComputeCapability = 90;
 
 /// Two kernels of so many waves, as far as threads say, fit on the GPU side by side whatever
-/// registers they need; and, with few registers, just so.
-static constexpr double kSmall = 0.25, kHalf = 0.5;
+/// registers they need.
+static constexpr double kSmall = 0.25;
 
 /// Bytes that a thread may hold while it waits, so that no kernel needs more registers than before.
 static constexpr uint64_t kMostEarlyBytes = 64;
@@ -210,13 +211,12 @@ static void loadFixedFirst(LLVM::LLVMFuncOp kernel, Operation *wait) {
     op->moveBefore(wait);
 }
 
-/// The first instructions let what is behind the kernel begin, which waits in turn, where `lets`
-/// says so, and wait for what is before it.
-static void launchEarly(LLVM::LLVMFuncOp kernel, bool lets) {
+/// The first instructions let what is behind the kernel begin, which waits in turn, and wait for
+/// what is before it.
+static void launchEarly(LLVM::LLVMFuncOp kernel) {
   OpBuilder builder = OpBuilder::atBlockBegin(&kernel.getBody().front());
-  if (lets)
-    NVVM::GriddepcontrolOp::create(builder, kernel.getLoc(),
-                                   NVVM::GridDepActionKind::launch_dependents);
+  NVVM::GriddepcontrolOp::create(builder, kernel.getLoc(),
+                                 NVVM::GridDepActionKind::launch_dependents);
   auto wait =
       NVVM::GriddepcontrolOp::create(builder, kernel.getLoc(), NVVM::GridDepActionKind::wait);
   loadFixedFirst(kernel, wait);
@@ -239,10 +239,9 @@ struct LaunchEarly final : impl::LaunchEarlyBase<LaunchEarly> {
         // One of a symbolic size may be empty: a node with such an edge cannot be disabled, and the
         // graph would be instantiated anew.
         std::optional<double> waves = countWaves(launch, *target);
-        bool isSmall = waves && *waves <= kSmall;
-        if (!waves || (!isSmall && ordersLoadsInLoops(kernel)))
+        if (!waves || (*waves > kSmall && ordersLoadsInLoops(kernel)))
           continue;
-        launchEarly(kernel, isSmall || *waves > kHalf);
+        launchEarly(kernel);
       }
       dropInvariance(kernel);
     }

@@ -15,10 +15,10 @@
 // CHECK:         llvm.load %{{.*}} {noalias_scopes = [#[[OUT:[a-z0-9_]+]]]} : !llvm.ptr<1> -> f32
 // CHECK-NEXT:    llvm.store %{{.*}} {alias_scopes = [#[[OUT]]]} : f32, !llvm.ptr<1>
 
-// 1056 blocks of 256 threads are on an H200 at once, and fewer where they need many registers: some of the next 528 would
-// find no room beside these.
+// 1056 blocks of 256 threads are on an H200 at once: there is room for others beside half as many.
 // CHECK-LABEL: llvm.func @wide(
 // CHECK-SAME:  cuda.programmatic
+// CHECK-NEXT:    nvvm.griddepcontrol launch_dependents
 // CHECK-NEXT:    nvvm.griddepcontrol wait
 // CHECK-NEXT:    llvm.load %{{[a-z0-9]*}} {alias_scopes
 
@@ -38,6 +38,7 @@
 
 // Two blocks with 100 KiB each fit on one of the 132 multiprocessors.
 // CHECK-LABEL: llvm.func @shared(
+// CHECK-NEXT:    nvvm.griddepcontrol launch_dependents
 // CHECK-NEXT:    nvvm.griddepcontrol wait
 
 // Loads between stores, or between barriers, stay invariant.
