@@ -6,7 +6,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Common/KernelInfo.h"
+
 #include "compiler/Codegen/Common/ScalarFormula.h"
+#include "compiler/Dialect/Plan/IR/PlanInitOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -28,6 +30,11 @@ SmallVector<linalg::LinalgOp> KernelInfo::getReductions() const {
 
 bool KernelInfo::mayAlias() const {
   return llvm::any_of(bindings, [](plan::BindingOp binding) { return binding.getMayAlias(); });
+}
+
+bool KernelInfo::isFixed(plan::BindingOp binding) const {
+  auto fixed = getFunction()->getAttrOfType<DenseI64ArrayAttr>(plan::kFixedBindingsAttr);
+  return fixed && llvm::is_contained(fixed.asArrayRef(), binding.getOrdinal());
 }
 
 bool KernelInfo::hasUpdates() const {

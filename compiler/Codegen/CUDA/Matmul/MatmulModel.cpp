@@ -43,6 +43,13 @@ static constexpr double kBusyShare = 0.93;
 static constexpr double kL2BytesPerCycle = 55, kAloneL2BytesPerCycle = 110;
 /// Bytes a nanosecond from memory, and the nanoseconds until it is at that rate.
 static constexpr double kMemoryRate = 4390, kMemoryStart = 670;
+/// Nanoseconds from a copy's start to its arrival from memory where that is read at its rate: so
+/// much has to be under way in all rings. A sum of 14336 for 8 x 4096 took 28 us with 14 MB under
+/// way, and 38 to 43 us with 7 to 8 MB.
+static constexpr double kMemoryLatency = 3200;
+/// What reading takes longer where multiprocessors do not ask, times their share, and the
+/// nanoseconds from when on: 34 us, not 30, where half of them do.
+static constexpr double kIdleLoss = 0.4, kBurst = 5000;
 /// How much a line counts that a tile has with its neighbour, which fetches the same.
 static constexpr double kCutLineShare = 0.5;
 /// What is left of the shorter one of the times of memory and of the busiest multiprocessor.
@@ -71,6 +78,10 @@ static constexpr double kClusterCycles = 680, kClusterBytesPerCycle = 14.3;
 static constexpr double kShareLoss = 0.05, kMeetCycles = 2500;
 /// Nanoseconds until blocks begin that find no place beside those of the kernel before.
 static constexpr double kLateStart = 1000;
+/// What reading takes longer where a multiprocessor has room for two blocks of which there is one
+/// for each: those that begin while the kernel before ends crowd where that ends first. In a chain
+/// of products of 8 rows by 14336 x 4096 one took 34 us, and 28 where no two blocks fit.
+static constexpr double kCrowdLoss = 0.2;
 /// Large clusters leave one in so many multiprocessors idle: they do not cross the groups that
 /// multiprocessors come in, whose sizes are no multiples of theirs.
 static constexpr int64_t kLargeCluster = 4, kIdleShare = 11;
@@ -82,6 +93,10 @@ static constexpr double kPixelCycles = 3.5;
 /// Microseconds that a launch behind another kernel costs.
 static constexpr double kLaunchTime = 0.4;
 
+/// Steps under way that hide memory's latency. Where an operand is on its way while the kernel
+/// before still runs, a ring may have more, up to so many bytes: over half of a multiprocessor's,
+/// so that no second block crowds there, and room is left for a kernel that does not multiply.
+static constexpr int64_t kMostStages = 12, kFixedRingBytes = 136 << 10;
 /// Rows of one wgmma.
 static constexpr int64_t kInstructionRows = 64;
 static constexpr int64_t kTileAlignment = 1024, kLineBytes = 128;
@@ -182,10 +197,12 @@ static bool fit(const Target &target, const MatmulProblem &problem, WGMMAPlan &p
   plan.stages = 1;
   int64_t steps = llvm::divideCeil(countSteps(problem, plan.tileK), plan.split) + 1;
   // More stages than steps, or than hide memory's latency, are of no use.
-  while (plan.stages < 12 && plan.stages < std::max<int64_t>(steps, 2)) {
+  while (plan.stages < std::max<int64_t>(steps, 2)) {
     WGMMAPlan more = plan;
     ++more.stages;
-    if (getSharedBytes(problem, more) > room)
+    int64_t bytes = getSharedBytes(problem, more);
+    bool isEnough = more.stages > kMostStages && (!problem.isFixedB || bytes > kFixedRingBytes);
+    if (isEnough || bytes > room)
       break;
     plan = more;
   }
@@ -305,22 +322,25 @@ static double getFetchCycles(const Target &target, const MatmulProblem &problem,
   return std::max(fetch, kLatencyCycles / (plan.stages * together));
 }
 
-/// Nanoseconds that memory needs for every byte once.
-static double getMemoryTime(const MatmulProblem &problem) {
+/// Blocks that have a tile, or a part of one's sums.
+static int64_t countBlocks(const MatmulProblem &problem, const WGMMAPlan &plan) {
+  int64_t rows = plan.tileM * plan.clusterM, columns = plan.tileN * plan.clusterN;
+  return problem.batch * llvm::divideCeil(problem.m, rows) * llvm::divideCeil(problem.n, columns) *
+         plan.clusterM * plan.clusterN * plan.split;
+}
+
+/// Nanoseconds that memory needs for every byte once, of which rings hold `underWay` at a time,
+/// where a share of `idle` of the multiprocessors has none.
+static double getMemoryTime(const MatmulProblem &problem, double underWay, double idle) {
   int64_t pixels = problem.isConvolution() ? problem.pixels : problem.m;
   double operands = problem.batch * problem.k * problem.elementBytes *
                     static_cast<double>(pixels + problem.taps * problem.n);
   if (problem.sharedElements > 0)
     operands = static_cast<double>(problem.sharedElements * problem.elementBytes);
   double results = static_cast<double>(problem.batch * problem.m * problem.n * problem.outputBytes);
-  return (operands + results) / kMemoryRate;
-}
-
-/// Blocks that have a tile, or a part of one's sums.
-static int64_t countBlocks(const MatmulProblem &problem, const WGMMAPlan &plan) {
-  int64_t rows = plan.tileM * plan.clusterM, columns = plan.tileN * plan.clusterN;
-  return problem.batch * llvm::divideCeil(problem.m, rows) * llvm::divideCeil(problem.n, columns) *
-         plan.clusterM * plan.clusterN * plan.split;
+  double late = std::max(0.0, operands - underWay) / underWay * kMemoryLatency;
+  double read = (operands + results) / kMemoryRate;
+  return std::max(read + kIdleLoss * idle * std::max(0.0, read - kBurst), late);
 }
 
 double estimateWGMMAPlan(const Target &target, const MatmulProblem &problem,
@@ -358,10 +378,16 @@ double estimateWGMMAPlan(const Target &target, const MatmulProblem &problem,
   if (plan.split > 1)
     exchange = busiest *
                (kClusterCycles * plan.split + plan.tileM * plan.tileN * 4 / kClusterBytesPerCycle);
-  double busy = cycles / clock, read = getMemoryTime(problem);
+  double rings = static_cast<double>(
+      std::min<int64_t>(blocks, plan.blocks * static_cast<int64_t>(target.multiprocessors)));
+  double underWay = rings * static_cast<double>(plan.stages) * getFetchedBytes(problem, plan);
+  double idle = std::max(0.0, 1 - static_cast<double>(blocks) / target.multiprocessors);
+  double busy = cycles / clock, read = getMemoryTime(problem, underWay, idle);
   // Where memory has less to do than the multiprocessors it may begin late.
-  bool isLate = blocks * 2 > plan.blocks * target.multiprocessors;
+  bool isLate = !problem.isFixedB && blocks * 2 > plan.blocks * target.multiprocessors;
   double late = isLate ? kLateStart * std::min(1.0, read / busy) : 0;
+  if (plan.blocks > 1 && blocks <= target.multiprocessors)
+    late += kCrowdLoss * read;
   return kLaunchTime + (kMemoryStart + late + std::max(busy, read) +
                         kOverlapLoss * std::min(busy, read) + exchange / clock) /
                            1000;
@@ -623,8 +649,7 @@ llvm::SmallVector<WGMMAPlan> rankWGMMAPlans(const Target &target, const MatmulPr
       for (const Group &group : kGroups)
         for (const Shape &shape : fitShapes(target, problem, rows, group, shapes)) {
           consider(shape, /*blocks=*/1, group);
-          // One block on each multiprocessor leaves room for the kernel behind; more are spread
-          // unevenly: 41 us, not 29.
+          // One block on each multiprocessor may leave room for the kernel behind.
           for (int64_t tileK : widths) {
             std::optional<WGMMAPlan> plan =
                 makePlan(target, problem, shape, tileK, /*blocks=*/2, group);

@@ -30,6 +30,8 @@ struct MatmulProblem {
   int64_t partColumns = 1;
   bool isSwapped = false;
   bool isGuess = false; // m, n or the batch is not known
+  /// Operand B is in memory that no call writes: rings are full of it before a kernel begins.
+  bool isFixedB = false;
   /// A convolution sums up `k` channels under each of so many taps; its m rows are read of `pixels`
   /// of the image. A product's `pixels` are 0.
   int64_t taps = 1, pixels = 0;

@@ -376,6 +376,7 @@ std::optional<MatmulProblem> ProductChooser::makeProblem() {
   problem.isKContiguousA = a->dims.back().group == TiledAccess::Group::K;
   problem.turnsB = turns;
   problem.isKContiguousB = !turns && b->dims.back().group == TiledAccess::Group::K;
+  problem.isFixedB = !turns && kernel.isFixed(b->binding);
   problem.isStaged = isStagedOutput(contraction, sizes, points.index) &&
                      (problem.elementBytes == 2 || problem.isKContiguousA);
   if (problem.elementBytes != 2 && !problem.isKContiguousB && !turns)

@@ -178,11 +178,8 @@ void WGMMAEmitter::fetchBoxes(Value stage, const SumStep &step,
 
 /// Whether boxes bring the operand from memory that no call writes, to this block alone.
 bool WGMMAEmitter::isFixed(const Operand &operand) const {
-  auto fixed = kernel.getFunction()->getAttrOfType<DenseI64ArrayAttr>(plan::kFixedBindingsAttr);
-  if (!fixed || operand.isTurned || operand.image || cluster > 1)
-    return false;
-  plan::BindingOp binding = operand.access.binding;
-  return llvm::is_contained(fixed.asArrayRef(), binding.getOrdinal());
+  return !operand.isTurned && !operand.image && cluster == 1 &&
+         kernel.isFixed(operand.access.binding);
 }
 
 /// There are weights to fill the ring with, and each block has a tile.
