@@ -104,7 +104,12 @@ static void optimize(llvm::Module &module, llvm::TargetMachine &machine, unsigne
   tuning.LoopVectorization = false;
   tuning.SLPVectorization = false;
   tuning.LoopUnrolling = false;
-  llvm::PassBuilder builder(&machine, tuning);
+  // A vector of which all elements are used one by one is still one load: VectorCombine makes it as
+  // many as there are elements.
+  llvm::PassInstrumentationCallbacks callbacks;
+  callbacks.registerShouldRunOptionalPassCallback(
+      [](llvm::StringRef pass, llvm::Any) { return pass != "VectorCombinePass"; });
+  llvm::PassBuilder builder(&machine, tuning, std::nullopt, &callbacks);
   builder.registerModuleAnalyses(modules);
   builder.registerCGSCCAnalyses(components);
   builder.registerFunctionAnalyses(functions);
