@@ -30,6 +30,8 @@ static constexpr int64_t kMostWindow = int64_t(1) << 30;
 /// Keys and values of vectors of more elements together leave a warp that has 16 of them under way
 /// the registers of another one.
 static constexpr int64_t kNarrow = 128, kMiddle = 256;
+/// Warps of a block that has a multiprocessor to itself, at least.
+static constexpr int64_t kLoneWarps = 8;
 /// Blocks of the largest cluster that any GPU launches.
 static constexpr int64_t kMostCluster = 8;
 /// A block of fewer keys does little but begin and end.
@@ -87,17 +89,22 @@ DecodeBlocks getDecodeBlocks(const DecodeSizes &sizes) {
   return {/*warps=*/4, /*blocks=*/width <= kMiddle && !isTall ? 3 : 2};
 }
 
-/// The share of memory's rate that `blocks` equal blocks reach, of which a multiprocessor runs
-/// `together` at a time.
-static double getUse(int64_t blocks, int64_t together, const Target &target) {
+DecodeBlocks getLoneDecodeBlocks(const DecodeSizes &sizes) {
+  return {std::max(getDecodeBlocks(sizes).warps, kLoneWarps), /*blocks=*/1};
+}
+
+/// The share of memory's rate that `blocks` equal blocks reach.
+static double getUse(int64_t blocks, const DecodeSizes &sizes, const Target &target) {
+  auto [warps, together] = getDecodeBlocks(sizes);
   int64_t multiprocessors = target.multiprocessors, places = together * multiprocessors;
   if (blocks > places)
     return static_cast<double>(blocks) / static_cast<double>(llvm::alignTo(blocks, places));
-  // One block alone has too little under way.
+  // The warps of one block alone have too little under way.
   constexpr double alone = 0.6;
   int64_t most = llvm::divideCeil(blocks, multiprocessors);
-  double rate =
-      1 - (1 - alone) * static_cast<double>(together - most) / static_cast<double>(together - 1);
+  int64_t running = most == 1 ? getLoneDecodeBlocks(sizes).warps : most * warps;
+  double rate = 1 - (1 - alone) * static_cast<double>(together * warps - running) /
+                        static_cast<double>((together - 1) * warps);
   return rate * static_cast<double>(blocks) / static_cast<double>(most * multiprocessors);
 }
 
@@ -105,12 +112,12 @@ static double getUse(int64_t blocks, int64_t together, const Target &target) {
 /// about as good.
 static int64_t chooseShares(const DecodeSizes &sizes, const Target &target, int64_t fewestKeys,
                             ArrayRef<int64_t> shares) {
-  int64_t heads = std::max<int64_t>(sizes.heads, 1), together = getDecodeBlocks(sizes).blocks,
+  int64_t heads = std::max<int64_t>(sizes.heads, 1),
           keys = sizes.keys < 0 ? kUnknownKeys : sizes.keys, best = 1;
   constexpr double isBetter = 1.05;
   for (int64_t share : shares)
     if (share * fewestKeys <= keys &&
-        getUse(heads * share, together, target) > isBetter * getUse(heads * best, together, target))
+        getUse(heads * share, sizes, target) > isBetter * getUse(heads * best, sizes, target))
       best = share;
   return best;
 }
@@ -124,8 +131,7 @@ int64_t chooseDecodeSplits(const DecodeSizes &sizes, const Target &target) {
   constexpr int64_t longKeys = 8192;
   int64_t keys = sizes.keys < 0 ? kUnknownKeys : sizes.keys;
   int64_t cluster = chooseCluster(sizes, target);
-  bool isBusy = getUse(std::max<int64_t>(sizes.heads, 1) * cluster, getDecodeBlocks(sizes).blocks,
-                       target) > 0.7;
+  bool isBusy = getUse(std::max<int64_t>(sizes.heads, 1) * cluster, sizes, target) > 0.7;
   if (target.hasClusters() && (isBusy || keys < longKeys))
     return 1;
   SmallVector<int64_t> shares = llvm::to_vector(llvm::seq_inclusive<int64_t>(2, kMostSplits));
@@ -138,8 +144,11 @@ static constexpr int64_t kCombineThreads = 128;
 static Choice chooseDecode(kernel::AttentionDecodeOp op, const Target &target) {
   DecodeSizes sizes = getDecodeSizes(op);
   int64_t cluster = op.getSplits() > 1 ? 1 : chooseCluster(sizes, target);
+  bool isLone = sizes.heads >= 0 && op.getSplits() <= 1 &&
+                sizes.heads * cluster <= int64_t(target.multiprocessors);
+  DecodeBlocks blocks = isLone ? getLoneDecodeBlocks(sizes) : getDecodeBlocks(sizes);
   Choice choice{
-      AttentionDecodeAttr::get(op.getContext(), getDecodeBlocks(sizes).warps, cluster),
+      AttentionDecodeAttr::get(op.getContext(), blocks.warps, cluster),
       llvm::formatv("attention of {0} queries to a head of keys: {1} blocks share its keys",
                     sizes.rows, std::max<int64_t>(cluster, op.getSplits()))};
   if (sizes.heads >= 0 && sizes.keys >= 0) {

@@ -31,11 +31,13 @@ struct DecodeSizes {
 DecodeSizes getDecodeSizes(mlir::ShapedType query, mlir::ShapedType key, mlir::ShapedType value,
                            mlir::ShapedType table = {});
 
-/// Warps of a block, and how many such blocks a multiprocessor has registers for.
+/// Warps of a block, and how many such blocks a multiprocessor has registers for; and where no
+/// multiprocessor has a second block, with which one reads about as much as two do.
 struct DecodeBlocks {
   int64_t warps, blocks;
 };
 DecodeBlocks getDecodeBlocks(const DecodeSizes &sizes);
+DecodeBlocks getLoneDecodeBlocks(const DecodeSizes &sizes);
 
 /// Whether `target` has a kernel for such sizes; null stands for a CPU.
 bool hasDecodeKernel(const DecodeSizes &sizes, std::optional<int64_t> window, const Target *target);

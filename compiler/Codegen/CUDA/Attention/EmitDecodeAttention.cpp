@@ -550,7 +550,8 @@ void DecodeEmitter::beginEarly() {
 LogicalResult DecodeEmitter::run() {
   // Registers for all that is under way come before one more block.
   DecodeSizes sizes = getDecodeSizes(op.getQueryType(), op.getKeyType(), op.getValueType());
-  frame.setFewestBlocks(getDecodeBlocks(sizes).blocks);
+  DecodeBlocks blocks = getDecodeBlocks(sizes);
+  frame.setFewestBlocks(config.getWarps() > blocks.warps ? 1 : blocks.blocks);
   if (config.getCluster() > 1)
     tile::ArriveBlocksOp::create(builder, loc);
   locate();
@@ -578,11 +579,11 @@ LogicalResult DecodeEmitter::run() {
     joinBlocks();
   // Of blocks that crowd, several share what one of them could read: 96 heads of 1024 keys took 4.9
   // us, and 3.3 with one on each multiprocessor.
-  Value blocks = countBlocks();
-  std::optional<int64_t> number = getConstantIntValue(blocks);
+  Value count = countBlocks();
+  std::optional<int64_t> number = getConstantIntValue(count);
   if (number && *number <= int64_t(kernel.target->multiprocessors))
-    frame.spreadBlocks(blocks);
-  return frame.finish(blocks, config.getCluster());
+    frame.spreadBlocks(count);
+  return frame.finish(count, config.getCluster());
 }
 
 LogicalResult emitDecodeAttention(const KernelInfo &kernel, kernel::AttentionDecodeOp op,

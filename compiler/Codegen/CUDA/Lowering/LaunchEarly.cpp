@@ -50,7 +50,7 @@ static constexpr unsigned kMinComputeCapability = 90;
 static constexpr double kSmall = 0.25;
 
 /// Bytes that a thread may hold while it waits, so that no kernel needs more registers than before.
-static constexpr uint64_t kMostEarlyBytes = 64;
+static constexpr uint64_t kMostEarlyBytes = 160;
 
 /// The argument whose buffer `pointer` points into; null if that is not plain to see.
 static BlockArgument findArgument(Value pointer) {

@@ -153,13 +153,13 @@ builtin.module @k attributes {plan.kernel, plan.target = #plan.target<"cuda", "s
 
 // -----
 
-// What no call writes is loaded before the wait, with its address, up to 64 bytes a thread; the rest behind it.
+// What no call writes is loaded before the wait, with its address, up to 160 bytes a thread; the rest behind it.
 // CHECK-LABEL: llvm.func @fixed(
 // CHECK-SAME:    %[[W:.*]]: !llvm.ptr<1>, %[[X:.*]]: !llvm.ptr<1>, %{{.*}}: !llvm.ptr<1>)
 // CHECK-NEXT:    nvvm.griddepcontrol launch_dependents
 // CHECK-NEXT:    %[[I:.*]] = nvvm.read.ptx.sreg.tid.x
 // CHECK-NEXT:    %[[P:.*]] = llvm.getelementptr %[[W]][%[[I]]]
-// CHECK-NEXT:    llvm.load %[[P]] {{.*}} -> vector<16xf32>
+// CHECK-NEXT:    llvm.load %[[P]] {{.*}} -> vector<40xf32>
 // CHECK-NEXT:    nvvm.griddepcontrol wait
 // CHECK-NEXT:    llvm.getelementptr %[[X]][%[[I]]]
 // CHECK-NEXT:    llvm.load
@@ -168,12 +168,12 @@ builtin.module @k attributes {plan.kernel, plan.target = #plan.target<"cuda", "s
   llvm.func @fixed(%w: !llvm.ptr<1> {llvm.noalias, llvm.readonly}, %x: !llvm.ptr<1> {llvm.noalias, llvm.readonly}, %y: !llvm.ptr<1> {llvm.noalias}) attributes {nvvm.kernel, plan.fixed_bindings = array<i64: 0>, plan.launch = #plan.launch_config<grid = [4, 1, 1], block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
     %i = nvvm.read.ptx.sreg.tid.x : i32
     %q = llvm.getelementptr %x[%i] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, f32
-    %a = llvm.load %q : !llvm.ptr<1> -> vector<16xf32>
+    %a = llvm.load %q : !llvm.ptr<1> -> vector<40xf32>
     %p = llvm.getelementptr %w[%i] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, f32
-    %b = llvm.load %p : !llvm.ptr<1> -> vector<16xf32>
+    %b = llvm.load %p : !llvm.ptr<1> -> vector<40xf32>
     %c = llvm.load %w : !llvm.ptr<1> -> f32
-    %s = llvm.fadd %a, %b : vector<16xf32>
-    llvm.store %s, %y : vector<16xf32>, !llvm.ptr<1>
+    %s = llvm.fadd %a, %b : vector<40xf32>
+    llvm.store %s, %y : vector<40xf32>, !llvm.ptr<1>
     llvm.store %c, %y : f32, !llvm.ptr<1>
     llvm.return
   }
