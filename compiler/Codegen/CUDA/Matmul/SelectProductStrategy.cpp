@@ -10,7 +10,7 @@
 #include "compiler/Codegen/CUDA/Matmul/Convolution.h"
 #include "compiler/Codegen/CUDA/Matmul/DoubleMMAModel.h"
 #include "compiler/Codegen/CUDA/Matmul/FMAModel.h"
-#include "compiler/Codegen/CUDA/Matmul/MatmulModel.h"
+#include "compiler/Codegen/CUDA/Matmul/MatmulLimits.h"
 #include "compiler/Codegen/CUDA/Matmul/MatmulTile.h"
 #include "compiler/Codegen/CUDA/Matmul/MatmulTiles.h"
 #include "compiler/Codegen/CUDA/Matmul/ProductStrategy.h"
