@@ -13,6 +13,7 @@
 
 #include "compiler/Dispatch/CalleeFacts.h"
 
+#include "compiler/Dialect/Array/IR/AttributeNames.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 #include "compiler/Dispatch/Alignment.h"
 
@@ -47,10 +48,10 @@ static void nameDim(func::FuncOp func, unsigned index, unsigned dim, StringRef n
   Builder builder(func.getContext());
   auto type = cast<RankedTensorType>(func.getArgument(index).getType());
   SmallVector<Attribute> names(type.getRank(), builder.getStringAttr(""));
-  if (auto known = func.getArgAttrOfType<ArrayAttr>(index, "array.dims"))
+  if (auto known = func.getArgAttrOfType<ArrayAttr>(index, array::kDimsAttr))
     names = llvm::to_vector(known.getValue());
   names[dim] = builder.getStringAttr(name);
-  func.setArgAttr(index, "array.dims", builder.getArrayAttr(names));
+  func.setArgAttr(index, array::kDimsAttr, builder.getArrayAttr(names));
 }
 
 /// Tells the functions that are regions of `op` what the sizes of their arguments are around it:
@@ -81,7 +82,7 @@ static void recordSizes(Operation *op, SymbolicDims &dims, const SymbolTable &sy
       }
     }
     if (!ranges.empty())
-      func->setAttr("array.dim_range", ranges.getDictionary(op->getContext()));
+      func->setAttr(array::kDimRangeAttr, ranges.getDictionary(op->getContext()));
   };
   if (auto branch = dyn_cast<BranchOp>(op)) {
     record(branch.getThenAttr(), branch.getCaptures());
@@ -109,12 +110,12 @@ void recordSymbols(func::FuncOp func, SymbolicDims &dims) {
       std::optional<unsigned> symbol = dims.getDim(argument, dim)->asSymbol();
       names.push_back(builder.getStringAttr(symbol ? dims.getSymbols()[*symbol].name : ""));
     }
-    func.setArgAttr(argument.getArgNumber(), "array.dims", builder.getArrayAttr(names));
+    func.setArgAttr(argument.getArgNumber(), array::kDimsAttr, builder.getArrayAttr(names));
   }
   // Names that are gone have none.
-  func->removeAttr("array.dim_range");
+  func->removeAttr(array::kDimRangeAttr);
   if (DictionaryAttr ranges = dims.getRanges())
-    func->setAttr("array.dim_range", ranges);
+    func->setAttr(array::kDimRangeAttr, ranges);
 }
 
 } // namespace xc::plan
