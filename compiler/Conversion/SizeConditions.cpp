@@ -14,6 +14,7 @@
 
 #include "compiler/Conversion/SizeConditions.h"
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Dialect/Array/IR/AttributeNames.h"
 #include "compiler/Dialect/Array/IR/ShapeRules.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -74,8 +75,8 @@ static Limits getLimitsOfArgument(Value tensor, std::optional<int64_t> dim) {
       argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
   if (!func || !dim)
     return {};
-  auto names = func.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "array.dims");
-  auto ranges = func->getAttrOfType<DictionaryAttr>("array.dim_range");
+  auto names = func.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), array::kDimsAttr);
+  auto ranges = func->getAttrOfType<DictionaryAttr>(array::kDimRangeAttr);
   auto range = names && ranges ? ranges.getAs<ArrayAttr>(cast<StringAttr>(names[*dim]).getValue())
                                : ArrayAttr();
   if (!range)

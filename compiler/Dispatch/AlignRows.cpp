@@ -15,7 +15,7 @@
 
 #include "compiler/Dialect/Kernel/IR/AttentionGradientOp.h"
 #include "compiler/Dialect/Plan/IR/Copies.h"
-#include "compiler/Dialect/Plan/Transforms/Views.h"
+#include "compiler/Dispatch/Alignment.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -23,39 +23,6 @@
 using namespace mlir;
 
 namespace xc::plan {
-
-/// Elements of 16 bits that are copied at a time.
-static constexpr int64_t kStep = 8;
-
-/// Whether `slice` begins a multiple of `kStep` elements behind its source. A part of a view is
-/// bound at any place; one that kernels read themselves has to be where they know.
-static bool isAligned(tensor::ExtractSliceOp slice) {
-  bool isView = isContiguousSlice(slice);
-  int64_t stride = 1; // modulo the step
-  for (int64_t dim = slice.getSourceType().getRank(); dim-- > 0;) {
-    int64_t offset = slice.getStaticOffsets()[dim], size = slice.getSourceType().getDimSize(dim);
-    if (ShapedType::isDynamic(offset) && (!isView || stride != 0))
-      return false;
-    int64_t place = offset % kStep * stride; // in range: both are below the step
-    if (!ShapedType::isDynamic(offset) && place % kStep != 0)
-      return false;
-    if (!ShapedType::isDynamic(size))
-      stride = size % kStep * stride % kStep; // in range: both are below the step
-  }
-  return true;
-}
-
-bool hasAlignedRows(Value tensor) {
-  while (Operation *op = tensor.getDefiningOp()) {
-    auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
-    if (slice && !isAligned(slice))
-      return false;
-    if (!slice && !isView(op))
-      break;
-    tensor = op->getOperand(0);
-  }
-  return true;
-}
 
 static Value copy(OpBuilder &builder, Location loc, Value tensor) {
   auto type = cast<RankedTensorType>(tensor.getType());

@@ -9,13 +9,8 @@
 #define XC_DISPATCH_ALIGNROWS_H
 
 #include "mlir/IR/Block.h"
-#include "mlir/IR/Value.h"
 
 namespace xc::plan {
-
-/// True if rows of `tensor`, which may be a view or a part of another one, begin at multiples of 16
-/// bytes of what is in memory, as far as slices decide that.
-bool hasAlignedRows(mlir::Value tensor);
 
 /// Copies operands of attention in `block` whose rows begin elsewhere.
 void copyUnalignedRows(mlir::Block &block);

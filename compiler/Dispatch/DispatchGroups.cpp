@@ -13,7 +13,7 @@
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 #include "compiler/Dialect/Plan/IR/Reductions.h"
-#include "compiler/Dispatch/AlignRows.h"
+#include "compiler/Dispatch/Alignment.h"
 #include "compiler/Dispatch/DispatchGroupLimits.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"

@@ -16,18 +16,6 @@
 // Refuses modules without `plan.target`.
 //
 //===----------------------------------------------------------------------===//
-//
-// For each region:
-// 1. its tensors from above become bindings, equal size formulas one scalar, small constants
-//    clones;
-// 2. its body moves to a kernel function in a nested module of its own, where sizes are scalars;
-// 3. what sizes of the region must be like becomes `plan.require` of the function around it;
-// 4. a `plan.dispatch` takes the place of the region, and says which inputs its results may
-//    overwrite.
-//
-// Refuses modules without `plan.target`.
-//
-//===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
@@ -35,6 +23,8 @@
 #include "compiler/Dialect/Plan/IR/Products.h"
 #include "compiler/Dialect/Plan/Transforms/SymbolicDims.h"
 #include "compiler/Dialect/Plan/Transforms/Views.h"
+#include "compiler/Dispatch/Alignment.h"
+#include "compiler/Dispatch/CalleeFacts.h"
 #include "compiler/Dispatch/DispatchGroups.h"
 #include "compiler/Dispatch/DispatchTarget.h"
 #include "compiler/Dispatch/Passes.h"
@@ -61,9 +51,6 @@ namespace xc::plan {
 using namespace mlir;
 
 namespace xc::plan {
-
-/// What the runtime guarantees for the address of every buffer it binds; views may have less.
-static constexpr int64_t kBufferAlignment = 16;
 
 /// `name` as PTX, assemblers and file systems take it: letters, digits and underscores, and no
 /// digit in front.
@@ -106,111 +93,6 @@ static std::string describe(RegionOp region) {
         word = last->getName().stripDialect().str();
   }
   return word;
-}
-
-/// The largest power of two that divides `number`, which is above 0.
-static int64_t powerOfTwoIn(int64_t number) { return number & -number; }
-
-/// Bytes that the tensor's address is surely a multiple of.
-static int64_t getAlignment(Value tensor, SymbolicDims &dims) {
-  int64_t alignment = kBufferAlignment;
-  while (Operation *op = tensor.getDefiningOp()) {
-    if (!isView(op))
-      break;
-    if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
-      auto type = slice.getSourceType();
-      int64_t bytes = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
-      FailureOr<SmallVector<FormulaAttr>> shape = dims.getShape(slice.getSource());
-      FormulaAttr offset = FormulaAttr::getConstant(op->getContext(), 0);
-      for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-        FailureOr<FormulaAttr> start = dims.getFormula(slice.getMixedOffsets()[dim]);
-        if (failed(start) || failed(shape))
-          return bytes;
-        offset = offset * (*shape)[dim] + *start;
-      }
-      offset = offset * bytes;
-      if (offset != FormulaAttr::getConstant(op->getContext(), 0))
-        alignment = std::min(alignment, powerOfTwoIn(dims.getRange(offset).divisor));
-    }
-    tensor = op->getOperand(0);
-  }
-  // What a region captures may be a view itself.
-  if (auto argument = dyn_cast<BlockArgument>(tensor))
-    if (auto func = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()))
-      if (auto known = func.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(), kAlignmentAttr))
-        alignment = std::min<int64_t>(alignment, known.getInt());
-  return alignment;
-}
-
-/// Tells the functions that are regions of `op` how their captures are aligned; values of loops
-/// have buffers of their own.
-static void recordAlignments(Operation *op, SymbolicDims &dims, const SymbolTable &symbols) {
-  auto record = [&](FlatSymbolRefAttr callee, ValueRange captures, unsigned first) {
-    auto func = symbols.lookup<func::FuncOp>(callee.getAttr());
-    for (auto [index, capture] : llvm::enumerate(captures))
-      if (int64_t alignment = getAlignment(capture, dims); alignment < kBufferAlignment)
-        func.setArgAttr(first + index, kAlignmentAttr,
-                        IntegerAttr::get(IntegerType::get(op->getContext(), 64), alignment));
-  };
-  if (auto branch = dyn_cast<BranchOp>(op)) {
-    record(branch.getThenAttr(), branch.getCaptures(), 0);
-    record(branch.getOtherwiseAttr(), branch.getCaptures(), 0);
-  } else if (auto loop = dyn_cast<LoopOp>(op)) {
-    unsigned values = loop.getInits().size();
-    record(loop.getConditionAttr(), loop.getCaptures(), values);
-    record(loop.getBodyAttr(), loop.getCaptures(), values);
-  }
-}
-
-/// Sets a value for dim `dim` of argument `index` in `array.dims`.
-static void nameDim(func::FuncOp func, unsigned index, unsigned dim, StringRef name) {
-  Builder builder(func.getContext());
-  auto type = cast<RankedTensorType>(func.getArgument(index).getType());
-  SmallVector<Attribute> names(type.getRank(), builder.getStringAttr(""));
-  if (auto known = func.getArgAttrOfType<ArrayAttr>(index, "array.dims"))
-    names = llvm::to_vector(known.getValue());
-  names[dim] = builder.getStringAttr(name);
-  func.setArgAttr(index, "array.dims", builder.getArrayAttr(names));
-}
-
-/// Tells the functions that are regions of `op` what the sizes of their arguments are around it:
-/// equal formulas get one name, and what is known of a formula is known of its name.
-static void recordSizes(Operation *op, SymbolicDims &dims, const SymbolTable &symbols) {
-  Builder builder(op->getContext());
-  auto record = [&](FlatSymbolRefAttr callee, OperandRange arguments) {
-    auto func = symbols.lookup<func::FuncOp>(callee.getAttr());
-    NamedAttrList ranges;
-    for (auto [index, argument] : llvm::enumerate(arguments)) {
-      auto type = cast<RankedTensorType>(func.getArgument(index).getType());
-      for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-        FailureOr<FormulaAttr> size = dims.getDim(argument, dim);
-        if (!type.isDynamicDim(dim) || failed(size))
-          continue;
-        std::string name;
-        llvm::raw_string_ostream stream(name);
-        std::optional<unsigned> symbol = size->asSymbol();
-        if (symbol && *symbol < dims.getSymbols().size()) {
-          stream << dims.getSymbols()[*symbol].name;
-        } else {
-          stream << "= ";
-          size->printText(stream);
-        }
-        nameDim(func, index, dim, name);
-        if (SizeRange range = dims.getRange(*size); !range.isTrivial())
-          ranges.set(name, builder.getI64ArrayAttr({range.min, range.max, range.divisor}));
-      }
-    }
-    if (!ranges.empty())
-      func->setAttr("array.dim_range", ranges.getDictionary(op->getContext()));
-  };
-  if (auto branch = dyn_cast<BranchOp>(op)) {
-    record(branch.getThenAttr(), branch.getCaptures());
-    record(branch.getOtherwiseAttr(), branch.getCaptures());
-  } else if (auto loop = dyn_cast<LoopOp>(op)) {
-    // Values, then captures, as the functions take them.
-    record(loop.getConditionAttr(), loop->getOperands());
-    record(loop.getBodyAttr(), loop->getOperands());
-  }
 }
 
 namespace {
@@ -551,27 +433,6 @@ LogicalResult Outliner::run(SymbolTable &symbols) {
   return success();
 }
 
-/// Writes the symbols' names into the arguments' `array.dims`, so that dims which ops demand to be
-/// equal stay one symbol when those ops are gone; and what is known of all of a symbol's names.
-static void recordSymbols(func::FuncOp func, SymbolicDims &dims) {
-  Builder builder(func.getContext());
-  for (BlockArgument argument : func.getArguments()) {
-    auto type = dyn_cast<RankedTensorType>(argument.getType());
-    if (!type || type.hasStaticShape())
-      continue;
-    SmallVector<Attribute> names;
-    for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-      std::optional<unsigned> symbol = dims.getDim(argument, dim)->asSymbol();
-      names.push_back(builder.getStringAttr(symbol ? dims.getSymbols()[*symbol].name : ""));
-    }
-    func.setArgAttr(argument.getArgNumber(), "array.dims", builder.getArrayAttr(names));
-  }
-  // Names that are gone have none.
-  func->removeAttr("array.dim_range");
-  if (DictionaryAttr ranges = dims.getRanges())
-    func->setAttr("array.dim_range", ranges);
-}
-
 struct OutlineDispatches final : impl::OutlineDispatchesBase<OutlineDispatches> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
@@ -593,10 +454,8 @@ struct OutlineDispatches final : impl::OutlineDispatchesBase<OutlineDispatches> 
       if (func.isExternal())
         continue;
       SymbolicDims dims = getDims(func);
-      for (Operation &op : func.getBody().front()) {
-        recordAlignments(&op, dims, symbols);
-        recordSizes(&op, dims, symbols);
-      }
+      for (Operation &op : func.getBody().front())
+        recordCalleeFacts(&op, dims, symbols);
     }
     for (func::FuncOp func : functions) {
       if (func.isExternal())

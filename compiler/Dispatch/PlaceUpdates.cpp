@@ -14,6 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Dialect/Array/IR/AttributeNames.h"
 #include "compiler/Dialect/Plan/Transforms/Views.h"
 #include "compiler/Dispatch/DispatchTarget.h"
 #include "compiler/Dispatch/Passes.h"
@@ -81,7 +82,7 @@ static bool mayTakeMemory(Operation *op, Value dest) {
     return false;
   if (auto argument = dyn_cast<BlockArgument>(root)) {
     auto func = cast<func::FuncOp>(argument.getOwner()->getParentOp());
-    return func.isPrivate() || func.getArgAttr(argument.getArgNumber(), "array.donated");
+    return func.isPrivate() || func.getArgAttr(argument.getArgNumber(), array::kDonatedAttr);
   }
   Operation *definition = root.getDefiningOp();
   return !definition->hasTrait<OpTrait::ConstantLike>() &&

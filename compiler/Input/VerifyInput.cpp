@@ -9,6 +9,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Dialect/Array/IR/AttributeNames.h"
 #include "compiler/Dialect/Array/IR/NearestNames.h"
 #include "compiler/Dialect/Array/Transforms/Passes.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
@@ -86,7 +87,7 @@ static LogicalResult verifyNames(func::FuncOp func) {
   for (BlockArgument argument : func.getArguments()) {
     unsigned index = argument.getArgNumber();
     std::string name =
-        nameOf(func.getArgAttrOfType<StringAttr>(index, "array.name"), "input", index);
+        nameOf(func.getArgAttrOfType<StringAttr>(index, array::kNameAttr), "input", index);
     auto [it, isNew] = inputs.try_emplace(name, index);
     if (isNew)
       continue;
@@ -99,7 +100,7 @@ static LogicalResult verifyNames(func::FuncOp func) {
   Operation *terminator = func.getBody().front().getTerminator();
   for (unsigned index = 0; index < func.getNumResults(); ++index) {
     std::string name =
-        nameOf(func.getResultAttrOfType<StringAttr>(index, "array.name"), "output", index);
+        nameOf(func.getResultAttrOfType<StringAttr>(index, array::kNameAttr), "output", index);
     auto [it, isNew] = outputs.try_emplace(name, index);
     if (isNew)
       continue;

@@ -77,7 +77,7 @@ static flatbuffers::Offset<flatbuffers::String> makeString(flatbuffers::FlatBuff
 LogicalResult DataTables::collect(ArrayRef<ModuleOp> targets, BlobArea &blobs) {
   for (ModuleOp target : targets) {
     DataNumbers &mine = numbers.emplace_back();
-    for (Attribute constant : target->getAttrOfType<ArrayAttr>("plan.constants")) {
+    for (Attribute constant : target->getAttrOfType<ArrayAttr>(plan::kConstantsAttr)) {
       auto elements = cast<ElementsAttr>(constant);
       auto it = constants.find(constant);
       if (it == constants.end()) {
@@ -92,10 +92,10 @@ LogicalResult DataTables::collect(ArrayRef<ModuleOp> targets, BlobArea &blobs) {
       }
       mine.constants.push_back(std::distance(constants.begin(), it));
     }
-    for (Attribute parameter : target->getAttrOfType<ArrayAttr>("plan.parameters"))
+    for (Attribute parameter : target->getAttrOfType<ArrayAttr>(plan::kParametersAttr))
       mine.parameters.push_back(parameters.insert({parameter, parameters.size()}).first->second);
     for (auto [index, entry] :
-         llvm::enumerate(target->getAttrOfType<ArrayAttr>("plan.variables"))) {
+         llvm::enumerate(target->getAttrOfType<ArrayAttr>(plan::kVariablesAttr))) {
       // Every target lists the same variables in the same order; their initial values are numbered
       // like the first target's.
       if (numbers.size() == 1)

@@ -100,7 +100,7 @@ LogicalResult ModuleWriter::collectKernels() {
     llvm::StringMap<KernelExports> &mine = kernels.emplace_back();
     uint32_t next = 0;
     for (auto kernel : ModuleOp(target).getOps<ModuleOp>()) {
-      auto exports = kernel->getAttrOfType<ArrayAttr>("plan.exports");
+      auto exports = kernel->getAttrOfType<ArrayAttr>(plan::kExportsAttr);
       if (!exports)
         return kernel.emitError("expected a kernel with code, got one without plan.exports");
       KernelExports &entry = mine[*kernel.getSymName()];

@@ -7,6 +7,8 @@
 
 #include "compiler/Codegen/CPU/Contraction.h"
 
+#include "compiler/Codegen/Common/Placement.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -43,32 +45,36 @@ FailureOr<ContractionLoops> matchContraction(linalg::GenericOp op) {
   return loops;
 }
 
-/// Finds which dim of the product each dim of |root| is, by where the root uses the product.
-static FailureOr<ContractionRoot> analyzeRoot(const Root &root, Value product, std::string &why) {
-  MLIRContext *context = product.getContext();
-  unsigned rank = cast<MemRefType>(root.memory.getType()).getRank();
-  unsigned productRank = cast<RankedTensorType>(product.getType()).getRank();
-  AccessSummary summary(rank);
-  SmallVector<AffineExpr> dims;
-  for (unsigned dim = 0; dim < rank; ++dim)
-    dims.push_back(getAffineDimExpr(dim, context));
-  summarize(root.value, dims, {product}, summary);
-  if (summary.unsupported) {
-    why = llvm::formatv("what follows the product contains {0}", summary.unsupported->getName());
-    return failure();
-  }
-  ContractionRoot result{root, SmallVector<unsigned>(rank, productRank)};
-  if (summary.stops.size() != 1 || rank != productRank) {
+/// The ops on tensors of |kernel|, which all serve its results; an update only says where a result
+/// goes.
+static SmallVector<Operation *> collectTensorOps(func::FuncOp kernel) {
+  SmallVector<Operation *> ops;
+  for (Operation &op : kernel.getBody().front())
+    if (!isa<kernel::UpdateOp>(op) &&
+        llvm::any_of(op.getResultTypes(), llvm::IsaPred<RankedTensorType>))
+      ops.push_back(&op);
+  return ops;
+}
+
+/// Finds which dim of the product each dim of |root| is, by where the root's elements lie in the
+/// product's loops.
+static FailureOr<ContractionRoot> analyzeRoot(const Root &root, linalg::GenericOp op,
+                                              codegen::Placement &placement, std::string &why) {
+  AffineMap map = op.getIndexingMapsArray().back();
+  const auto *coords = placement.find(root.value);
+  if (!coords || !placement.dependsOnReduction(root.value) ||
+      coords->size() != map.getNumResults()) {
     why = "a result does not use the product once, element for element";
     return failure();
   }
-  for (auto [productDim, index] : llvm::enumerate(summary.stops[0].indices)) {
-    auto dim = dyn_cast_or_null<AffineDimExpr>(index);
-    if (!dim || result.productDims[dim.getPosition()] != productRank) {
+  ContractionRoot result{root, SmallVector<unsigned>(map.getNumResults(), map.getNumResults())};
+  for (auto [productDim, loop] : llvm::enumerate(map.getResults())) {
+    auto dim = llvm::find(*coords, loop);
+    if (dim == coords->end()) {
       why = "a result uses the product at indices that are not its own dims";
       return failure();
     }
-    result.productDims[dim.getPosition()] = productDim;
+    result.productDims[dim - coords->begin()] = productDim;
   }
   return result;
 }
@@ -93,8 +99,11 @@ FailureOr<ContractionKernel> analyzeContraction(func::FuncOp kernel, std::string
   }
   result.loops = *loops;
   Value product = result.op->getResult(0);
+  codegen::Placement placement(collectTensorOps(kernel), result.op);
+  if (failed(placement.run(why)))
+    return failure();
   for (const Root &root : collectRoots(kernel)) {
-    FailureOr<ContractionRoot> analyzed = analyzeRoot(root, product, why);
+    FailureOr<ContractionRoot> analyzed = analyzeRoot(root, result.op, placement, why);
     if (failed(analyzed))
       return failure();
     result.roots.push_back(std::move(*analyzed));
@@ -122,6 +131,10 @@ FailureOr<ContractionKernel> analyzeContraction(func::FuncOp kernel, std::string
     SmallVector<AffineExpr> dims = llvm::map_to_vector(
         root.productDims, [&](unsigned dim) { return getAffineDimExpr(dim, context); });
     summarize(root.root.value, dims, {product}, result.results);
+  }
+  if (Operation *op = result.results.unsupported) {
+    why = llvm::formatv("what follows the product contains {0}", op->getName());
+    return failure();
   }
   return result;
 }

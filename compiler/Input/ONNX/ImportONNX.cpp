@@ -13,6 +13,7 @@
 #include "compiler/Input/ONNX/ImportONNX.h"
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Dialect/Array/IR/AttributeNames.h"
 #include "compiler/Dialect/Array/IR/Sizes.h"
 #include "compiler/Input/ONNX/FixInputs.h"
 #include "compiler/Input/ONNX/GraphImport.h"
@@ -78,10 +79,10 @@ static FailureOr<Signature> getSignature(GraphImport &graph, const Model &model)
     if (failed(type))
       return failure();
     NamedAttrList attributes;
-    attributes.append("array.name", builder.getStringAttr(input.name));
+    attributes.append(array::kNameAttr, builder.getStringAttr(input.name));
     auto isNamed = [](mlir::Attribute dim) { return !cast<StringAttr>(dim).empty(); };
     if (llvm::any_of(dims, isNamed))
-      attributes.append("array.dims", builder.getArrayAttr(dims));
+      attributes.append(array::kDimsAttr, builder.getArrayAttr(dims));
     signature.types.push_back(*type);
     signature.attributes.push_back(attributes.getDictionary(builder.getContext()));
     signature.locations.push_back(NameLoc::get(builder.getStringAttr(input.name)));
@@ -144,7 +145,7 @@ OwningOpRef<ModuleOp> importModel(MLIRContext *context, StringRef bytes,
     if (failed(checkOutput(graph, output, value)))
       return {};
     resultAttributes.push_back(builder.getDictionaryAttr(
-        builder.getNamedAttr("array.name", builder.getStringAttr(output.name))));
+        builder.getNamedAttr(array::kNameAttr, builder.getStringAttr(output.name))));
   }
   func::ReturnOp::create(builder, builder.getUnknownLoc(), *outputs);
   func.setType(builder.getFunctionType(signature->types, TypeRange(ValueRange(*outputs))));

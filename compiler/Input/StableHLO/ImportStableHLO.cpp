@@ -12,6 +12,7 @@
 
 #include "compiler/Input/StableHLO/ImportStableHLO.h"
 
+#include "compiler/Dialect/Array/IR/AttributeNames.h"
 #include "compiler/Input/Passes.h"
 #include "compiler/Input/StableHLO/Sdy.h"
 #include "compiler/Input/StableHLO/SplitValues.h"
@@ -383,11 +384,11 @@ private:
       auto output = func.getArgAttrOfType<IntegerAttr>(index, "tf.aliasing_output");
       auto donor = func.getArgAttrOfType<BoolAttr>(index, "jax.buffer_donor");
       if (func.isPublic() && (output || (donor && donor.getValue())))
-        func.setArgAttr(index, "array.donated", builder.getUnitAttr());
+        func.setArgAttr(index, array::kDonatedAttr, builder.getUnitAttr());
       if (output && output.getInt() >= 0 && output.getInt() < func.getNumResults() &&
           func.getResultTypes()[output.getInt()] == func.getArgumentTypes()[index] &&
           func.isPublic())
-        func.setResultAttr(output.getInt(), "array.alias", builder.getI64IntegerAttr(index));
+        func.setResultAttr(output.getInt(), array::kAliasAttr, builder.getI64IntegerAttr(index));
       for (StringAttr name : getForeign(func.getArgAttrDict(index)))
         func.removeArgAttr(index, name);
     }

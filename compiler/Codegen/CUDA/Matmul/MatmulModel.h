@@ -62,27 +62,8 @@ int64_t getClusterRoom(const Target &target, int64_t cluster);
 /// Every plan that a block's registers and shared memory allow, fastest first.
 llvm::SmallVector<WGMMAPlan> rankWGMMAPlans(const Target &target, const MatmulProblem &problem);
 
-/// True if no part of `columns` columns of a row is in two warps, where a warpgroup has sums of
-/// `rows` rows of operand A and stores `ownColumns` columns of them.
-bool fitsRowParts(int64_t columns, bool isSwapped, int64_t elementBytes, int64_t rows,
-                  int64_t ownColumns);
-
-/// True if lines of `bytes` bytes can be copied to shared memory where they do not run along k;
-/// `canEndEarly` if the last of their 128 bytes need not be there.
-bool hasCopiedLines(int64_t bytes, bool canEndEarly);
-
-/// Of `columns` columns of outputs that a block stores, those that pass through shared memory at a
-/// time on their way to boxes; 0 if threads store them, as they do those of 4 bytes where there is
-/// no room beside `usedBytes`.
-int64_t getStagingColumns(const Target &target, int64_t columns, int64_t outputBytes,
-                          int64_t warpgroups, int64_t blocks, int64_t usedBytes);
-
 /// The microseconds that `plan` should take, whatever they are by its own account.
 double estimateWGMMAPlan(const Target &target, const MatmulProblem &problem, const WGMMAPlan &plan);
-
-/// What keeps the product from plan `plan`, whatever time that takes; empty if nothing does.
-std::string checkWGMMAPlan(const Target &target, const MatmulProblem &problem,
-                           const WGMMAPlan &plan);
 
 } // namespace xc::cuda
 

@@ -62,7 +62,7 @@ static double getGain(linalg::ContractOp op) {
 }
 
 /// The sizes of the loops; symbolic ones are guessed as for the choice of tiles
-/// (SelectProductStrategy.cpp).
+/// (ProductProblems.cpp).
 static SmallVector<double> getSizes(linalg::ContractOp op) {
   constexpr double outer = 4096, summed = 1024;
   SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();

@@ -14,7 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Common/Guards.h"
-#include "compiler/Codegen/CUDA/Matmul/MatmulModel.h"
+#include "compiler/Codegen/CUDA/Matmul/MatmulLimits.h"
 #include "compiler/Codegen/CUDA/Matmul/WGMMAEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -112,9 +112,11 @@ void populateFragmentPatterns(const mlir::LLVMTypeConverter &converter,
 void populateRegisterPatterns(const mlir::LLVMTypeConverter &converter,
                               mlir::RewritePatternSet &patterns);
 
-/// The patterns of Tile/MatricesToNVVM.cpp and Tile/CopiesToNVVM.cpp.
+/// The patterns of Tile/RingsToNVVM.cpp, Tile/MatricesToNVVM.cpp and Tile/CopiesToNVVM.cpp.
 void populateMatrixPatterns(const mlir::LLVMTypeConverter &converter,
                             mlir::RewritePatternSet &patterns);
+void populateRingPatterns(const mlir::LLVMTypeConverter &converter,
+                          mlir::RewritePatternSet &patterns);
 void populateCopyPatterns(const mlir::LLVMTypeConverter &converter,
                           mlir::RewritePatternSet &patterns);
 

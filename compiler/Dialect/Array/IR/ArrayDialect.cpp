@@ -7,6 +7,7 @@
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
 #include "compiler/Dialect/Array/IR/AttentionGradientOp.h"
+#include "compiler/Dialect/Array/IR/AttributeNames.h"
 #include "compiler/Dialect/Array/IR/Demands.h"
 #include "compiler/Dialect/Array/IR/Requirements.h"
 
@@ -102,26 +103,16 @@ void ParameterAttr::print(AsmPrinter &printer) const {
 // Attributes of functions, their arguments and results
 //===----------------------------------------------------------------------===//
 
-static constexpr StringLiteral nameAttr = "array.name";
-static constexpr StringLiteral donatedAttr = "array.donated";
-static constexpr StringLiteral dimsAttr = "array.dims";
-static constexpr StringLiteral aliasAttr = "array.alias";
-static constexpr StringLiteral dimRangeAttr = "array.dim_range";
-static constexpr StringLiteral maxScoresAttr = "array.max_scores";
-// What callers see of a type that the linalg phase stores as another one; set by
-// -xc-convert-array-to-linalg.
-static constexpr StringLiteral dtypeAttr = "array.dtype";
-
 /// Calls `visit` with the type and the `array.dims` of every argument and result that has them.
 static void forEachNamedShape(FunctionOpInterface func,
                               function_ref<void(RankedTensorType type, ArrayAttr names)> visit) {
   for (auto [index, type] : llvm::enumerate(func.getArgumentTypes()))
     if (auto tensor = dyn_cast<RankedTensorType>(type))
-      if (auto names = func.getArgAttrOfType<ArrayAttr>(index, dimsAttr))
+      if (auto names = func.getArgAttrOfType<ArrayAttr>(index, kDimsAttr))
         visit(tensor, names);
   for (auto [index, type] : llvm::enumerate(func.getResultTypes()))
     if (auto tensor = dyn_cast<RankedTensorType>(type))
-      if (auto names = func.getResultAttrOfType<ArrayAttr>(index, dimsAttr))
+      if (auto names = func.getResultAttrOfType<ArrayAttr>(index, kDimsAttr))
         visit(tensor, names);
 }
 
@@ -131,10 +122,10 @@ static LogicalResult verifyDims(FunctionOpInterface func, Type type, Attribute v
   auto names = dyn_cast<ArrayAttr>(value);
   if (!tensor || !names || !llvm::all_of(names, llvm::IsaPred<StringAttr>))
     return func.emitOpError("expected ")
-           << dimsAttr << " to be a list of strings on a ranked tensor, got " << value << " on "
+           << kDimsAttr << " to be a list of strings on a ranked tensor, got " << value << " on "
            << type;
   if (static_cast<int64_t>(names.size()) != tensor.getRank())
-    return func.emitOpError("expected ") << tensor.getRank() << " names in " << dimsAttr << " of "
+    return func.emitOpError("expected ") << tensor.getRank() << " names in " << kDimsAttr << " of "
                                          << type << ", got " << names.size();
   LogicalResult result = success();
   for (auto [name, size] : llvm::zip_equal(names, tensor.getShape())) {
@@ -159,7 +150,7 @@ static LogicalResult verifyDims(FunctionOpInterface func, Type type, Attribute v
 static LogicalResult verifyName(FunctionOpInterface func, Attribute value) {
   auto name = dyn_cast<StringAttr>(value);
   if (!name || name.empty())
-    return func.emitOpError("expected ") << nameAttr << " to be a string, got " << value;
+    return func.emitOpError("expected ") << kNameAttr << " to be a string, got " << value;
   return success();
 }
 
@@ -180,7 +171,7 @@ static std::optional<int64_t> findStaticSize(FunctionOpInterface func, StringRef
 static LogicalResult verifyDimRange(FunctionOpInterface func, Attribute value) {
   auto ranges = dyn_cast<DictionaryAttr>(value);
   if (!ranges)
-    return func.emitOpError("expected ") << dimRangeAttr << " to be a dictionary, got " << value;
+    return func.emitOpError("expected ") << kDimRangeAttr << " to be a dictionary, got " << value;
   llvm::SmallDenseSet<StringAttr> named;
   forEachNamedShape(func, [&](RankedTensorType, ArrayAttr names) {
     for (Attribute name : names)
@@ -200,7 +191,7 @@ static LogicalResult verifyDimRange(FunctionOpInterface func, Attribute value) {
              << range.getName() << ", got " << range.getValue();
     if (!named.contains(range.getName()))
       return func.emitOpError("expected a dim named ")
-             << range.getName() << " in " << dimsAttr << " of an argument or result";
+             << range.getName() << " in " << kDimsAttr << " of an argument or result";
     auto isWithin = [&](int64_t size) {
       return size >= minimum && (maximum == -1 || size <= maximum) && size % divisor == 0;
     };
@@ -216,7 +207,7 @@ static LogicalResult verifyAlias(FunctionOpInterface func, unsigned resultIndex,
   auto index = dyn_cast<IntegerAttr>(value);
   int64_t argument = index ? index.getInt() : -1;
   if (argument < 0 || argument >= static_cast<int64_t>(func.getNumArguments()))
-    return func.emitOpError("expected ") << aliasAttr << " to be the index of one of "
+    return func.emitOpError("expected ") << kAliasAttr << " to be the index of one of "
                                          << func.getNumArguments() << " arguments, got " << value;
   Type argumentType = func.getArgumentTypes()[argument];
   Type resultType = func.getResultTypes()[resultIndex];
@@ -224,11 +215,11 @@ static LogicalResult verifyAlias(FunctionOpInterface func, unsigned resultIndex,
     return func.emitOpError("expected result ")
            << resultIndex << " to have the type of the argument it overwrites, got " << resultType
            << " and " << argumentType;
-  if (!func.getArgAttr(argument, donatedAttr))
+  if (!func.getArgAttr(argument, kDonatedAttr))
     return func.emitOpError("expected argument ")
-           << argument << ", which result " << resultIndex << " overwrites, to be " << donatedAttr;
+           << argument << ", which result " << resultIndex << " overwrites, to be " << kDonatedAttr;
   for (unsigned other = 0; other < resultIndex; ++other)
-    if (func.getResultAttr(other, aliasAttr) == value)
+    if (func.getResultAttr(other, kAliasAttr) == value)
       return func.emitOpError("expected one result to overwrite argument ")
              << argument << ", got results " << other << " and " << resultIndex;
   return success();
@@ -245,7 +236,7 @@ static LogicalResult verifyDtype(Operation *op, Type type, Attribute value) {
   if (element && (is == "i1" ? width == 8 || width == 1 : isUnsigned && named == width))
     return success();
   return op->emitOpError("expected ")
-         << dtypeAttr << " to be \"i1\" of i8, or \"u\" and the width of an integer, got " << value
+         << kDtypeAttr << " to be \"i1\" of i8, or \"u\" and the width of an integer, got " << value
          << " of " << type;
 }
 
@@ -259,9 +250,9 @@ static bool isMark(Operation *op, StringRef name) {
 
 LogicalResult ArrayDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   auto func = dyn_cast<FunctionOpInterface>(op);
-  if (func && attribute.getName() == dimRangeAttr)
+  if (func && attribute.getName() == kDimRangeAttr)
     return verifyDimRange(func, attribute.getValue());
-  if (isa<VariableOp, ParameterOp>(op) && attribute.getName() == dtypeAttr)
+  if (isa<VariableOp, ParameterOp>(op) && attribute.getName() == kDtypeAttr)
     return verifyDtype(
         op, isa<VariableOp>(op) ? cast<VariableOp>(op).getType() : cast<ParameterOp>(op).getType(),
         attribute.getValue());
@@ -277,7 +268,7 @@ LogicalResult ArrayDialect::verifyOperationAttribute(Operation *op, NamedAttribu
     return op->emitOpError("expected ")
            << attribute.getName().getValue() << " to be a unit, got " << attribute.getValue();
   }
-  if ((isa<AttentionOp, AttentionGradientOp>(op) && attribute.getName() == maxScoresAttr) ||
+  if ((isa<AttentionOp, AttentionGradientOp>(op) && attribute.getName() == kMaxScoresAttr) ||
       (isa<SortOp>(op) && attribute.getName() == kLeastSizeAttr)) {
     auto number = dyn_cast<IntegerAttr>(attribute.getValue());
     if (number && number.getType().isSignlessInteger(64) && number.getInt() > 0)
@@ -294,22 +285,22 @@ LogicalResult ArrayDialect::verifyRegionArgAttribute(Operation *op, unsigned, un
   if (!func)
     return op->emitOpError("does not take attribute ") << attribute.getName();
   Type type = func.getArgumentTypes()[argIndex];
-  if (attribute.getName() == nameAttr)
+  if (attribute.getName() == kNameAttr)
     return verifyName(func, attribute.getValue());
-  if (attribute.getName() == dtypeAttr)
+  if (attribute.getName() == kDtypeAttr)
     return verifyDtype(op, type, attribute.getValue());
-  if (attribute.getName() == dimsAttr)
+  if (attribute.getName() == kDimsAttr)
     return verifyDims(func, type, attribute.getValue());
-  if (attribute.getName() == donatedAttr) {
+  if (attribute.getName() == kDonatedAttr) {
     if (isa<UnitAttr>(attribute.getValue()) && isa<RankedTensorType>(type))
       return success();
     return op->emitOpError("expected ")
-           << donatedAttr << " to be a unit attribute of a tensor, got " << attribute.getValue()
+           << kDonatedAttr << " to be a unit attribute of a tensor, got " << attribute.getValue()
            << " on " << type;
   }
   return op->emitOpError("does not take argument attribute ")
-         << attribute.getName() << "; known are " << nameAttr << ", " << dimsAttr << " and "
-         << donatedAttr;
+         << attribute.getName() << "; known are " << kNameAttr << ", " << kDimsAttr << " and "
+         << kDonatedAttr;
 }
 
 LogicalResult ArrayDialect::verifyRegionResultAttribute(Operation *op, unsigned,
@@ -318,17 +309,17 @@ LogicalResult ArrayDialect::verifyRegionResultAttribute(Operation *op, unsigned,
   auto func = dyn_cast<FunctionOpInterface>(op);
   if (!func)
     return op->emitOpError("does not take attribute ") << attribute.getName();
-  if (attribute.getName() == nameAttr)
+  if (attribute.getName() == kNameAttr)
     return verifyName(func, attribute.getValue());
-  if (attribute.getName() == dtypeAttr)
+  if (attribute.getName() == kDtypeAttr)
     return verifyDtype(op, func.getResultTypes()[resultIndex], attribute.getValue());
-  if (attribute.getName() == dimsAttr)
+  if (attribute.getName() == kDimsAttr)
     return verifyDims(func, func.getResultTypes()[resultIndex], attribute.getValue());
-  if (attribute.getName() == aliasAttr)
+  if (attribute.getName() == kAliasAttr)
     return verifyAlias(func, resultIndex, attribute.getValue());
   return op->emitOpError("does not take result attribute ")
-         << attribute.getName() << "; known are " << nameAttr << ", " << dimsAttr << " and "
-         << aliasAttr;
+         << attribute.getName() << "; known are " << kNameAttr << ", " << kDimsAttr << " and "
+         << kAliasAttr;
 }
 
 } // namespace xc::array

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/AttentionGradientOp.h"
+#include "compiler/Dialect/Array/IR/AttributeNames.h"
 #include "compiler/Dialect/Array/IR/Demands.h"
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
 
@@ -15,8 +16,6 @@ using namespace mlir;
 #include "compiler/Dialect/Array/IR/ArrayAttentionGradientOp.cpp.inc"
 
 namespace xc::array {
-
-static constexpr StringLiteral kMaxScoresAttr = "array.max_scores";
 
 bool hasGradientOp(AttentionOp op, bool hasLogsumexpCotangent, bool isMaskWanted) {
   Type element = op.getQuery().getType().getElementType();

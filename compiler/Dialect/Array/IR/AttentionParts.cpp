@@ -14,6 +14,7 @@
 
 #include "compiler/Dialect/Array/IR/AttentionGradientOp.h"
 #include "compiler/Dialect/Array/IR/AttentionSteps.h"
+#include "compiler/Dialect/Array/IR/AttributeNames.h"
 #include "compiler/Dialect/Array/IR/Demands.h"
 #include "compiler/Dialect/Array/IR/Sizes.h"
 
@@ -32,7 +33,6 @@ static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(valu
 /// Scores that are held at once where the op does not say: 16 MiB of f32, which stay in the L2
 /// cache of a large GPU.
 static constexpr int64_t kMaxScores = int64_t(1) << 22;
-static constexpr StringLiteral kMaxScoresAttr = "array.max_scores";
 /// Each part is three kernels, so parts are not too many; each a multiple of a product's tile.
 static constexpr int64_t kMaxParts = 32, kPartAlignment = 64;
 /// Scores that are held at once where sizes are not known: as many as those parts have. Parts are

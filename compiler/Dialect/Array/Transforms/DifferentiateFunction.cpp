@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Dialect/Array/IR/AttributeNames.h"
 #include "compiler/Dialect/Array/Transforms/Differentiate.h"
 #include "compiler/Dialect/Array/Transforms/Passes.h"
 
@@ -33,7 +34,7 @@ namespace xc::array {
 
 std::string getGradientName(StringRef function) { return (function + "_vjp").str(); }
 
-static constexpr StringLiteral kName = "array.name", kDims = "array.dims";
+static constexpr StringLiteral kName = kNameAttr, kDims = kDimsAttr;
 
 static std::string nameOf(StringAttr given, StringRef kind, unsigned index) {
   return given ? given.str() : (kind + Twine(index)).str();

@@ -8,6 +8,7 @@
 #include "compiler/Dialect/Array/Transforms/ExtentEquality.h"
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Dialect/Array/IR/AttributeNames.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -55,7 +56,7 @@ static bool haveOneName(Operation *lhs, Operation *rhs) {
     auto func = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
     if (!func || !argument.getOwner()->isEntryBlock())
       return {};
-    auto names = func.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "array.dims");
+    auto names = func.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), kDimsAttr);
     return names ? dyn_cast<StringAttr>(names[*place]) : StringAttr();
   };
   StringAttr name = getName(lhs);

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Dialect/Array/IR/AttributeNames.h"
 #include "compiler/Dialect/Array/Transforms/Passes.h"
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
@@ -56,12 +57,12 @@ namespace {
 struct FixDims : impl::FixDimsBase<FixDims> {
   void runOnOperation() override {
     func::FuncOp func = getOperation();
-    auto ranges = func->getAttrOfType<DictionaryAttr>("array.dim_range");
+    auto ranges = func->getAttrOfType<DictionaryAttr>(kDimRangeAttr);
     if (!ranges || func.isExternal())
       return;
     OpBuilder builder = OpBuilder::atBlockBegin(&func.front());
     for (BlockArgument argument : func.getArguments()) {
-      auto names = func.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), "array.dims");
+      auto names = func.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), kDimsAttr);
       if (!names)
         continue;
       RankedTensorType fixed = getFixedType(argument, names, ranges);

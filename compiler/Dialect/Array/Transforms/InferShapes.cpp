@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Dialect/Array/IR/AttributeNames.h"
 #include "compiler/Dialect/Array/Transforms/Passes.h"
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
@@ -168,7 +169,7 @@ static bool refineResults(func::FuncOp func) {
   for (auto [index, type] : llvm::enumerate(types)) {
     auto declared = dyn_cast<RankedTensorType>(type);
     // An alias has the type of its argument.
-    if (!declared || func.getResultAttr(index, "array.alias"))
+    if (!declared || func.getResultAttr(index, kAliasAttr))
       continue;
     SmallVector<RankedTensorType> returned;
     for (func::ReturnOp op : returns)

@@ -11,6 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Dialect/Array/IR/AttributeNames.h"
 #include "compiler/Dialect/Array/Transforms/Passes.h"
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
@@ -119,7 +120,7 @@ void Opener::openReturn(func::ReturnOp op) {
   OpBuilder builder(op);
   for (OpOperand &operand : op->getOpOperands())
     // An alias has the type of its argument.
-    if (func.getResultAttr(operand.getOperandNumber(), "array.alias"))
+    if (func.getResultAttr(operand.getOperandNumber(), kAliasAttr))
       if (Type type = old.lookup(operand.get()))
         operand.set(tensor::CastOp::create(builder, op->getLoc(), type, operand.get()));
   func.setFunctionType(FunctionType::get(func.getContext(), func.front().getArgumentTypes(),
@@ -129,12 +130,12 @@ void Opener::openReturn(func::ReturnOp op) {
 void Opener::run() {
   llvm::SmallDenseSet<int64_t> aliased;
   for (unsigned result = 0; result < func.getNumResults(); ++result)
-    if (auto number = dyn_cast_if_present<IntegerAttr>(func.getResultAttr(result, "array.alias")))
+    if (auto number = dyn_cast_if_present<IntegerAttr>(func.getResultAttr(result, kAliasAttr)))
       aliased.insert(number.getInt());
   for (BlockArgument argument : func.getArguments())
     // What says something of its dims keeps them.
     if (!aliased.contains(argument.getArgNumber()) &&
-        !func.getArgAttr(argument.getArgNumber(), "array.dims"))
+        !func.getArgAttr(argument.getArgNumber(), kDimsAttr))
       openArgument(argument);
   SmallVector<Operation *> ops;
   func.walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });

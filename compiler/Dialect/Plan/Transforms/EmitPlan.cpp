@@ -7,6 +7,7 @@
 
 #include "compiler/Dialect/Plan/Transforms/EmitPlan.h"
 
+#include "compiler/Dialect/Array/IR/AttributeNames.h"
 #include "compiler/Dialect/Plan/IR/PlanInitOps.h"
 
 using namespace mlir;
@@ -109,13 +110,13 @@ static DictionaryAttr describe(StringRef fallbackName, unsigned index, Type type
                                Builder &builder) {
   NamedAttrList result;
   auto get = [&](StringRef name) { return attrs ? attrs.get(name) : Attribute(); };
-  Attribute name = get("array.name");
+  Attribute name = get(array::kNameAttr);
   result.set("name", name ? name : builder.getStringAttr(fallbackName + Twine(index)));
   result.set("type", TypeAttr::get(type));
   result.set("dims", getArray(builder, shape));
-  if (Attribute dtype = get("array.dtype"))
+  if (Attribute dtype = get(array::kDtypeAttr))
     result.set("dtype", dtype);
-  if (get("array.donated"))
+  if (get(array::kDonatedAttr))
     result.set("donated", builder.getUnitAttr());
   if (Attribute alias = get(kAliasAttr))
     result.set("alias", alias);
@@ -123,7 +124,7 @@ static DictionaryAttr describe(StringRef fallbackName, unsigned index, Type type
 }
 
 static ArrayAttr describeSymbols(func::FuncOp func, const SymbolicDims &dims, Builder &builder) {
-  auto ranges = func->getAttrOfType<DictionaryAttr>("array.dim_range");
+  auto ranges = func->getAttrOfType<DictionaryAttr>(array::kDimRangeAttr);
   SmallVector<Attribute> symbols;
   for (const SymbolDefinition &symbol : dims.getSymbols()) {
     NamedAttrList entry;

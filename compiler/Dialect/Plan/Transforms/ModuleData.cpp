@@ -7,6 +7,7 @@
 
 #include "compiler/Dialect/Plan/Transforms/ModuleData.h"
 
+#include "compiler/Dialect/Array/IR/AttributeNames.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 
 #include "mlir/IR/Builders.h"
@@ -51,7 +52,7 @@ unsigned ModuleData::addParameter(DictionaryAttr entry) {
 
 unsigned ModuleData::addParameter(array::ParameterOp parameter) {
   return addParameter(describeParameter(parameter.getParameter(), parameter.getType(),
-                                        parameter->getAttr("array.dtype")));
+                                        parameter->getAttr(array::kDtypeAttr)));
 }
 
 FailureOr<unsigned> ModuleData::getVariable(StringAttr name, Location loc) {
@@ -76,7 +77,7 @@ LogicalResult ModuleData::write() {
     NamedAttrList entry;
     entry.set("name", name);
     entry.set("type", TypeAttr::get(variable.getType()));
-    Attribute dtype = variable->getAttr("array.dtype");
+    Attribute dtype = variable->getAttr(array::kDtypeAttr);
     if (dtype)
       entry.set("dtype", dtype);
     Attribute initial = variable.getInitialValueAttr();

@@ -15,6 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Dialect/Array/IR/AttributeNames.h"
 #include "compiler/Dialect/Plan/Transforms/PlanBuilder.h"
 #include "compiler/Dialect/Plan/Transforms/Views.h"
 
@@ -65,7 +66,7 @@ bool PlanBuilder::mayHoldOthers(const Buffer &buffer, Value result) {
     bool isReplaced = llvm::any_of(llvm::seq(func.getNumResults()), [&](unsigned other) {
       return getReplacedArgument(other) == buffer.ordinal;
     });
-    return func.getArgAttr(buffer.ordinal, "array.donated") && !(isReplaced && outlives);
+    return func.getArgAttr(buffer.ordinal, array::kDonatedAttr) && !(isReplaced && outlives);
   }
   default:
     return false;

@@ -8,6 +8,7 @@
 #include "compiler/Dialect/Plan/Transforms/SymbolicDims.h"
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Dialect/Array/IR/AttributeNames.h"
 #include "compiler/Dialect/Plan/IR/FormulaValues.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 #include "compiler/Dialect/Plan/Transforms/LinearForm.h"
@@ -27,8 +28,6 @@
 using namespace mlir;
 
 namespace xc::plan {
-
-static constexpr StringLiteral kDimRangeAttr = "array.dim_range";
 
 SymbolicDims::SymbolicDims(func::FuncOp func, UnifySizes unifySizes)
     : func(func), context(func.getContext()) {
@@ -54,13 +53,13 @@ static SizeRange lookUpRange(DictionaryAttr ranges, StringRef name) {
 
 void SymbolicDims::nameArgumentSymbols() {
   llvm::StringMap<unsigned> byName;
-  auto ranges = func->getAttrOfType<DictionaryAttr>(kDimRangeAttr);
+  auto ranges = func->getAttrOfType<DictionaryAttr>(array::kDimRangeAttr);
   for (auto [index, argument] : llvm::enumerate(func.getArguments())) {
     auto type = dyn_cast<RankedTensorType>(argument.getType());
     if (!type)
       continue;
-    auto names = func.getArgAttrOfType<ArrayAttr>(index, "array.dims");
-    auto argumentName = func.getArgAttrOfType<StringAttr>(index, "array.name");
+    auto names = func.getArgAttrOfType<ArrayAttr>(index, array::kDimsAttr);
+    auto argumentName = func.getArgAttrOfType<StringAttr>(index, array::kNameAttr);
     for (int64_t dim = 0; dim < type.getRank(); ++dim) {
       if (!type.isDynamicDim(dim))
         continue;
@@ -194,7 +193,7 @@ DictionaryAttr SymbolicDims::getRanges() const {
   Builder builder(context);
   NamedAttrList ranges;
   // Of dims that only results name, nothing has changed.
-  if (auto given = func->getAttrOfType<DictionaryAttr>(kDimRangeAttr))
+  if (auto given = func->getAttrOfType<DictionaryAttr>(array::kDimRangeAttr))
     for (NamedAttribute range : given)
       if (!givenNames.contains(range.getName()))
         ranges.append(range);

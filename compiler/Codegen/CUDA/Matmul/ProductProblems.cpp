@@ -1,0 +1,279 @@
+//===- ProductProblems.cpp - What models of matrix products are told ------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Each strategy of products has a model, which sees a product as a few numbers: its sizes, how its
+// operands lie in memory, and what becomes of its outputs. Symbolic sizes are guessed here, within
+// what ranges and guards allow.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CUDA/Matmul/MatmulTile.h"
+#include "compiler/Codegen/CUDA/Matmul/ProductChooser.h"
+#include "compiler/Codegen/CUDA/Matmul/TiledAccess.h"
+
+#include "llvm/Support/CheckedArithmetic.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace xc::cuda {
+
+/// Rows or columns of symbolic number, and the length of sums of symbolic length; of sizes that are
+/// known to be larger, by how much they are.
+static constexpr int64_t kExpectedSize = 4096, kExpectedSum = 1024, kExpectedBeyond = 4;
+
+Type getOutputType(const Contraction &contraction) {
+  ArrayRef<ReductionGroup::Result> results = contraction.group.results;
+  return results.empty() ? contraction.accumulatorType
+                         : getElementTypeOrSelf(results.front().output.tensor);
+}
+
+int64_t ProductChooser::getExpectedSize(ArrayRef<unsigned> dims, int64_t guess) {
+  linalg::LinalgOp op = contraction.getOp();
+  if (std::optional<int64_t> size = contraction.getProduct(dims))
+    return *size;
+  MLIRContext *context = op.getContext();
+  SmallVector<Value> sizes = getProductSizes(contraction, points);
+  AffineExpr formula = getAffineConstantExpr(1, context);
+  std::optional<int64_t> most = 1;
+  for (unsigned dim : dims) {
+    AffineExpr size = getScalarFormula(sizes[dim], context);
+    formula = formula && size ? formula * size : AffineExpr();
+    std::optional<int64_t> bound = getUpperBound(sizes[dim]);
+    most = most && bound ? llvm::checkedMul(*most, std::max<int64_t>(*bound, 1)) : std::nullopt;
+  }
+  int64_t expected = std::min(guess, most.value_or(guess));
+  if (!formula)
+    return expected;
+  auto [fewest, largest] = getGuardedRange(kernel.getFunction(), formula);
+  // Of sizes from a number on, several times that.
+  return fewest > guess ? kExpectedBeyond * fewest : std::min(expected, largest);
+}
+
+int64_t ProductChooser::getExpectedRows() { return getExpectedSize(contraction.m, kExpectedSize); }
+
+int64_t ProductChooser::getExpectedColumns() {
+  return getExpectedSize(contraction.n, kExpectedSize);
+}
+
+int64_t ProductChooser::getExpectedSum() {
+  return contraction.partial ? contraction.partial->size
+                             : getExpectedSize(contraction.k, kExpectedSum);
+}
+
+/// See MatmulTile::canTurn; of static sizes, where there is no kernel yet.
+bool ProductChooser::canTurn(const Contraction::Side &side, ArrayRef<unsigned> own) {
+  constexpr int64_t kWordBytes = 4;
+  linalg::LinalgOp op = contraction.getOp();
+  plan::BindingOp binding = side.getCopySource();
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  int64_t width = kWordBytes / getElementBytes(getElementTypeOrSelf(side.operand->get()));
+  return llvm::none_of(ranges, ShapedType::isDynamic) && binding && !side.getZeroPadding() &&
+         side.isVectorizable && binding.getAlignment() >= kWordBytes &&
+         op.getMatchingIndexingMap(side.operand).isProjectedPermutation() &&
+         llvm::count_if(contraction.k, [&](unsigned dim) { return ranges[dim] != 1; }) == 1 &&
+         getInnermostDivisor(points, contraction.group, own) >= width;
+}
+
+std::optional<MatmulProblem> ProductChooser::makeProblem() {
+  if (!kernel.target->hasWGMMA ||
+      !(contraction.hasHalfOperands() || isTF32 || contraction.hasSignedByteOperands()))
+    return std::nullopt;
+  if (!options.wgmma)
+    return refuse("it is switched off");
+  // The sums' rows are those of operand A.
+  bool swapped = contraction.beginsWithB();
+  const Contraction::Side &first = swapped ? contraction.b : contraction.a,
+                          &second = swapped ? contraction.a : contraction.b;
+  // Where sizes are symbolic, guards keep them from being zero or too large.
+  if (!hasKnownSizes())
+    return refuse("sizes may be zero, or too large");
+  SmallVector<Value> sizes = getProductSizes(contraction, points);
+  auto getName = [&](const Contraction::Side &side) -> StringRef {
+    return side.operand->getOperandNumber() == 0 ? "operand A" : "operand B";
+  };
+  std::string reason, pixelReason;
+  convolution = matchConvolution(contraction, pixelReason);
+  if (convolution)
+    return makeConvolutionProblem(sizes);
+  std::optional<TiledAccess> a = matchTiledOperand(contraction, first, sizes, points.index, reason);
+  if (!a)
+    return refuse("no boxes can be copied of " + getName(first) + ": " + reason +
+                  ", nor columns of pixels: " + pixelReason);
+  bool turns = contraction.runsAcrossK();
+  if (turns && !canTurn(second, swapped ? contraction.m : contraction.n))
+    return refuse("threads cannot transpose " + getName(second));
+  std::optional<TiledAccess> b =
+      turns ? TiledAccess() : matchTiledOperand(contraction, second, sizes, points.index, reason);
+  if (!b)
+    return refuse("no boxes can be copied of " + getName(second) + ": " + reason);
+  MatmulProblem problem;
+  problem.batch = getExpectedBatch();
+  problem.m = swapped ? getExpectedColumns() : getExpectedRows();
+  problem.n = swapped ? getExpectedRows() : getExpectedColumns();
+  problem.k = getExpectedSum();
+  // An empty tensor has no description; a sum of nothing never starts; and where k is 1, boxes have
+  // no dim for the rows of tiles that run along m or n.
+  if (problem.batch * problem.m * problem.n * problem.k == 0 || problem.k == 1)
+    return refuse("a size is 0, or k is 1");
+  problem.elementBytes = getElementBytes(getElementTypeOrSelf(first.operand->get()));
+  problem.outputBytes =
+      contraction.group.results.empty() ? 0 : getElementBytes(getOutputType(contraction));
+  problem.partColumns = contraction.getPartColumns();
+  problem.isSwapped = swapped;
+  problem.isGuess = !contraction.getProduct(contraction.batch) ||
+                    !contraction.getProduct(contraction.m) ||
+                    !contraction.getProduct(contraction.n);
+  problem.isKContiguousA = a->dims.back().group == TiledAccess::Group::K;
+  problem.turnsB = turns;
+  problem.isKContiguousB = !turns && b->dims.back().group == TiledAccess::Group::K;
+  problem.isFixedB = !turns && kernel.isFixed(b->binding);
+  problem.isStaged = isStagedOutput(contraction, sizes, points.index) &&
+                     (problem.elementBytes == 2 || problem.isKContiguousA);
+  if (problem.elementBytes != 2 && !problem.isKContiguousB && !turns)
+    return refuse(getName(second) +
+                  " does not run along k, as elements of other than 16 bits must");
+  problem.isScattered =
+      problem.outputBytes == 4 && !problem.isStaged && hasOddRows(contraction, sizes, points.index);
+  problem.outputOps = outputOps;
+  if (contraction.partial)
+    problem.sharedElements = getExpectedSize(contraction.k, kExpectedSum) * (problem.m + problem.n);
+  return problem;
+}
+
+/// The same of a convolution, whose filter is copied by boxes, or of its gradient to the filter.
+std::optional<MatmulProblem> ProductChooser::makeConvolutionProblem(ArrayRef<Value> sizes) {
+  const Contraction &product = convolution->product;
+  bool isAcross = convolution->image.isAcross;
+  std::string reason;
+  std::optional<TiledAccess> other =
+      matchTiledOperand(product, convolution->getOther(), sizes, points.index, reason);
+  if (!other) {
+    convolution = std::nullopt;
+    return refuse(Twine("no boxes can be copied of ") +
+                  (isAcross ? "what comes back of the outputs: " : "the filter: ") + reason);
+  }
+  MatmulProblem problem{};
+  problem.batch = product.getProduct(product.batch).value_or(1);
+  problem.m = getExpectedSize(product.m, kExpectedSize);
+  problem.n = getExpectedSize(product.n, kExpectedSize);
+  if (problem.m * problem.n * getExpectedSum() == 0) {
+    convolution = std::nullopt;
+    return refuse("a size is 0");
+  }
+  problem.elementBytes = getElementBytes(getElementTypeOrSelf(product.a.operand->get()));
+  problem.outputBytes = product.group.results.empty() ? 0 : getElementBytes(getOutputType(product));
+  problem.partColumns = product.getPartColumns();
+  problem.isGuess = !product.getProduct(product.m) || !product.getProduct(product.n);
+  problem.isStaged = isStagedOutput(product, sizes, points.index);
+  problem.outputOps = outputOps;
+  if (isAcross) {
+    describeAcross(problem);
+    return problem;
+  }
+  problem.k = convolution->image.channels;
+  problem.taps = *product.getProduct(product.taps);
+  problem.pixels = countPixels(problem.m, problem.taps);
+  problem.isKContiguousA = true;
+  problem.isKContiguousB = other->dims.back().group == TiledAccess::Group::K;
+  return problem;
+}
+
+/// Pixels of the image that `positions` output positions are read of under `taps` taps.
+int64_t ProductChooser::countPixels(int64_t positions, int64_t taps) const {
+  int64_t pixels = positions;
+  for (const WindowedImage::Spatial &dim : convolution->image.spatial)
+    pixels = llvm::divideCeil(pixels, dim.positions) * dim.size;
+  // Strides that are longer than windows pass over the others.
+  return std::min(pixels, positions * taps);
+}
+
+/// What is of the gradient to a filter alone.
+void ProductChooser::describeAcross(MatmulProblem &problem) {
+  const WindowedImage &image = convolution->image;
+  int64_t positions = getExpectedSize(contraction.k, kExpectedSum);
+  problem.k = getExpectedSum();
+  problem.across = image.isB ? MatmulProblem::Across::B : MatmulProblem::Across::A;
+  problem.channels = image.channels;
+  problem.hasWholePanels = image.hasWholePanels;
+  int64_t taps = *contraction.getProduct(image.taps);
+  int64_t groups = image.group ? contraction.getRanges()[*image.group] : 1;
+  problem.sharedElements = groups * (countPixels(positions, taps) * image.channels +
+                                     positions * (image.isB ? problem.m : problem.n));
+}
+
+ProductSize ProductChooser::makeMMASize() {
+  std::optional<int64_t> batch = contraction.getProduct(contraction.batch),
+                         m = contraction.getProduct(contraction.m),
+                         n = contraction.getProduct(contraction.n), k = contraction.getSumLength();
+  int64_t elementBytes = getElementBytes(getElementTypeOrSelf(contraction.a.operand->get()));
+  auto getWidth = [&](const Contraction::Side &side, ArrayRef<unsigned> own) -> int64_t {
+    ArrayRef<unsigned> inner = side.isKContiguous ? ArrayRef(contraction.k) : own;
+    return side.isVectorizable ? getInnermostDivisor(points, contraction.group, inner) : 1;
+  };
+  // The bytes that cp.async moves of an operand at a time; 0 if it cannot.
+  auto getCopyBytes = [&](const Contraction::Side &side, ArrayRef<unsigned> own) -> int64_t {
+    plan::BindingOp binding = side.getCopySource();
+    int64_t bytes = std::min(kVectorBytes, getWidth(side, own) * elementBytes);
+    bool isCopied = binding && static_cast<int64_t>(binding.getAlignment()) >= bytes &&
+                    bytes >= kFewestCopiedBytes && (elementBytes > 1 || side.isKContiguous);
+    return isCopied ? bytes : 0;
+  };
+  ProductSize size{batch.value_or(1), getExpectedRows(), getExpectedColumns()};
+  size.isRagged = !m || !n || !k || *m % 256 != 0 || *n % 256 != 0 || *k % 64 != 0;
+  int64_t copyBytes = std::min(getCopyBytes(contraction.a, contraction.m),
+                               getCopyBytes(contraction.b, contraction.n));
+  size.isCopied = copyBytes > 0;
+  if (size.isCopied)
+    size.copyBytes = copyBytes;
+  size.isScattered =
+      std::min(getWidth(contraction.a, contraction.m), getWidth(contraction.b, contraction.n)) < 4;
+  size.elementBytes = elementBytes;
+  size.k = k;
+  size.outputBytes =
+      contraction.group.results.empty() ? 0 : getElementBytes(getOutputType(contraction));
+  bool isSymbolic = !batch || !m || !n || !k;
+  size.isWide = isSymbolic && !kernel.getFunction()->hasAttr(plan::kGuardsAttr);
+  size.partColumns = contraction.getPartColumns();
+  size.isDemanding = outputOps >= kFunctionOps ||
+                     getInnermostDivisor(points, contraction.group, contraction.n) == 1;
+  return size;
+}
+
+DoubleProblem ProductChooser::makeDoubleProblem() {
+  DoubleProblem problem;
+  setExpectedSizes(problem);
+  // Sizes that are not known may need wide indices.
+  problem.isRoomy = contraction.hasCopiedFactors() && outputOps < kFunctionOps &&
+                    llvm::none_of(contraction.getOp().getStaticLoopRanges(), ShapedType::isDynamic);
+  problem.isSwapped = contraction.a.isKContiguous && !contraction.b.isKContiguous;
+  return problem;
+}
+
+FMAProblem ProductChooser::makeFMAProblem() {
+  FMAProblem problem;
+  setExpectedSizes(problem);
+  problem.elementBytes = getElementBytes(contraction.accumulatorType);
+  problem.isCopied = isCopiedAhead(*kernel.target, problem.k) && contraction.hasCopiedFactors();
+  problem.canShare = canShareSums();
+  // What is fused to a batched product reads tensors by several strides each. Where sizes are
+  // symbolic, each of these strides takes a register.
+  problem.isRoomy = outputOps == 0 || contraction.batch.empty() ||
+                    llvm::none_of(contraction.getOp().getStaticLoopRanges(), ShapedType::isDynamic);
+  auto getWidth = [&](const Contraction::Side &side, ArrayRef<unsigned> own) -> int64_t {
+    // What runs along k is transposed as it is copied, element by element.
+    if (!side.isVectorizable || (problem.isCopied && side.isKContiguous))
+      return 1;
+    ArrayRef<unsigned> inner = side.isKContiguous ? ArrayRef(contraction.k) : own;
+    return std::min<int64_t>(4, getInnermostDivisor(points, contraction.group, inner));
+  };
+  problem.widthA = getWidth(contraction.a, contraction.m);
+  problem.widthB = getWidth(contraction.b, contraction.n);
+  return problem;
+}
+
+} // namespace xc::cuda
