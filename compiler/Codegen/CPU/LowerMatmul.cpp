@@ -10,7 +10,7 @@
 //   sums[i, j] = what the kernel starts with
 //   for k0 in 0, 256, ...:
 //     pack rows of the left operand into panels of 6 x 256       producers are computed here
-//     pack columns of the right operand into panels of 256 x 16  and here
+//     pack columns of the right operand into panels of 256 x 16  and here, unless they lie so
 //     for each pair of panels:
 //       sums[6 x 16] += panel product, in registers
 //   store each result, computed from sums                        consumers are computed here
@@ -63,11 +63,14 @@ private:
   void emitInitialSums();
   void emitReducedBlocks();
   void emitReducedBlock(OpBuilder &builder, const ReducedBlock &block);
-  void emitPanelProduct(OpBuilder &builder, Value row, Value column, Value length);
+  SmallVector<Value> getPanelBatch();
+  void emitPanelProduct(OpBuilder &builder, Value row, Value column, Value firstTerm, Value length);
   void emitResults();
 
   Value index(OpBuilder &b, int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
   SmallVector<LoopDim> getLoops(ArrayRef<unsigned> loops);
+  llvm::SmallBitVector findMergeableLoops();
+  void findPanels();
   Side makeSide(unsigned input, ArrayRef<unsigned> loops, int64_t width,
                 const AccessSummary &summary);
   /// Point of the product's dims at (row, column) of the tile.
@@ -114,12 +117,30 @@ static Value multiplyAdd(OpBuilder &builder, Location loc, Value a, Value b, Val
   return arith::AddIOp::create(builder, loc, acc, arith::MulIOp::create(builder, loc, a, b));
 }
 
-/// sums[row.., column..] += left panel * right panel over |length| of the reduced dim.
-void MatmulLowering::emitPanelProduct(OpBuilder &b, Value row, Value column, Value length) {
+/// The batch entry of this workgroup in panels that the right operand lies in.
+SmallVector<Value> MatmulLowering::getPanelBatch() {
+  unsigned rank = cast<MemRefType>(rhs.panels.getType()).getRank();
+  return llvm::map_to_vector(rhs.map.getResults().take_front(rank - 3), [&](AffineExpr expr) {
+    return batch[cast<AffineDimExpr>(expr).getPosition()].base;
+  });
+}
+
+/// sums[row.., column..] += left panel * right panel over |length| of the reduced dim, which begins
+/// at |firstTerm|.
+void MatmulLowering::emitPanelProduct(OpBuilder &b, Value row, Value column, Value firstTerm,
+                                      Value length) {
   auto vectorType = VectorType::get({lanes}, element);
   int64_t vectors = rhs.width / lanes;
   Value lhsPanel = arith::DivUIOp::create(b, loc, row, index(b, lhs.width));
-  Value rhsPanel = arith::DivUIOp::create(b, loc, column, index(b, rhs.width));
+  auto columnIndices = [&](OpBuilder &at, Value kk, int64_t v) {
+    Value first =
+        rhs.liesInPanels ? at.createOrFold<arith::AddIOp>(loc, rhs.begin, column) : column;
+    Value panel = arith::DivUIOp::create(at, loc, first, index(at, rhs.width));
+    SmallVector<Value> indices = rhs.liesInPanels ? getPanelBatch() : SmallVector<Value>();
+    Value term = rhs.liesInPanels ? at.createOrFold<arith::AddIOp>(loc, firstTerm, kk) : kk;
+    indices.append({panel, term, index(at, v * lanes)});
+    return indices;
+  };
   auto sumIndices = [&](OpBuilder &at, int64_t r, int64_t v) {
     Value i = at.createOrFold<arith::AddIOp>(loc, row, index(at, r));
     Value j = at.createOrFold<arith::AddIOp>(loc, column, index(at, v * lanes));
@@ -137,9 +158,8 @@ void MatmulLowering::emitPanelProduct(OpBuilder &b, Value row, Value column, Val
       [&](OpBuilder &inner, Location, Value kk, ValueRange carried) {
         SmallVector<Value> columns, results;
         for (int64_t v = 0; v < vectors; ++v)
-          columns.push_back(
-              vector::LoadOp::create(inner, loc, vectorType, rhs.panels,
-                                     ValueRange{rhsPanel, kk, index(inner, v * lanes)}));
+          columns.push_back(vector::LoadOp::create(inner, loc, vectorType, rhs.panels,
+                                                   columnIndices(inner, kk, v)));
         for (int64_t r = 0; r < lhs.width; ++r) {
           Value position = index(inner, r);
           Value scalar = memref::LoadOp::create(inner, loc, lhs.panels,
@@ -160,8 +180,12 @@ void MatmulLowering::emitPanelProduct(OpBuilder &b, Value row, Value column, Val
 void MatmulLowering::emitReducedBlock(OpBuilder &b, const ReducedBlock &block) {
   PanelPacker packer(loc, batch, reduced, element, lanes);
   packer.pack(b, lhs, block);
-  packer.pack(b, rhs, block);
+  if (!rhs.liesInPanels)
+    packer.pack(b, rhs, block);
   Value length = b.createOrFold<arith::MulIOp>(loc, block.outerCount, block.innerCount);
+  Value innerSize = getValueOrCreateConstantIndexOp(b, loc, reduced.inner.size);
+  Value firstTerm = b.createOrFold<arith::AddIOp>(
+      loc, b.createOrFold<arith::MulIOp>(loc, block.outerBegin, innerSize), block.innerBegin);
   Value rows = arith::SubIOp::create(b, loc, lhs.end, lhs.begin);
   Value columns = arith::SubIOp::create(b, loc, rhs.end, rhs.begin);
   // The right panel stays in L1 while the left ones, which all fit L2, stream past it.
@@ -169,7 +193,7 @@ void MatmulLowering::emitReducedBlock(OpBuilder &b, const ReducedBlock &block) {
            [&](OpBuilder &columnBuilder, Location, Value column) {
              emitLoop(columnBuilder, loc, {index(columnBuilder, 0), rows}, lhs.width,
                       [&](OpBuilder &inner, Location, Value row) {
-                        emitPanelProduct(inner, row, column, length);
+                        emitPanelProduct(inner, row, column, firstTerm, length);
                       });
            });
 }
@@ -279,6 +303,29 @@ SmallVector<LoopDim> MatmulLowering::getLoops(ArrayRef<unsigned> loops) {
   return llvm::map_to_vector(loops, [&](unsigned loop) { return LoopDim{{loop}, sizes[loop]}; });
 }
 
+/// Which loops run as one with the next one, so that lanes and runs of memory go across both.
+llvm::SmallBitVector MatmulLowering::findMergeableLoops() {
+  AffineMap map = contraction.op.getIndexingMapsArray()[2];
+  auto loopOf = [&](unsigned dim) { return cast<AffineDimExpr>(map.getResult(dim)).getPosition(); };
+  SmallVector<OpFoldResult> productSizes;
+  for (unsigned dim = 0; dim < map.getNumResults(); ++dim)
+    productSizes.push_back(sizes[loopOf(dim)]);
+  llvm::SmallBitVector operands = findMergeableDims(builder, sizes, /*boundary=*/sizes.size(),
+                                                    {contraction.lhs, contraction.rhs}),
+                       results = findMergeableDims(builder, productSizes, productSizes.size(),
+                                                   contraction.results),
+                       mergeable(sizes.size());
+  for (unsigned dim = 0; dim + 1 < map.getNumResults(); ++dim) {
+    bool isStoredSo = llvm::all_of(contraction.roots, [&](const ContractionRoot &root) {
+      const auto *it = llvm::find(root.productDims, dim);
+      return std::next(it) != root.productDims.end() && *std::next(it) == dim + 1;
+    });
+    if (results[dim] && isStoredSo && loopOf(dim + 1) == loopOf(dim) + 1)
+      mergeable[loopOf(dim)] = operands[loopOf(dim)];
+  }
+  return mergeable;
+}
+
 LogicalResult MatmulLowering::planGrid() {
   auto formula = [&](ArrayRef<unsigned> loops) {
     AffineExpr product = builder.getAffineConstantExpr(1);
@@ -317,7 +364,8 @@ void MatmulLowering::emitTile() {
   int64_t leftPanels = tile[0] / lhs.width;
   lhs.panels = lhs.byRows ? allocate({leftPanels, lhs.width, tile[2]})
                           : allocate({leftPanels, tile[2], lhs.width});
-  rhs.panels = allocate({tile[1] / rhs.width, tile[2], rhs.width});
+  if (!rhs.liesInPanels)
+    rhs.panels = allocate({tile[1] / rhs.width, tile[2], rhs.width});
   sums = allocate({tile[0], tile[1]});
   setRange(lhs, plan::Axis::Y, tile[0]);
   setRange(rhs, plan::Axis::X, tile[1]);
@@ -339,10 +387,26 @@ Side MatmulLowering::makeSide(unsigned input, ArrayRef<unsigned> loops, int64_t 
   Side side;
   side.operand = contraction.op.getDpsInputs()[input];
   side.map = contraction.op.getIndexingMapsArray()[input];
-  side.loops = getLoops(loops);
+  side.loops = mergeDims(builder, loc, loops, sizes, findMergeableLoops());
   side.width = width;
   side.summary = &summary;
   return side;
+}
+
+/// Takes the right operand as the panels that it lies in, with one dim for all terms.
+void MatmulLowering::findPanels() {
+  rhs.liesInPanels = true;
+  Value memory = rhs.operand.getDefiningOp<bufferization::ToTensorOp>().getBuffer();
+  auto rank = static_cast<int64_t>(rhs.map.getNumResults()),
+       terms = static_cast<int64_t>(contraction.loops.k.size());
+  SmallVector<ReassociationIndices> groups;
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    if (dim > rank - 1 - terms && dim < rank - 1)
+      groups.back().push_back(dim);
+    else
+      groups.push_back({dim});
+  }
+  rhs.panels = memref::CollapseShapeOp::create(builder, loc, memory, groups);
 }
 
 LogicalResult MatmulLowering::run() {
@@ -363,6 +427,8 @@ LogicalResult MatmulLowering::run() {
   reduced = {getLoops(ArrayRef(loops.k).drop_back()),
              LoopDim{{loops.k.back()}, sizes[loops.k.back()]}};
   mergeRuns(lhs, rhs, reduced, lanes);
+  if (getPanelColumns(contraction) == rhs.width)
+    findPanels();
   if (failed(planGrid()))
     return failure();
   emitTile();
