@@ -43,6 +43,10 @@ namespace xc::cpu {
 /// Steps that a float accumulator takes one after the other.
 static constexpr int64_t kPartSteps = 256;
 
+/// Steps of an innermost loop, lanes being columns, that are written out: what they read of the
+/// same vector is loaded once.
+static constexpr int64_t kUnrolledSteps = 16;
+
 namespace {
 
 /// Steps of one phase over the same space: they share their loops.
@@ -104,6 +108,14 @@ private:
 };
 
 } // namespace
+
+/// The columns from |index| on, one a lane. Workgroups begin at multiples of the widest vectors, so
+/// that each vector begins at a multiple of its width.
+static LaneIndex getColumn(Value index, int64_t lanes) {
+  LaneIndex column{index, lanes == 1 ? 0 : 1};
+  column.divisor = lanes;
+  return column;
+}
 
 //===----------------------------------------------------------------------===//
 // Planning
@@ -417,6 +429,14 @@ void ReductionLowering::emitInnerLoops(OpBuilder &builder, StepNest &nest,
                                        const Environment &environment, Accumulators &accumulators) {
   Location loc = kernel.getLoc();
   const LoopDim &loop = nest.loops.back();
+  std::optional<int64_t> count = getConstantIntValue(loop.size);
+  if (byColumns && count && *count <= kUnrolledSteps) {
+    for (int64_t step = 0; step < *count; ++step) {
+      loop.setIndex(point, {arith::ConstantIndexOp::create(builder, loc, step)});
+      emitElements(builder, nest, point, widths[0], environment, accumulators[0]);
+    }
+    return;
+  }
   Value begin = arith::ConstantIndexOp::create(builder, loc, 0);
   Value size = getValueOrCreateConstantIndexOp(builder, loc, loop.size);
   for (auto [index, width] : llvm::enumerate(widths)) {
@@ -553,7 +573,7 @@ Buffer PanelNest::allocateRow(OpBuilder &builder, Value result) {
 
 void PanelNest::overColumns(OpBuilder &builder, function_ref<void(OpBuilder &, int64_t)> body) {
   emitLaneLoops(builder, loc, range, widths, [&](OpBuilder &inner, Value index, int64_t lanes) {
-    lowering.columns.setIndex(point, {index, lanes == 1 ? 0 : 1});
+    lowering.columns.setIndex(point, getColumn(index, lanes));
     body(inner, lanes);
   });
 }
@@ -677,7 +697,7 @@ LogicalResult ReductionLowering::run() {
         return emitPanel(rowBuilder, point, columnRange);
       emitLaneLoops(rowBuilder, loc, columnRange, widths,
                     [&](OpBuilder &inner, Value index, int64_t lanes) {
-                      columns.setIndex(point, {index, lanes == 1 ? 0 : 1});
+                      columns.setIndex(point, getColumn(index, lanes));
                       emitPoint(inner, point, lanes);
                     });
     });

@@ -30,6 +30,21 @@ def OrderOperands : Pass<"xc-cpu-order-operands", "mlir::func::FuncOp"> {
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
 }
 
+def MergeGroups : Pass<"xc-cpu-merge-groups", "mlir::ModuleOp"> {
+  let summary = "Make one loop of the groups of a convolution and their few features";
+  let description = [{
+    Where the features of a group are a quarter of a vector at most, groups and features become one loop, so that a vector
+    has features of several groups. The image is read at `j floordiv F * C + c`: a shuffle of a run of it. Leaves results alone
+    that other ops of the kernel read by group, and images that something but padding makes. Example:
+    ```mlir
+    linalg.generic {indexing_maps = [(p, g, f, c) -> (p, g, c), (p, g, f, c) -> (c, g, f), (p, g, f, c) -> (p, g, f)]} ...   // input
+    linalg.generic {indexing_maps = [(p, j, c) -> (p, j floordiv 4 * 4 + c), (p, j, c) -> (c, j), (p, j, c) -> (p, j)]} ...  // output
+    ```
+  }];
+  let options = [ArchOption];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
+}
+
 def NormalizeKernel : Pass<"xc-cpu-normalize-kernel", "mlir::ModuleOp"> {
   let summary = "Bring a kernel into the form that the strategies look at";
   let description = [{

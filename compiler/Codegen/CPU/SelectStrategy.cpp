@@ -20,6 +20,7 @@
 #include "compiler/Codegen/CPU/MatmulTiles.h"
 #include "compiler/Codegen/CPU/Passes.h"
 #include "compiler/Codegen/CPU/ReductionGroup.h"
+#include "compiler/Dialect/Plan/IR/Products.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -117,8 +118,13 @@ static StringRef chooseDirection(const ReductionGroup &group) {
   bool readsOnce = llvm::all_of(group.steps, [&](const Step &step) {
     return step.reduction ? step.phase == 0 : step.dims.size() == numKept;
   });
+  // A window's few terms lie close together and are read again by the next one: sums of a vector of
+  // columns stay in registers. Other rows are read from memory, in long runs.
+  bool slides = llvm::any_of(group.steps, [](const Step &step) {
+    return step.reduction && plan::isWindowReduction(step.reduction);
+  });
   if (columnsCost < rowsCost)
-    return readsOnce ? "panels" : "columns";
+    return readsOnce && !slides ? "panels" : "columns";
   return llvm::any_of(group.steps, std::mem_fn(&Step::isOrdered)) ? "columns" : "rows";
 }
 
