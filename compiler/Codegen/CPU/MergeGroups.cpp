@@ -13,8 +13,8 @@
 // So a vector holds features of several groups. Each of its lanes takes the channel of its group
 // from a run of the image, by a shuffle.
 //
-// Left alone: groups of whole or half vectors, of sizes that are not known, of a number of features
-// that does not divide vectors, and results that something in the kernel reads by group.
+// Left alone: groups of more than half a vector, of sizes that are not known, of a number of
+// features that does not divide vectors, and results that something in the kernel reads by group.
 //
 //===----------------------------------------------------------------------===//
 
@@ -82,12 +82,12 @@ static std::optional<Groups> matchGroups(linalg::GenericOp op, const Arch &arch)
         llvm::any_of(ArrayRef<int64_t>({ranges[*group], ranges[*feature], ranges[*channel]}),
                      ShapedType::isDynamic))
       continue;
-    Groups groups{1 - filter, filter, *group, *feature, *channel, ranges[*feature],
-                  ranges[*channel]};
+    Groups groups{1 - filter, filter,           *group,          *feature,
+                  *channel,   ranges[*feature], ranges[*channel]};
     int64_t lanes =
         getLanes(arch, cast<RankedTensorType>(op->getResult(0).getType()).getElementType());
     bool fillsVectors = groups.features > 1 && llvm::isPowerOf2_64(groups.features) &&
-                        groups.features * 4 <= lanes && ranges[*group] * groups.features >= lanes;
+                        groups.features * 2 <= lanes && ranges[*group] * groups.features >= lanes;
     // Each channel is a step of its own in the code.
     if (fillsVectors && groups.channels >= 1 && groups.channels <= lanes)
       return groups;
@@ -176,8 +176,8 @@ static void mergeGroups(linalg::GenericOp op, const Groups &groups) {
   }
   SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
   iterators.erase(iterators.begin() + groups.feature);
-  auto product = linalg::GenericOp::create(builder, loc, init.getType(), inputs, init, maps,
-                                           iterators);
+  auto product =
+      linalg::GenericOp::create(builder, loc, init.getType(), inputs, init, maps, iterators);
   product.getRegion().takeBody(op.getRegion());
   Value result = tensor::ExpandShapeOp::create(builder, loc, type, product.getResult(0),
                                                getReassociation(type.getRank()), sizes);

@@ -33,7 +33,7 @@ def OrderOperands : Pass<"xc-cpu-order-operands", "mlir::func::FuncOp"> {
 def MergeGroups : Pass<"xc-cpu-merge-groups", "mlir::ModuleOp"> {
   let summary = "Make one loop of the groups of a convolution and their few features";
   let description = [{
-    Where the features of a group are a quarter of a vector at most, groups and features become one loop, so that a vector
+    Where the features of a group are half a vector at most, groups and features become one loop, so that a vector
     has features of several groups. The image is read at `j floordiv F * C + c`: a shuffle of a run of it. Leaves results alone
     that other ops of the kernel read by group, and images that something but padding makes. Example:
     ```mlir
