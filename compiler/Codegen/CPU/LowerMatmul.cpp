@@ -13,7 +13,8 @@
 //     pack columns of the right operand into panels of 256 x 16  and here, unless they lie so
 //     for each pair of panels:
 //       sums[6 x 16] += panel product, in registers
-//   store each result, computed from sums                        consumers are computed here
+//   store each result, computed from sums                        consumers are computed here,
+//                                                                transposes among them
 //
 // Panels are padded to their full width, so the inner loops have no edges; what was computed from
 // padding is never stored.
@@ -29,6 +30,7 @@
 #include "compiler/Codegen/CPU/Contraction.h"
 #include "compiler/Codegen/CPU/PackPanels.h"
 #include "compiler/Codegen/CPU/Passes.h"
+#include "compiler/Codegen/CPU/TransposedReads.h"
 #include "compiler/Codegen/Common/ScalarFormula.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -66,8 +68,16 @@ private:
   SmallVector<Value> getPanelBatch();
   void emitPanelProduct(OpBuilder &builder, Value row, Value column, Value firstTerm, Value length);
   void emitResults();
+  SmallVector<OpFoldResult> getProductSizes();
+  SmallVector<LoopDim> findRowsOfTransposed(const ContractionRoot &root);
+  void storeTransposed(OpBuilder &builder, const ContractionRoot &root, ArrayRef<LoopDim> rows,
+                       Value row, Value column, Value sum, int64_t numLanes);
+  void emitTransposed(const ContractionRoot &root, ArrayRef<LoopDim> rows);
 
   Value index(OpBuilder &b, int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
+  Value at(OpBuilder &b, Value base, int64_t offset) {
+    return b.createOrFold<arith::AddIOp>(loc, base, index(b, offset));
+  }
   SmallVector<LoopDim> getLoops(ArrayRef<unsigned> loops);
   llvm::SmallBitVector findMergeableLoops();
   void findPanels();
@@ -272,6 +282,15 @@ void MatmulLowering::emitInitialSums() {
 
 void MatmulLowering::emitResults() {
   Value product = contraction.op->getResult(0);
+  SmallVector<const ContractionRoot *> direct;
+  for (const ContractionRoot &root : contraction.roots) {
+    if (SmallVector<LoopDim> rows = findRowsOfTransposed(root); !rows.empty())
+      emitTransposed(root, rows);
+    else
+      direct.push_back(&root);
+  }
+  if (direct.empty())
+    return;
   emitOverTile([&](OpBuilder &inner, Value row, Value column, int64_t numLanes) {
     SmallVector<LaneIndex> point = getProductPoint(inner, row, column, numLanes);
     // A result uses the product at its own point alone, so its value there is all that is needed.
@@ -285,14 +304,116 @@ void MatmulLowering::emitResults() {
     PointEvaluator evaluator(inner, environment, numLanes);
     SmallVector<Value> values;
     SmallVector<SmallVector<LaneIndex>> indices;
-    for (const ContractionRoot &root : contraction.roots) {
+    for (const ContractionRoot *root : direct) {
       indices.push_back(
-          llvm::map_to_vector(root.productDims, [&](unsigned dim) { return point[dim]; }));
-      values.push_back(evaluator.evaluate(root.root.value, indices.back()));
+          llvm::map_to_vector(root->productDims, [&](unsigned dim) { return point[dim]; }));
+      values.push_back(evaluator.evaluate(root->root.value, indices.back()));
     }
-    for (auto [root, value, at] : llvm::zip(contraction.roots, values, indices))
-      evaluator.store(root.root.op.getLoc(), value, Buffer{root.root.memory}, at);
+    for (auto [root, value, at] : llvm::zip(direct, values, indices))
+      evaluator.store(loc, value, Buffer{root->root.memory}, at);
   });
+}
+
+/// The rows as loops over dims of the product, where |root| has the last ones behind the columns:
+/// its memory runs along the last loop then. Empty where it does not.
+SmallVector<LoopDim> MatmulLowering::findRowsOfTransposed(const ContractionRoot &root) {
+  AffineMap map = contraction.op.getIndexingMapsArray()[2];
+  SmallVector<unsigned> rows;
+  for (unsigned loop : contraction.loops.m)
+    for (auto [dim, expr] : llvm::enumerate(map.getResults()))
+      if (expr.isFunctionOfDim(loop))
+        rows.push_back(dim);
+  ArrayRef<unsigned> dims = root.productDims;
+  if (contraction.loops.n.size() != 1 || lanes == 1 || dims.back() != rows.back() ||
+      contraction.results.guarded.any())
+    return {};
+  SmallVector<OpFoldResult> productSizes = getProductSizes();
+  llvm::SmallBitVector mergeable =
+      findMergeableDims(builder, productSizes, productSizes.size(), contraction.results);
+  llvm::SmallBitVector isRun(productSizes.size());
+  for (size_t i = 1; i < std::min(rows.size(), dims.size()); ++i) {
+    unsigned dim = rows.end()[-1 - static_cast<int64_t>(i)];
+    if (dims.end()[-1 - static_cast<int64_t>(i)] != dim || !mergeable[dim])
+      break;
+    isRun.set(dim);
+  }
+  return mergeDims(builder, loc, rows, productSizes, isRun);
+}
+
+/// Stores the element of |root| at (|row|, |column|) of the tile, or those of |numLanes| rows, of
+/// which |sum| is the product.
+void MatmulLowering::storeTransposed(OpBuilder &b, const ContractionRoot &root,
+                                     ArrayRef<LoopDim> rows, Value row, Value column, Value sum,
+                                     int64_t numLanes) {
+  SmallVector<LaneIndex> loops = batch;
+  loops[contraction.loops.n[0]] = {b.createOrFold<arith::AddIOp>(loc, rhs.begin, column)};
+  SmallVector<LaneIndex> point = llvm::map_to_vector(
+      contraction.op.getIndexingMapsArray()[2].getResults(),
+      [&](AffineExpr expr) { return loops[cast<AffineDimExpr>(expr).getPosition()]; });
+  setLinearIndex(b, loc, b.createOrFold<arith::AddIOp>(loc, lhs.begin, row), rows, point);
+  point[rows.back().dims.back()].stride = numLanes == 1 ? 0 : 1;
+  Environment environment;
+  environment.values[contraction.op->getResult(0)] = sum;
+  PointEvaluator evaluator(b, environment, numLanes);
+  SmallVector<LaneIndex> indices =
+      llvm::map_to_vector(root.productDims, [&](unsigned dim) { return point[dim]; });
+  evaluator.store(loc, evaluator.evaluate(root.root.value, indices), Buffer{root.root.memory},
+                  indices);
+}
+
+/// Stores |root|, whose lanes are rows: squares of the sums are transposed in registers.
+void MatmulLowering::emitTransposed(const ContractionRoot &root, ArrayRef<LoopDim> rows) {
+  Value numRows = arith::SubIOp::create(builder, loc, lhs.end, lhs.begin),
+        numColumns = arith::SubIOp::create(builder, loc, rhs.end, rhs.begin);
+  auto storeEach = [&](OpBuilder &b, Value row, int64_t height, Value column, int64_t width) {
+    emitLoop(b, loc, {row, at(b, row, height)}, 1, [&](OpBuilder &outer, Location, Value r) {
+      emitLoop(outer, loc, {column, at(outer, column, width)}, 1,
+               [&](OpBuilder &inner, Location, Value c) {
+                 Value sum = memref::LoadOp::create(inner, loc, sums, ValueRange{r, c});
+                 storeTransposed(inner, root, rows, r, c, sum, 1);
+               });
+    });
+  };
+  auto storeSquare = [&](OpBuilder &b, Value row, Value column) {
+    SmallVector<Value> vectors;
+    for (int64_t i = 0; i < lanes; ++i)
+      vectors.push_back(vector::LoadOp::create(b, loc, VectorType::get({lanes}, element), sums,
+                                               ValueRange{at(b, row, i), column}));
+    vectors = transposeVectors(b, loc, vectors);
+    for (int64_t i = 0; i < lanes; ++i)
+      storeTransposed(b, root, rows, row, at(b, column, i), vectors[i], lanes);
+  };
+  // A run of the result's memory ends with the last loop over rows: a square that crosses its end
+  // is stored element by element.
+  auto storeWithinRun = [&](OpBuilder &b, Value row, Value column) {
+    if (rows.size() == 1)
+      return storeSquare(b, row, column);
+    Value size = getValueOrCreateConstantIndexOp(b, loc, rows.back().size);
+    Value first =
+        arith::RemUIOp::create(b, loc, arith::AddIOp::create(b, loc, lhs.begin, row), size);
+    Value isInside =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ule, at(b, first, lanes), size);
+    scf::IfOp::create(
+        b, loc, isInside,
+        [&](OpBuilder &then, Location) {
+          storeSquare(then, row, column);
+          scf::YieldOp::create(then, loc);
+        },
+        [&](OpBuilder &otherwise, Location) {
+          storeEach(otherwise, row, lanes, column, lanes);
+          scf::YieldOp::create(otherwise, loc);
+        });
+  };
+  emitLaneLoops(builder, loc, {index(builder, 0), numColumns}, {lanes, 1},
+                [&](OpBuilder &outer, Value column, int64_t width) {
+                  emitLaneLoops(outer, loc, {index(outer, 0), numRows}, {lanes, 1},
+                                [&](OpBuilder &b, Value row, int64_t height) {
+                                  if (width == lanes && height == lanes)
+                                    storeWithinRun(b, row, column);
+                                  else
+                                    storeEach(b, row, height, column, width);
+                                });
+                });
 }
 
 //===----------------------------------------------------------------------===//
@@ -303,16 +424,19 @@ SmallVector<LoopDim> MatmulLowering::getLoops(ArrayRef<unsigned> loops) {
   return llvm::map_to_vector(loops, [&](unsigned loop) { return LoopDim{{loop}, sizes[loop]}; });
 }
 
+SmallVector<OpFoldResult> MatmulLowering::getProductSizes() {
+  return llvm::map_to_vector(
+      contraction.op.getIndexingMapsArray()[2].getResults(),
+      [&](AffineExpr expr) { return sizes[cast<AffineDimExpr>(expr).getPosition()]; });
+}
+
 /// Which loops run as one with the next one, so that lanes and runs of memory go across both.
 llvm::SmallBitVector MatmulLowering::findMergeableLoops() {
   AffineMap map = contraction.op.getIndexingMapsArray()[2];
   auto loopOf = [&](unsigned dim) { return cast<AffineDimExpr>(map.getResult(dim)).getPosition(); };
-  SmallVector<OpFoldResult> productSizes;
-  for (unsigned dim = 0; dim < map.getNumResults(); ++dim)
-    productSizes.push_back(sizes[loopOf(dim)]);
   llvm::SmallBitVector operands = findMergeableDims(builder, sizes, /*boundary=*/sizes.size(),
                                                     {contraction.lhs, contraction.rhs}),
-                       results = findMergeableDims(builder, productSizes, productSizes.size(),
+                       results = findMergeableDims(builder, getProductSizes(), map.getNumResults(),
                                                    contraction.results),
                        mergeable(sizes.size());
   for (unsigned dim = 0; dim + 1 < map.getNumResults(); ++dim) {

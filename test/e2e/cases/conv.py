@@ -486,6 +486,11 @@ def constant_filters():
     yield one("long_sums", (1, 6, 5, 70), (3, 3, 70, 32), **same)
     yield one("stem", (1, 23, 21, 3), (7, 7, 3, 16), strides=[2, 2], low=[3, 3], high=[3, 3])
     yield one("nchw", (2, 6, 9, 11), (16, 6, 3, 3), NCHW, strides=[2, 1], low=[1, 0], high=[0, 1])
+    # A CPU's kernel stores results with channels first: squares of sixteen by sixteen or less, which may cross images.
+    yield one("nchw_equal", (16, 16, 4, 4), (16, 16, 3, 3), NCHW, **same)
+    yield one("nchw_crossing", (3, 5, 7, 9), (40, 5, 3, 3), NCHW, **same)
+    yield one("nchw_rows", (1, 3, 33, 35), (17, 3, 5, 5), NCHW, strides=[2, 2], low=[2, 2], high=[2, 2])
+    yield one("nchw_one_position", (2, 6, 3, 3), (32, 6, 3, 3), NCHW)
     yield one("pointwise_nchw", (2, 6, 5, 7), (16, 6, 1, 1), NCHW)
     yield one("pointwise_nchw_strided", (2, 6, 5, 7), (16, 6, 1, 1), NCHW, strides=[2, 3])
     for groups, channels, features in ((8, 2, 2), (9, 4, 2), (16, 3, 2), (4, 4, 4), (33, 4, 4), (8, 1, 4), (5, 2, 4), (2, 8, 8), (6, 3, 5)):
