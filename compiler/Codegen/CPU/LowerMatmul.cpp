@@ -52,6 +52,9 @@ static bool isZero(Value tensor) {
          (matchPattern(fill.value(), m_AnyZeroFloat()) || matchPattern(fill.value(), m_Zero()));
 }
 
+/// Bytes of a cache line.
+static constexpr int64_t kLineBytes = 64;
+
 /// min(|lhs|, |rhs|).
 static Value minimum(OpBuilder &builder, Location loc, Value lhs, Value rhs) {
   return builder.createOrFold<arith::MinUIOp>(loc, lhs, rhs);
@@ -74,6 +77,29 @@ SmallVector<Value> MatmulLowering::getPanelBatch() {
   return llvm::map_to_vector(rhs.map.getResults().take_front(rank - 3), [&](AffineExpr expr) {
     return batch[cast<AffineDimExpr>(expr).getPosition()].base;
   });
+}
+
+/// Asks for what the panel after that of |column| has at term |kk|, or for the next terms of the
+/// first one: weights may come from main memory, and all rows of this tile are computed meanwhile.
+void MatmulLowering::prefetchColumns(OpBuilder &b, Value column, Value firstTerm, Value length,
+                                     Value kk) {
+  constexpr unsigned inL2 = 2;
+  int64_t lineElements =
+      std::max<int64_t>(1, kLineBytes * 8 / std::max(1U, element.getIntOrFloatBitWidth()));
+  Value next = arith::AddIOp::create(b, loc, at(b, rhs.begin, rhs.width), column);
+  Value isLast = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::uge, next, rhs.end);
+  Value from = arith::SelectOp::create(b, loc, isLast, rhs.begin, next);
+  Value skipped = arith::SelectOp::create(b, loc, isLast, length, index(b, 0));
+  SmallVector<Value> indices = getPanelBatch();
+  indices.push_back(arith::DivUIOp::create(b, loc, from, index(b, rhs.width)));
+  indices.push_back(
+      arith::AddIOp::create(b, loc, arith::AddIOp::create(b, loc, firstTerm, skipped), kk));
+  for (int64_t first = 0; first < rhs.width; first += lineElements) {
+    SmallVector<Value> line = indices;
+    line.push_back(index(b, first));
+    memref::PrefetchOp::create(b, loc, rhs.panels, line, /*isWrite=*/false, inL2,
+                               /*isDataCache=*/true);
+  }
 }
 
 /// sums[row.., column..] += left panel * right panel over |length| of the reduced dim, which begins
@@ -111,6 +137,8 @@ void MatmulLowering::emitPanelProduct(OpBuilder &b, Value row, Value column, Val
         for (int64_t v = 0; v < vectors; ++v)
           columns.push_back(vector::LoadOp::create(inner, loc, vectorType, rhs.panels,
                                                    columnIndices(inner, kk, v)));
+        if (rhs.liesInPanels)
+          prefetchColumns(inner, column, firstTerm, length, kk);
         for (int64_t r = 0; r < lhs.width; ++r) {
           Value position = index(inner, r);
           Value scalar = memref::LoadOp::create(inner, loc, lhs.panels,

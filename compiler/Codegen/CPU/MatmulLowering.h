@@ -34,6 +34,8 @@ private:
   llvm::SmallVector<mlir::Value> getPanelBatch();
   void emitPanelProduct(mlir::OpBuilder &builder, mlir::Value row, mlir::Value column,
                         mlir::Value firstTerm, mlir::Value length);
+  void prefetchColumns(mlir::OpBuilder &builder, mlir::Value column, mlir::Value firstTerm,
+                       mlir::Value length, mlir::Value kk);
   void emitResults();
   llvm::SmallVector<mlir::OpFoldResult> getProductSizes();
   llvm::SmallVector<LoopDim> findRowsOfTransposed(const ContractionRoot &root);

@@ -105,7 +105,7 @@ func.func @no_product() attributes {lowering_config = #config} {
 
 #config = #cpu.matmul<version = 1, tile = [4, 32, 32], registers = [2, 16], lanes = 8>
 
-// Weights that lie in panels are read where they are: 50 terms of 3 panels. Only rows are packed.
+// Weights that lie in panels are read where they are: 50 terms of 3 panels. Only rows are packed. The next panel is asked for.
 // CHECK-LABEL: func.func @weights_in_panels()
 // CHECK:         %[[W:.*]] = plan.binding 1
 // CHECK-COUNT-2: memref.alloc()
@@ -114,6 +114,7 @@ func.func @no_product() attributes {lowering_config = #config} {
 // CHECK:           scf.for %[[KK:[^ ]*]] = {{.*}} iter_args
 // CHECK:           %[[K:.*]] = arith.addi %[[K0]], %[[KK]] : index
 // CHECK:           vector.load %[[W]][%{{.*}}, %[[K]], %c0] : memref<3x50x16xf32>, vector<8xf32>
+// CHECK:           memref.prefetch %[[W]]
 func.func @weights_in_panels() attributes {lowering_config = #config} {
   %x = plan.binding 0 read align 64 : memref<7x50xf32>
   %w = plan.binding 1 read align 64 : memref<3x50x16xf32>
