@@ -87,7 +87,7 @@ static std::optional<Groups> matchGroups(linalg::GenericOp op, const Arch &arch)
     int64_t lanes =
         getLanes(arch, cast<RankedTensorType>(op->getResult(0).getType()).getElementType());
     bool fillsVectors = groups.features > 1 && llvm::isPowerOf2_64(groups.features) &&
-                        groups.features * 2 <= lanes && ranges[*group] * groups.features >= lanes;
+                        groups.features <= lanes / 2 && ranges[*group] >= lanes / groups.features;
     // Each channel is a step of its own in the code.
     if (fillsVectors && groups.channels >= 1 && groups.channels <= lanes)
       return groups;
