@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""Measures layers and blocks of networks on a CPU beside onnxruntime, from one ONNX file each.
+"""Measures layers and blocks of networks on a CPU beside onnxruntime, and IREE, from one ONNX file each.
 
     build/frontends/bin/python benchmarks/onnx_cpu.py [--build=build/dev] [--models=build/models] [--threads=2]
-        [--filter=REGEX] [--seconds=3] [--cpu-time] [--target=cpu:x86-64-v4]
+        [--filter=REGEX] [--seconds=3] [--cpu-time] [--target=cpu:x86-64-v4] [--iree=VENV]
 
-Both sides compute the same file on as many threads, with inputs in place; weights are constants of the file. They take
+All sides compute the same file on as many threads, with inputs in place; weights are constants of the file. They take
 turns, and medians are compared. Results are compared first. With --cpu-time the figure is what all threads used, which
 tells more than the clock where other work runs on the machine; onnxruntime's threads do not spin then.
+
+IREE comes from a virtual environment with iree-base-compiler, iree-base-runtime and onnx, for this machine's CPU. It has
+no Attention op: its file spells attention in products.
 """
 import argparse
 import ctypes
@@ -32,6 +35,8 @@ import xcr  # noqa: E402
 
 class Graph:
     """An ONNX graph of f32, written by calls that add a node each; values are names."""
+
+    spells_attention = False  # in products, for importers that lack the op
 
     def __init__(self):
         self.nodes, self.inputs, self.weights = [], {}, []
@@ -85,11 +90,16 @@ class Graph:
         return self.op("Transpose", y, perm=[0, 2, 1, 3])
 
     def attend(self, q, k, v, width, causal=False):
+        if self.spells_attention:
+            return self.attend_by_products(q, k, v, width, np.prod(self.inputs["x0"][1:-1]) if causal else 0)
         return self.op("Attention", q, k, v, scale=width ** -0.5, is_causal=int(causal))
 
-    def attend_by_products(self, q, k, v, width):
+    def attend_by_products(self, q, k, v, width, causal_length=0):
         scores = self.op("MatMul", q, self.op("Transpose", k, perm=[0, 1, 3, 2]))
         scores = self.op("Mul", scores, self.constant(np.float32(width ** -0.5)))
+        if causal_length:
+            mask = np.triu(np.full((causal_length, causal_length), -1e30, np.float32), 1)
+            scores = self.op("Add", scores, self.constant(mask))
         return self.op("MatMul", self.op("Softmax", scores, axis=-1), v)
 
     def self_attention(self, x, batch, length, heads, width, causal=False):
@@ -121,11 +131,13 @@ def products(batch, heads, length, width):
     return graph, graph.attend_by_products(q, k, v, width)
 
 
-def bert_layer(batch, length, heads=12, width=64):
+def bert(batch, length, heads=12, width=64, layers=1):
     graph, size = Graph(), heads * width
     x = graph.input(batch, length, size)
-    x = graph.norm(graph.op("Add", x, graph.self_attention(x, batch, length, heads, width)), size)
-    return graph, graph.norm(graph.op("Add", x, graph.feed_forward(x, size)), size)
+    for _ in range(layers):
+        x = graph.norm(graph.op("Add", x, graph.self_attention(x, batch, length, heads, width)), size)
+        x = graph.norm(graph.op("Add", x, graph.feed_forward(x, size)), size)
+    return graph, x
 
 
 def pre_norm_block(batch, length, heads, width, causal):
@@ -184,13 +196,46 @@ CASES = {
     "attention b1 h12 s128 d64": lambda: attention(1, 12, 128, 64),
     "attention b1 h12 s512 d64 causal": lambda: attention(1, 12, 512, 64, True),
     "attention b1 h12 s512 d64 by products": lambda: products(1, 12, 512, 64),
-    "BERT-base layer b1 s128": lambda: bert_layer(1, 128),
-    "BERT-base layer b1 s512": lambda: bert_layer(1, 512),
+    "BERT-base layer b1 s128": lambda: bert(1, 128),
+    "BERT-base layer b1 s512": lambda: bert(1, 512),
     "ViT-base block b1 s197": lambda: pre_norm_block(1, 197, 12, 64, False),
     "GPT-2 block b1 s256": lambda: pre_norm_block(1, 256, 12, 64, True),
     "ResNet-50 b1": lambda: resnet50(1),
     "U-Net block b1 c64 h64": lambda: unet_block(1, 64, 64),
+    "all-MiniLM-L6 layers b1 s128": lambda: bert(1, 128, 12, 32, 6),
 }
+
+# Files under --models: the shapes of their inputs, and values of those that are fixed.
+FILES = {
+    "magika": ("magika/models/standard_v3_3/model.onnx", {"bytes": (1, 2048)}, {}),
+    "silero-vad": ("silero_vad/data/silero_vad.onnx", {"input": (1, 576), "state": (2, 1, 128)}, {"sr": 16000}),
+    "rapidocr detection 320x320": ("rapidocr_onnxruntime/models/ch_PP-OCRv4_det_infer.onnx", {"x": (1, 3, 320, 320)}, {}),
+    "rapidocr recognition 48x320": ("rapidocr_onnxruntime/models/ch_PP-OCRv4_rec_infer.onnx", {"x": (1, 3, 48, 320)}, {}),
+    "rapidocr direction 48x192": ("rapidocr_onnxruntime/models/ch_ppocr_mobile_v2.0_cls_infer.onnx", {"x": (1, 3, 48, 192)}, {}),
+}
+
+
+def build(make, random):
+    """A model of a graph, its inputs, and nothing fixed."""
+    graph, result = make()
+    return graph.model(result), {name: random.uniform(-1, 1, shape).astype(np.float32) for name, shape in graph.inputs.items()}, {}
+
+
+def load(path, shapes, fixed, random):
+    """A model of a file, with inputs of known shapes where it names their dims."""
+    model = onnx.load(path)
+    inputs = {}
+    for node in model.graph.input:
+        kind = node.type.tensor_type
+        if node.name not in shapes:
+            continue
+        for dim, size in zip(kind.shape.dim, shapes[node.name]):
+            if dim.WhichOneof("value"):
+                dim.dim_value = size
+        whole = kind.elem_type == TensorProto.INT32
+        inputs[node.name] = (random.integers(0, 256, shapes[node.name], np.int32) if whole
+                             else random.uniform(-1, 1, shapes[node.name]).astype(np.float32))
+    return model, inputs, fixed
 
 
 class Bench:
@@ -199,15 +244,16 @@ class Bench:
         self.library = xcr.Library(str((args.build / "lib" / "libxcr.so").resolve()))
         self.device, self.device_name = xcr.open_device(self.library, f"cpu:{args.threads}")
 
-    def ours(self, path, inputs):
+    def ours(self, path, inputs, fixed):
         module = self.scratch / "layer.vmfb"
         begin = time.perf_counter()
-        subprocess.run([self.args.build / "bin" / "xcompile", path, "-o", module, f"--target={self.args.target}"],
-                       check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([self.args.build / "bin" / "xcompile", path, "-o", module, f"--target={self.args.target}",
+                        *(f"--fix-input={name}={value}" for name, value in fixed.items())], check=True, stdout=subprocess.DEVNULL)
         seconds = time.perf_counter() - begin
         instance = xcr.Instance(self.library, self.device, module)
         call = self.library.create("call_create", instance.instance.handle, xcr.StringView.of("main"), None)
-        buffers = [instance.upload(tensors.Tensor("f32", values)) for values in inputs]
+        types = {np.dtype(np.float32): "f32", np.dtype(np.int32): "i32"}
+        buffers = [instance.upload(tensors.Tensor(types[values.dtype], values)) for values in inputs.values()]
         for i, buffer in enumerate(buffers):
             self.library.check("call_set_input", call.handle, ctypes.c_uint32(i), buffer.handle)
         run = self.library.lib.xcr_call_run
@@ -221,18 +267,21 @@ class Bench:
         result = instance.download(ctypes.c_void_p(self.library.lib.xcr_call_output(call.handle, 0)))[1]
         return once, result, seconds
 
-    def theirs(self, path, inputs):
+    def onnxruntime(self, path, inputs, fixed):
         sys.path.insert(0, str(self.args.models))
         import onnxruntime
         options = onnxruntime.SessionOptions()
+        options.log_severity_level = 3
         options.intra_op_num_threads = self.args.threads
         if self.args.cpu_time:
             options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
         binding = session.io_binding()
-        for node, values in zip(session.get_inputs(), inputs):
+        for node in session.get_inputs():
+            values = inputs[node.name] if node.name in inputs else np.array(fixed[node.name], np.int64)
             binding.bind_ortvalue_input(node.name, onnxruntime.OrtValue.ortvalue_from_numpy(values))
-        binding.bind_output(session.get_outputs()[0].name)
+        for node in session.get_outputs():
+            binding.bind_output(node.name)
 
         def once(keep=session):
             session.run_with_iobinding(binding)
@@ -240,18 +289,46 @@ class Bench:
         once()
         return once, binding.copy_outputs_to_cpu()[0]
 
-    def measure(self, name, graph, result):
+    def iree(self, model, inputs):
+        """Compiled by the command-line tools, run by the runtime's Python package."""
+        source, imported, module = (self.scratch / name for name in ("iree.onnx", "iree.mlir", "iree.vmfb"))
+        onnx.save(onnx.shape_inference.infer_shapes(model), source)
+        tools = self.args.iree / "bin"
+        subprocess.run([tools / "iree-import-onnx", source, "-o", imported], check=True, capture_output=True)
+        subprocess.run([tools / "iree-compile", imported, "-o", module, "--iree-hal-target-device=local",
+                        "--iree-hal-local-target-device-backends=llvm-cpu", "--iree-llvmcpu-target-cpu=host", "--iree-opt-level=O3",
+                        "--iree-llvmcpu-stack-allocation-limit=262144"],
+                       check=True, capture_output=True)
+        sys.path.append(str(next(self.args.iree.glob("lib/python*/site-packages"))))
+        import iree.runtime
+        iree.runtime.flags.parse_flags(f"--task_topology_max_group_count={self.args.threads}")
+        config = iree.runtime.Config("local-task")
+        loaded = iree.runtime.load_vm_module(iree.runtime.VmModule.mmap(config.vm_instance, str(module)), config)
+        function = loaded[next(name for name in loaded.vm_module.function_names if "$" not in name and not name.startswith("__"))]
+        arguments = [iree.runtime.asdevicearray(config.device, values) for values in inputs.values()]
+
+        def once():
+            return function(*arguments)
+
+        return once, np.asarray(once().to_host())
+
+    def measure(self, name, model, inputs, fixed, spelled):
+        """The ratios to each peer; `spelled`: the model for IREE, or None."""
         path = self.scratch / "layer.onnx"
-        onnx.save(graph.model(result), path)
-        random = np.random.default_rng(2)
-        inputs = [random.uniform(-1, 1, shape).astype(np.float32) for shape in graph.inputs.values()]
-        run, output, seconds = self.ours(path, inputs)
-        peer, want = self.theirs(path, inputs)
-        error = np.abs(output - want).max() / np.abs(want).max()
-        assert error < 1e-3, f"results differ by {error} of the largest"
-        times = take_turns([run, peer], self.args.seconds, time.process_time if self.args.cpu_time else time.perf_counter)
-        print(f"| {name} | {times[0] * 1e3:.3f} ms | {times[1] * 1e3:.3f} ms | {times[1] / times[0]:.2f}x | {seconds:.1f} s |", flush=True)
-        return times[1] / times[0]
+        onnx.save(model, path)
+        run, output, seconds = self.ours(path, inputs, fixed)
+        peers = [self.onnxruntime(path, inputs, fixed)]
+        if spelled is not None:
+            peers.append(self.iree(spelled, inputs))
+        for _, want in peers:
+            error = np.abs(output - want).max() / np.abs(want).max()
+            assert error < 1e-3, f"results differ by {error} of the largest"
+        times = take_turns([run, *(once for once, _ in peers)], self.args.seconds,
+                           time.process_time if self.args.cpu_time else time.perf_counter)
+        ratios = [peer / times[0] for peer in times[1:]]
+        columns = [f"{times[0] * 1e3:.3f} ms"] + [f"{time * 1e3:.3f} ms | {ratio:.2f}x" for time, ratio in zip(times[1:], ratios)]
+        print(f"| {name} | {' | '.join(columns)} | {seconds:.1f} s |", flush=True)
+        return ratios
 
 
 def take_turns(functions, seconds, clock):
@@ -266,6 +343,21 @@ def take_turns(functions, seconds, clock):
     return [float(np.median(times)) for times in samples]
 
 
+def make_case(name, args):
+    """The model, its inputs, those that are fixed, and the model as IREE can read it."""
+    if name in FILES:
+        path, shapes, fixed = FILES[name]
+        case = load(args.models / path, shapes, fixed, np.random.default_rng(2))
+        return *case, (case[0] if args.iree else None)
+    case = build(CASES[name], np.random.default_rng(2))
+    if not args.iree:
+        return *case, None
+    Graph.spells_attention = True
+    spelled = build(CASES[name], np.random.default_rng(2))[0]
+    Graph.spells_attention = False
+    return *case, spelled
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default=ROOT / "build" / "dev", type=pathlib.Path)
@@ -274,23 +366,25 @@ def main():
     parser.add_argument("--filter", default="")
     parser.add_argument("--seconds", type=float, default=3)
     parser.add_argument("--cpu-time", action="store_true")
+    parser.add_argument("--iree", type=pathlib.Path, help="a virtual environment with IREE's compiler and runtime")
     parser.add_argument("--target", default="cpu:x86-64-v4" if "avx512vl" in open("/proc/cpuinfo").read() else "cpu")
     args = parser.parse_args()
     ratios, failed = [], False
+    peers = ["onnxruntime"] + (["IREE"] if args.iree else [])
     with tempfile.TemporaryDirectory(prefix="xc-bench-") as scratch:
         bench = Bench(args, scratch)
         print(f"{bench.device_name}, {args.threads} of {os.cpu_count()} threads, load {os.getloadavg()[0]:.1f}")
-        print("| what | ours | onnxruntime | ratio | compiled in |\n|---|---|---|---|---|")
-        for name, make in CASES.items():
+        print(f"| what | ours | {' | '.join(f'{peer} | ratio' for peer in peers)} | compiled in |\n|---|---|{'---|---|' * len(peers)}---|")
+        for name in [*CASES, *FILES]:
             if not re.search(args.filter, name):
                 continue
             try:
-                ratios.append(bench.measure(name, *make()))
+                ratios.append(bench.measure(name, *make_case(name, args)))
             except (AssertionError, RuntimeError, subprocess.CalledProcessError, xcr.Failure) as failure:
                 print(f"| {name} | failed: {failure} |", flush=True)
                 failed = True
-    if ratios:
-        print(f"\ngeometric mean {np.exp(np.mean(np.log(ratios))):.2f}x of {len(ratios)}")
+    for peer, values in zip(peers, zip(*ratios)):
+        print(f"\ngeometric mean {np.exp(np.mean(np.log(values))):.2f}x of {len(values)} beside {peer}")
     return failed
 
 

@@ -446,7 +446,10 @@ bool DispatchGrouping::tryJoin(DispatchGroup &group, Operation *op) {
     return false;
   auto linalgOp = cast<linalg::LinalgOp>(op);
   // A window's loops are in the order of its result, along which they are vectors.
-  if (changesInnermostDim(linalgOp) && llvm::any_of(group.ops, isWindowReduction))
+  if (changesInnermostDim(linalgOp) && llvm::any_of(group.ops, [&](Operation *member) {
+        return isWindowReduction(member) &&
+               !target.storesTransposed(cast<linalg::LinalgOp>(member));
+      }))
     return false;
   std::optional<SmallVector<int>> rows = matchRows(group, op);
   if (!rows)

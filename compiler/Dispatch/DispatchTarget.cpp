@@ -25,6 +25,7 @@ public:
   bool vectorizesResults() const override { return true; }
   bool attendsInBlocks(kernel::AttentionOp op) const override;
 
+  bool storesTransposed(linalg::LinalgOp window) const override;
   double estimateLayoutGain(const ConvolutionLayout &layout) const override {
     // With its channels first a convolution is not vectorized (measured: 2.5 GFLOP/s instead of 45
     // to 130); a transpose moves about two elements in a nanosecond.
@@ -49,6 +50,16 @@ public:
 } // namespace
 
 bool DispatchTarget::attendsInBlocks(kernel::AttentionOp) const { return false; }
+
+bool CPUDispatchTarget::storesTransposed(linalg::LinalgOp window) const {
+  // Columns of a product, which are transposed square by square.
+  constexpr int64_t fewestColumns = 16;
+  std::optional<ProductLoops> loops = matchProduct(window);
+  SmallVector<int64_t> ranges = window.getStaticLoopRanges();
+  return loops && !loops->m.empty() && loops->n.size() == 1 &&
+         ranges[loops->n[0]] >= fewestColumns &&
+         llvm::all_of(loops->batch, [&](unsigned loop) { return ranges[loop] == 1; });
+}
 
 bool CPUDispatchTarget::attendsInBlocks(kernel::AttentionOp op) const {
   // Those of one block of queries are in scratch memory. Queries are lanes, of which few would be

@@ -79,6 +79,10 @@ public:
   /// Whether a kernel computes `op` a block of keys at a time, so that it stays whole.
   virtual bool attendsInBlocks(kernel::AttentionOp op) const;
 
+  /// Whether the kernel of the convolution `window` stores a transpose of what it computes in
+  /// vectors, so that it is no kernel of its own.
+  virtual bool storesTransposed(mlir::linalg::LinalgOp window) const { return false; }
+
   /// How many elements could be transposed in the time that channels last save; 0 for none.
   virtual double estimateLayoutGain(const ConvolutionLayout &layout) const { return 0; }
 

@@ -124,3 +124,61 @@ func.func @padded_rows(%x: tensor<?x1xf32>, %n: index) -> tensor<?x2xf32> {
   } -> tensor<?x2xf32>
   return %twice : tensor<?x2xf32>
 }
+
+// -----
+
+#image = affine_map<(d0, d1, d2, d3, d4) -> (d0, d1 + d3, d4)>
+#filter = affine_map<(d0, d1, d2, d3, d4) -> (d3, d4, d2)>
+#place = affine_map<(d0, d1, d2, d3, d4) -> (d0, d1, d2)>
+#from = affine_map<(d0, d1, d2) -> (d0, d2, d1)>
+#id = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+
+// A CPU's kernel stores the transpose of a convolution with enough features; of few it does not.
+module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+  // CHECK-LABEL: func.func @transpose_behind_convolution(
+  // CHECK-COUNT-1: plan.region
+  // CHECK-NOT:     plan.region
+  func.func @transpose_behind_convolution(%x: tensor<2x8x4xf32>, %w: tensor<3x4x16xf32>) -> tensor<2x16x6xf32> {
+    %zero = arith.constant 0.0 : f32
+    %empty = tensor.empty() : tensor<2x6x16xf32>
+    %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<2x6x16xf32>) -> tensor<2x6x16xf32>
+    %conv = linalg.generic {indexing_maps = [#image, #filter, #place],
+        iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
+        ins(%x, %w : tensor<2x8x4xf32>, tensor<3x4x16xf32>) outs(%init : tensor<2x6x16xf32>) {
+    ^bb0(%a: f32, %b: f32, %c: f32):
+      %m = arith.mulf %a, %b : f32
+      %s = arith.addf %c, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<2x6x16xf32>
+    %to = tensor.empty() : tensor<2x16x6xf32>
+    %r = linalg.generic {indexing_maps = [#from, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+        ins(%conv : tensor<2x6x16xf32>) outs(%to : tensor<2x16x6xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      linalg.yield %a : f32
+    } -> tensor<2x16x6xf32>
+    return %r : tensor<2x16x6xf32>
+  }
+
+  // CHECK-LABEL: func.func @few_features(
+  // CHECK-COUNT-2: plan.region
+  func.func @few_features(%x: tensor<2x8x4xf32>, %w: tensor<3x4x8xf32>) -> tensor<2x8x6xf32> {
+    %zero = arith.constant 0.0 : f32
+    %empty = tensor.empty() : tensor<2x6x8xf32>
+    %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<2x6x8xf32>) -> tensor<2x6x8xf32>
+    %conv = linalg.generic {indexing_maps = [#image, #filter, #place],
+        iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
+        ins(%x, %w : tensor<2x8x4xf32>, tensor<3x4x8xf32>) outs(%init : tensor<2x6x8xf32>) {
+    ^bb0(%a: f32, %b: f32, %c: f32):
+      %m = arith.mulf %a, %b : f32
+      %s = arith.addf %c, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<2x6x8xf32>
+    %to = tensor.empty() : tensor<2x8x6xf32>
+    %r = linalg.generic {indexing_maps = [#from, #id], iterator_types = ["parallel", "parallel", "parallel"]}
+        ins(%conv : tensor<2x6x8xf32>) outs(%to : tensor<2x8x6xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      linalg.yield %a : f32
+    } -> tensor<2x8x6xf32>
+    return %r : tensor<2x8x6xf32>
+  }
+}

@@ -139,4 +139,30 @@ FailureOr<ContractionKernel> analyzeContraction(func::FuncOp kernel, std::string
   return result;
 }
 
+AffineMap getPanelMap(ArrayRef<unsigned> batch, unsigned column, ArrayRef<unsigned> reduced,
+                      int64_t width, unsigned numLoops, MLIRContext *context) {
+  auto dim = [&](unsigned loop) { return getAffineDimExpr(loop, context); };
+  SmallVector<AffineExpr> exprs = llvm::map_to_vector(batch, dim);
+  exprs.push_back(dim(column).floorDiv(width));
+  llvm::append_range(exprs, llvm::map_range(reduced, dim));
+  exprs.push_back(dim(column) % width);
+  return AffineMap::get(numLoops, 0, exprs, context);
+}
+
+std::optional<int64_t> getPanelColumns(const ContractionKernel &contraction) {
+  linalg::GenericOp op = contraction.op;
+  const ContractionLoops &loops = contraction.loops;
+  auto memory = op.getDpsInputs()[loops.rhs].getDefiningOp<bufferization::ToTensorOp>();
+  AffineMap map = op.getIndexingMapsArray()[loops.rhs];
+  if (!memory || loops.n.size() != 1 || map.getNumResults() < 2 ||
+      !cast<RankedTensorType>(memory.getType()).hasStaticShape())
+    return std::nullopt;
+  int64_t width = cast<RankedTensorType>(memory.getType()).getShape().back();
+  SmallVector<unsigned> batch = plan::orderByUse(loops.batch, map);
+  if (width < 1 ||
+      map != getPanelMap(batch, loops.n[0], loops.k, width, op.getNumLoops(), op.getContext()))
+    return std::nullopt;
+  return width;
+}
+
 } // namespace xc::cpu

@@ -48,6 +48,16 @@ struct ContractionKernel {
 /// form.
 mlir::FailureOr<ContractionKernel> analyzeContraction(mlir::func::FuncOp kernel, std::string &why);
 
+/// A map of an operand whose columns, a loop, lie in panels of |width|: batch loops, the panel, the
+/// reduced loops in their order, and the column in the panel.
+mlir::AffineMap getPanelMap(llvm::ArrayRef<unsigned> batch, unsigned column,
+                            llvm::ArrayRef<unsigned> reduced, int64_t width, unsigned numLoops,
+                            mlir::MLIRContext *context);
+
+/// The columns of a panel, where the operand of the columns is memory that has such a map. The
+/// product reads it where it is.
+std::optional<int64_t> getPanelColumns(const ContractionKernel &contraction);
+
 } // namespace xc::cpu
 
 #endif // XC_CODEGEN_CPU_CONTRACTION_H

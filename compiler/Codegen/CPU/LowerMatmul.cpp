@@ -10,10 +10,11 @@
 //   sums[i, j] = what the kernel starts with
 //   for k0 in 0, 256, ...:
 //     pack rows of the left operand into panels of 6 x 256       producers are computed here
-//     pack columns of the right operand into panels of 256 x 16  and here
+//     pack columns of the right operand into panels of 256 x 16  and here, unless they lie so
 //     for each pair of panels:
 //       sums[6 x 16] += panel product, in registers
-//   store each result, computed from sums                        consumers are computed here
+//   store each result, computed from sums                        consumers are computed here,
+//                                                                transposes among them
 //
 // Panels are padded to their full width, so the inner loops have no edges; what was computed from
 // padding is never stored.
@@ -25,9 +26,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CPU/Arch.h"
-#include "compiler/Codegen/CPU/CPUDialect.h"
-#include "compiler/Codegen/CPU/Contraction.h"
-#include "compiler/Codegen/CPU/PackPanels.h"
+#include "compiler/Codegen/CPU/MatmulLowering.h"
 #include "compiler/Codegen/CPU/Passes.h"
 #include "compiler/Codegen/Common/ScalarFormula.h"
 
@@ -46,57 +45,15 @@ namespace xc::cpu {
 #define GEN_PASS_DEF_LOWERMATMUL
 #include "compiler/Codegen/CPU/Passes.h.inc"
 
-namespace {
-
-class MatmulLowering {
-public:
-  MatmulLowering(func::FuncOp kernel, MatmulAttr config)
-      : kernel(kernel), config(config), lanes(config.getLanes()), loc(kernel.getLoc()),
-        builder(kernel.getBody().front().getTerminator()) {}
-
-  LogicalResult run();
-
-private:
-  LogicalResult planGrid();
-  void emitTile();
-  void setBatch(MutableArrayRef<LaneIndex> point);
-  void emitInitialSums();
-  void emitReducedBlocks();
-  void emitReducedBlock(OpBuilder &builder, const ReducedBlock &block);
-  void emitPanelProduct(OpBuilder &builder, Value row, Value column, Value length);
-  void emitResults();
-
-  Value index(OpBuilder &b, int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
-  SmallVector<LoopDim> getLoops(ArrayRef<unsigned> loops);
-  Side makeSide(unsigned input, ArrayRef<unsigned> loops, int64_t width,
-                const AccessSummary &summary);
-  /// Point of the product's dims at (row, column) of the tile.
-  SmallVector<LaneIndex> getProductPoint(OpBuilder &b, Value row, Value column, int64_t numLanes);
-  void emitOverTile(function_ref<void(OpBuilder &, Value, Value, int64_t)> body);
-
-  func::FuncOp kernel;
-  MatmulAttr config;
-  int64_t lanes;
-  Location loc;
-  OpBuilder builder;
-  ContractionKernel contraction;
-  SmallVector<OpFoldResult> sizes; // of the loops
-  Type element;                    // of the sums
-  Side lhs, rhs;
-  ReducedLoops reduced;
-  bool startsAtZero = false;    // the one block of the reduced dim needs no sums of before
-  Value sums;                   // memref: rows x columns of the tile, padded
-  SmallVector<LaneIndex> batch; // indices of all loops, batch ones set
-};
-
-} // namespace
-
 /// Whether all elements of |tensor| are zero.
 static bool isZero(Value tensor) {
   auto fill = tensor.getDefiningOp<linalg::FillOp>();
   return fill &&
          (matchPattern(fill.value(), m_AnyZeroFloat()) || matchPattern(fill.value(), m_Zero()));
 }
+
+/// Bytes of a cache line.
+static constexpr int64_t kLineBytes = 64;
 
 /// min(|lhs|, |rhs|).
 static Value minimum(OpBuilder &builder, Location loc, Value lhs, Value rhs) {
@@ -114,12 +71,53 @@ static Value multiplyAdd(OpBuilder &builder, Location loc, Value a, Value b, Val
   return arith::AddIOp::create(builder, loc, acc, arith::MulIOp::create(builder, loc, a, b));
 }
 
-/// sums[row.., column..] += left panel * right panel over |length| of the reduced dim.
-void MatmulLowering::emitPanelProduct(OpBuilder &b, Value row, Value column, Value length) {
+/// The batch entry of this workgroup in panels that the right operand lies in.
+SmallVector<Value> MatmulLowering::getPanelBatch() {
+  unsigned rank = cast<MemRefType>(rhs.panels.getType()).getRank();
+  return llvm::map_to_vector(rhs.map.getResults().take_front(rank - 3), [&](AffineExpr expr) {
+    return batch[cast<AffineDimExpr>(expr).getPosition()].base;
+  });
+}
+
+/// Asks for what the panel after that of |column| has at term |kk|, or for the next terms of the
+/// first one: weights may come from main memory, and all rows of this tile are computed meanwhile.
+void MatmulLowering::prefetchColumns(OpBuilder &b, Value column, Value firstTerm, Value length,
+                                     Value kk) {
+  constexpr unsigned inL2 = 2;
+  int64_t lineElements =
+      std::max<int64_t>(1, kLineBytes * 8 / std::max(1U, element.getIntOrFloatBitWidth()));
+  Value next = arith::AddIOp::create(b, loc, at(b, rhs.begin, rhs.width), column);
+  Value isLast = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::uge, next, rhs.end);
+  Value from = arith::SelectOp::create(b, loc, isLast, rhs.begin, next);
+  Value skipped = arith::SelectOp::create(b, loc, isLast, length, index(b, 0));
+  SmallVector<Value> indices = getPanelBatch();
+  indices.push_back(arith::DivUIOp::create(b, loc, from, index(b, rhs.width)));
+  indices.push_back(
+      arith::AddIOp::create(b, loc, arith::AddIOp::create(b, loc, firstTerm, skipped), kk));
+  for (int64_t first = 0; first < rhs.width; first += lineElements) {
+    SmallVector<Value> line = indices;
+    line.push_back(index(b, first));
+    memref::PrefetchOp::create(b, loc, rhs.panels, line, /*isWrite=*/false, inL2,
+                               /*isDataCache=*/true);
+  }
+}
+
+/// sums[row.., column..] += left panel * right panel over |length| of the reduced dim, which begins
+/// at |firstTerm|.
+void MatmulLowering::emitPanelProduct(OpBuilder &b, Value row, Value column, Value firstTerm,
+                                      Value length) {
   auto vectorType = VectorType::get({lanes}, element);
   int64_t vectors = rhs.width / lanes;
   Value lhsPanel = arith::DivUIOp::create(b, loc, row, index(b, lhs.width));
-  Value rhsPanel = arith::DivUIOp::create(b, loc, column, index(b, rhs.width));
+  auto columnIndices = [&](OpBuilder &at, Value kk, int64_t v) {
+    Value first =
+        rhs.liesInPanels ? at.createOrFold<arith::AddIOp>(loc, rhs.begin, column) : column;
+    Value panel = arith::DivUIOp::create(at, loc, first, index(at, rhs.width));
+    SmallVector<Value> indices = rhs.liesInPanels ? getPanelBatch() : SmallVector<Value>();
+    Value term = rhs.liesInPanels ? at.createOrFold<arith::AddIOp>(loc, firstTerm, kk) : kk;
+    indices.append({panel, term, index(at, v * lanes)});
+    return indices;
+  };
   auto sumIndices = [&](OpBuilder &at, int64_t r, int64_t v) {
     Value i = at.createOrFold<arith::AddIOp>(loc, row, index(at, r));
     Value j = at.createOrFold<arith::AddIOp>(loc, column, index(at, v * lanes));
@@ -137,9 +135,10 @@ void MatmulLowering::emitPanelProduct(OpBuilder &b, Value row, Value column, Val
       [&](OpBuilder &inner, Location, Value kk, ValueRange carried) {
         SmallVector<Value> columns, results;
         for (int64_t v = 0; v < vectors; ++v)
-          columns.push_back(
-              vector::LoadOp::create(inner, loc, vectorType, rhs.panels,
-                                     ValueRange{rhsPanel, kk, index(inner, v * lanes)}));
+          columns.push_back(vector::LoadOp::create(inner, loc, vectorType, rhs.panels,
+                                                   columnIndices(inner, kk, v)));
+        if (rhs.liesInPanels)
+          prefetchColumns(inner, column, firstTerm, length, kk);
         for (int64_t r = 0; r < lhs.width; ++r) {
           Value position = index(inner, r);
           Value scalar = memref::LoadOp::create(inner, loc, lhs.panels,
@@ -160,8 +159,12 @@ void MatmulLowering::emitPanelProduct(OpBuilder &b, Value row, Value column, Val
 void MatmulLowering::emitReducedBlock(OpBuilder &b, const ReducedBlock &block) {
   PanelPacker packer(loc, batch, reduced, element, lanes);
   packer.pack(b, lhs, block);
-  packer.pack(b, rhs, block);
+  if (!rhs.liesInPanels)
+    packer.pack(b, rhs, block);
   Value length = b.createOrFold<arith::MulIOp>(loc, block.outerCount, block.innerCount);
+  Value innerSize = getValueOrCreateConstantIndexOp(b, loc, reduced.inner.size);
+  Value firstTerm = b.createOrFold<arith::AddIOp>(
+      loc, b.createOrFold<arith::MulIOp>(loc, block.outerBegin, innerSize), block.innerBegin);
   Value rows = arith::SubIOp::create(b, loc, lhs.end, lhs.begin);
   Value columns = arith::SubIOp::create(b, loc, rhs.end, rhs.begin);
   // The right panel stays in L1 while the left ones, which all fit L2, stream past it.
@@ -169,7 +172,7 @@ void MatmulLowering::emitReducedBlock(OpBuilder &b, const ReducedBlock &block) {
            [&](OpBuilder &columnBuilder, Location, Value column) {
              emitLoop(columnBuilder, loc, {index(columnBuilder, 0), rows}, lhs.width,
                       [&](OpBuilder &inner, Location, Value row) {
-                        emitPanelProduct(inner, row, column, length);
+                        emitPanelProduct(inner, row, column, firstTerm, length);
                       });
            });
 }
@@ -201,82 +204,37 @@ void MatmulLowering::emitReducedBlocks() {
 }
 
 //===----------------------------------------------------------------------===//
-// Before and after
-//===----------------------------------------------------------------------===//
-
-SmallVector<LaneIndex> MatmulLowering::getProductPoint(OpBuilder &b, Value row, Value column,
-                                                       int64_t numLanes) {
-  SmallVector<LaneIndex> loops = batch;
-  setLinearIndex(b, loc, arith::AddIOp::create(b, loc, lhs.begin, row), lhs.loops, loops);
-  setLinearIndex(b, loc, arith::AddIOp::create(b, loc, rhs.begin, column), rhs.loops, loops);
-  loops[rhs.innermost()].stride = numLanes == 1 ? 0 : 1;
-  return llvm::map_to_vector(
-      contraction.op.getIndexingMapsArray()[2].getResults(),
-      [&](AffineExpr expr) { return loops[cast<AffineDimExpr>(expr).getPosition()]; });
-}
-
-/// Runs |body| over the valid part of the tile, in lanes along the columns.
-void MatmulLowering::emitOverTile(function_ref<void(OpBuilder &, Value, Value, int64_t)> body) {
-  Value rows = arith::SubIOp::create(builder, loc, lhs.end, lhs.begin);
-  Value columns = arith::SubIOp::create(builder, loc, rhs.end, rhs.begin);
-  AffineMap map = contraction.op.getIndexingMapsArray()[2];
-  bool guarded = false;
-  for (auto [dim, expr] : llvm::enumerate(map.getResults()))
-    guarded |= contraction.results.guarded[dim] && expr.isFunctionOfDim(rhs.innermost());
-  std::optional<int64_t> run = getConstantIntValue(rhs.loops.back().size);
-  bool isRun = rhs.loops.size() == 1 || (run && *run % lanes == 0);
-  int64_t maxLanes = guarded || !isRun ? 1 : lanes;
-  emitLoop(builder, loc, {index(builder, 0), rows}, 1,
-           [&](OpBuilder &rowBuilder, Location, Value row) {
-             emitLaneLoops(rowBuilder, loc, {index(rowBuilder, 0), columns},
-                           getWidths(maxLanes, maxLanes, 1),
-                           [&](OpBuilder &inner, Value column, int64_t numLanes) {
-                             body(inner, row, column, numLanes);
-                           });
-           });
-}
-
-void MatmulLowering::emitInitialSums() {
-  emitOverTile([&](OpBuilder &inner, Value row, Value column, int64_t numLanes) {
-    Environment environment;
-    PointEvaluator evaluator(inner, environment, numLanes);
-    Value start = evaluator.evaluate(contraction.op.getDpsInits()[0],
-                                     getProductPoint(inner, row, column, numLanes));
-    evaluator.store(loc, start, Buffer{sums}, {{row}, {column, numLanes == 1 ? 0 : 1}});
-  });
-}
-
-void MatmulLowering::emitResults() {
-  Value product = contraction.op->getResult(0);
-  emitOverTile([&](OpBuilder &inner, Value row, Value column, int64_t numLanes) {
-    SmallVector<LaneIndex> point = getProductPoint(inner, row, column, numLanes);
-    // A result uses the product at its own point alone, so its value there is all that is needed.
-    Environment environment;
-    Value sum = numLanes == 1
-                    ? memref::LoadOp::create(inner, loc, sums, ValueRange{row, column}).getResult()
-                    : vector::LoadOp::create(inner, loc, VectorType::get({numLanes}, element), sums,
-                                             ValueRange{row, column})
-                          .getResult();
-    environment.values[product] = sum;
-    PointEvaluator evaluator(inner, environment, numLanes);
-    SmallVector<Value> values;
-    SmallVector<SmallVector<LaneIndex>> indices;
-    for (const ContractionRoot &root : contraction.roots) {
-      indices.push_back(
-          llvm::map_to_vector(root.productDims, [&](unsigned dim) { return point[dim]; }));
-      values.push_back(evaluator.evaluate(root.root.value, indices.back()));
-    }
-    for (auto [root, value, at] : llvm::zip(contraction.roots, values, indices))
-      evaluator.store(root.root.op.getLoc(), value, Buffer{root.root.memory}, at);
-  });
-}
-
-//===----------------------------------------------------------------------===//
 // The kernel
 //===----------------------------------------------------------------------===//
 
 SmallVector<LoopDim> MatmulLowering::getLoops(ArrayRef<unsigned> loops) {
   return llvm::map_to_vector(loops, [&](unsigned loop) { return LoopDim{{loop}, sizes[loop]}; });
+}
+
+SmallVector<OpFoldResult> MatmulLowering::getProductSizes() {
+  return llvm::map_to_vector(
+      contraction.op.getIndexingMapsArray()[2].getResults(),
+      [&](AffineExpr expr) { return sizes[cast<AffineDimExpr>(expr).getPosition()]; });
+}
+
+/// Which loops run as one with the next one, so that lanes and runs of memory go across both.
+llvm::SmallBitVector MatmulLowering::findMergeableLoops() {
+  AffineMap map = contraction.op.getIndexingMapsArray()[2];
+  auto loopOf = [&](unsigned dim) { return cast<AffineDimExpr>(map.getResult(dim)).getPosition(); };
+  llvm::SmallBitVector operands = findMergeableDims(builder, sizes, /*boundary=*/sizes.size(),
+                                                    {contraction.lhs, contraction.rhs}),
+                       results = findMergeableDims(builder, getProductSizes(), map.getNumResults(),
+                                                   contraction.results),
+                       mergeable(sizes.size());
+  for (unsigned dim = 0; dim + 1 < map.getNumResults(); ++dim) {
+    bool isStoredSo = llvm::all_of(contraction.roots, [&](const ContractionRoot &root) {
+      const auto *it = llvm::find(root.productDims, dim);
+      return std::next(it) != root.productDims.end() && *std::next(it) == dim + 1;
+    });
+    if (results[dim] && isStoredSo && loopOf(dim + 1) == loopOf(dim) + 1)
+      mergeable[loopOf(dim)] = operands[loopOf(dim)];
+  }
+  return mergeable;
 }
 
 LogicalResult MatmulLowering::planGrid() {
@@ -317,7 +275,8 @@ void MatmulLowering::emitTile() {
   int64_t leftPanels = tile[0] / lhs.width;
   lhs.panels = lhs.byRows ? allocate({leftPanels, lhs.width, tile[2]})
                           : allocate({leftPanels, tile[2], lhs.width});
-  rhs.panels = allocate({tile[1] / rhs.width, tile[2], rhs.width});
+  if (!rhs.liesInPanels)
+    rhs.panels = allocate({tile[1] / rhs.width, tile[2], rhs.width});
   sums = allocate({tile[0], tile[1]});
   setRange(lhs, plan::Axis::Y, tile[0]);
   setRange(rhs, plan::Axis::X, tile[1]);
@@ -339,10 +298,26 @@ Side MatmulLowering::makeSide(unsigned input, ArrayRef<unsigned> loops, int64_t 
   Side side;
   side.operand = contraction.op.getDpsInputs()[input];
   side.map = contraction.op.getIndexingMapsArray()[input];
-  side.loops = getLoops(loops);
+  side.loops = mergeDims(builder, loc, loops, sizes, findMergeableLoops());
   side.width = width;
   side.summary = &summary;
   return side;
+}
+
+/// Takes the right operand as the panels that it lies in, with one dim for all terms.
+void MatmulLowering::findPanels() {
+  rhs.liesInPanels = true;
+  Value memory = rhs.operand.getDefiningOp<bufferization::ToTensorOp>().getBuffer();
+  auto rank = static_cast<int64_t>(rhs.map.getNumResults()),
+       terms = static_cast<int64_t>(contraction.loops.k.size());
+  SmallVector<ReassociationIndices> groups;
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    if (dim > rank - 1 - terms && dim < rank - 1)
+      groups.back().push_back(dim);
+    else
+      groups.push_back({dim});
+  }
+  rhs.panels = memref::CollapseShapeOp::create(builder, loc, memory, groups);
 }
 
 LogicalResult MatmulLowering::run() {
@@ -363,6 +338,8 @@ LogicalResult MatmulLowering::run() {
   reduced = {getLoops(ArrayRef(loops.k).drop_back()),
              LoopDim{{loops.k.back()}, sizes[loops.k.back()]}};
   mergeRuns(lhs, rhs, reduced, lanes);
+  if (getPanelColumns(contraction) == rhs.width)
+    findPanels();
   if (failed(planGrid()))
     return failure();
   emitTile();

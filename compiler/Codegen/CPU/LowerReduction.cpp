@@ -21,11 +21,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Codegen/CPU/Arch.h"
-#include "compiler/Codegen/CPU/CPUDialect.h"
-#include "compiler/Codegen/CPU/LoopEmitter.h"
 #include "compiler/Codegen/CPU/Passes.h"
-#include "compiler/Codegen/CPU/ReductionGroup.h"
+#include "compiler/Codegen/CPU/ReductionLowering.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -40,70 +37,15 @@ namespace xc::cpu {
 #define GEN_PASS_DEF_LOWERREDUCTION
 #include "compiler/Codegen/CPU/Passes.h.inc"
 
-/// Steps that a float accumulator takes one after the other.
-static constexpr int64_t kPartSteps = 256;
+/// Steps of an innermost loop, lanes being columns, that are written out: what they read of the
+/// same vector is loaded once.
+static constexpr int64_t kUnrolledSteps = 16;
 
-namespace {
-
-/// Steps of one phase over the same space: they share their loops.
-struct StepNest {
-  SmallVector<Step *> steps;
-  SmallVector<LoopDim> loops; // over the steps' own dims
-};
-
-/// Accumulators of a nest: one list for each width that its innermost loop runs with.
-using Accumulators = SmallVector<SmallVector<Value>>;
-
-class PanelNest;
-
-class ReductionLowering {
-public:
-  ReductionLowering(func::FuncOp kernel, ReductionAttr config, const Arch &arch)
-      : kernel(kernel), config(config), byPanels(config.getDirection() == "panels"),
-        byColumns(config.getDirection() != "rows"),
-        registerLanes(arch.vectorBytes / getElementBytes(kernel)),
-        builder(kernel.getBody().front().getTerminator()) {}
-
-  LogicalResult run();
-
-private:
-  friend class PanelNest;
-
-  void allocateKeptValues();
-  void addKeptAccesses(ArrayRef<Access> computed, SmallVectorImpl<Access> &accesses);
-  void planLoops();
-  LogicalResult planGrid();
-  void emitPhases(Environment &environment, function_ref<void(StepNest &)> emit);
-  void emitPoint(OpBuilder &builder, SmallVector<LaneIndex> kept, int64_t lanes);
-  void emitPanel(OpBuilder &builder, ArrayRef<LaneIndex> kept, Range range);
-  void emitNest(OpBuilder &builder, StepNest &nest, ArrayRef<LaneIndex> kept, int64_t lanes,
-                Environment &environment);
-  void emitElements(OpBuilder &builder, StepNest &nest, MutableArrayRef<LaneIndex> point,
-                    int64_t lanes, const Environment &environment,
-                    MutableArrayRef<Value> accumulators);
-  void emitInnerLoops(OpBuilder &builder, StepNest &nest, MutableArrayRef<LaneIndex> point,
-                      ArrayRef<int64_t> widths, const Environment &environment,
-                      Accumulators &accumulators);
-  Accumulators initialize(OpBuilder &builder, StepNest &nest, ArrayRef<LaneIndex> kept,
-                          ArrayRef<int64_t> widths, const Environment &environment);
-  void finish(OpBuilder &builder, StepNest &nest, ArrayRef<LaneIndex> kept,
-              ArrayRef<int64_t> widths, Accumulators &accumulators, Environment &environment);
-
-  func::FuncOp kernel;
-  ReductionAttr config;
-  bool byPanels;  // lanes are kept points, and accumulators are in memory
-  bool byColumns; // lanes are kept points
-  int64_t registerLanes;
-  OpBuilder builder;
-  ReductionGroup group;
-  std::vector<std::vector<StepNest>> phases;
-  SmallVector<LoopDim> rows;
-  LoopDim columns;
-  Spread grid;
-  SmallVector<Buffer> keptBuffers; // for each of group.keptValues
-};
-
-} // namespace
+LaneIndex getColumn(Value index, int64_t lanes) {
+  LaneIndex column{index, lanes == 1 ? 0 : 1};
+  column.divisor = lanes;
+  return column;
+}
 
 //===----------------------------------------------------------------------===//
 // Planning
@@ -203,51 +145,8 @@ void ReductionLowering::allocateKeptValues() {
 }
 
 //===----------------------------------------------------------------------===//
-// Accumulators
+// Loops
 //===----------------------------------------------------------------------===//
-
-static Value splat(OpBuilder &builder, Location loc, TypedAttr element, int64_t lanes) {
-  if (lanes == 1)
-    return arith::ConstantOp::create(builder, loc, element);
-  auto type = VectorType::get({lanes}, element.getType());
-  return arith::ConstantOp::create(builder, loc, DenseElementsAttr::get(type, element));
-}
-
-/// What a lane that combines by |combiner| starts from: exactly neutral, since the reduction's init
-/// joins the lanes at the end. So sums start from -0: -0 + x is x for every x.
-static TypedAttr getStart(Operation *combiner) {
-  TypedAttr neutral = *arith::getNeutralElement(combiner);
-  auto type = dyn_cast<FloatType>(neutral.getType());
-  if (isa<arith::AddFOp>(combiner))
-    return FloatAttr::get(type, -0.0);
-  bool isMax = isa<arith::MaximumFOp, arith::MaxNumFOp>(combiner);
-  if (!isMax && !isa<arith::MinimumFOp, arith::MinNumFOp>(combiner))
-    return neutral;
-  return FloatAttr::get(type, APFloat::getInf(type.getFloatSemantics(), /*Negative=*/isMax));
-}
-
-/// |combiner| on other operands.
-static Value combine(OpBuilder &builder, Operation *combiner, Value lhs, Value rhs) {
-  OperationState state(combiner->getLoc(), combiner->getName(), {lhs, rhs}, {lhs.getType()},
-                       combiner->getAttrs());
-  return builder.create(state)->getResult(0);
-}
-
-/// Folds a vector to |lanes| lanes (1: a scalar) by combining its halves.
-static Value fold(OpBuilder &builder, Operation *combiner, Value vector, int64_t lanes) {
-  Location loc = combiner->getLoc();
-  int64_t width = cast<VectorType>(vector.getType()).getNumElements();
-  for (; width > lanes; width /= 2) {
-    if (width == 1)
-      break;
-    SmallVector<int64_t> low = llvm::to_vector(llvm::seq<int64_t>(0, width / 2));
-    SmallVector<int64_t> high = llvm::to_vector(llvm::seq<int64_t>(width / 2, width));
-    vector =
-        combine(builder, combiner, vector::ShuffleOp::create(builder, loc, vector, vector, low),
-                vector::ShuffleOp::create(builder, loc, vector, vector, high));
-  }
-  return lanes == 1 ? Value(vector::ExtractOp::create(builder, loc, vector, 0)) : vector;
-}
 
 static SmallVector<Value> flatten(const Accumulators &accumulators) {
   SmallVector<Value> values;
@@ -263,78 +162,6 @@ static void unflatten(ArrayRef<Value> values, Accumulators &accumulators) {
     values = values.drop_front(list.size());
   }
 }
-
-/// What the accumulators start with: the narrowest ones with what the kernel says, the others with
-/// a neutral element.
-Accumulators ReductionLowering::initialize(OpBuilder &builder, StepNest &nest,
-                                           ArrayRef<LaneIndex> kept, ArrayRef<int64_t> widths,
-                                           const Environment &environment) {
-  Accumulators result(widths.size());
-  PointEvaluator evaluator(builder, environment, byColumns ? widths.back() : 1);
-  for (Step *step : nest.steps) {
-    if (!step->reduction)
-      continue;
-    for (auto [index, init] : llvm::enumerate(step->reduction.getDpsInits())) {
-      Location loc = step->reduction.getLoc();
-      // The indices of a reduction's result are the kept point.
-      Value start = evaluator.evaluate(init, kept);
-      if (byColumns) {
-        result[0].push_back(evaluator.toLanes(loc, start));
-        continue;
-      }
-      for (auto [list, width] : llvm::zip(result, widths))
-        list.push_back(width == 1 ? start
-                                  : splat(builder, loc,
-                                          getStart(step->combiner->getCombiningOp(index)), width));
-    }
-  }
-  return result;
-}
-
-/// Folds the accumulators of all widths into one value for each result.
-void ReductionLowering::finish(OpBuilder &builder, StepNest &nest, ArrayRef<LaneIndex> kept,
-                               ArrayRef<int64_t> widths, Accumulators &accumulators,
-                               Environment &environment) {
-  unsigned next = 0;
-  for (Step *step : nest.steps) {
-    if (!step->reduction)
-      continue;
-    for (auto [index, result] : llvm::enumerate(step->reduction->getResults())) {
-      Value value = accumulators[0][next];
-      Operation *combiner = step->isOrdered() ? nullptr : step->combiner->getCombiningOp(index);
-      for (size_t i = 1; i < widths.size(); ++i)
-        value = combine(builder, combiner, accumulators[i][next],
-                        fold(builder, combiner, value, widths[i]));
-      if (!byColumns && widths.back() != 1) {
-        Value start = PointEvaluator(builder, environment, 1)
-                          .evaluate(step->reduction.getDpsInits()[index], kept);
-        value = combine(builder, combiner, start, fold(builder, combiner, value, 1));
-      }
-      environment.values[result] = value;
-      ++next;
-    }
-  }
-}
-
-/// What combines each accumulator of |nest| with another one, in their order; empty where they need
-/// not be combined in parts, or cannot be.
-static SmallVector<Operation *> getPartCombiners(const StepNest &nest) {
-  SmallVector<Operation *> combiners;
-  for (Step *step : nest.steps) {
-    if (!step->reduction)
-      continue;
-    if (step->isOrdered())
-      return {};
-    for (unsigned index = 0; index < step->reduction->getNumResults(); ++index)
-      combiners.push_back(step->combiner->getCombiningOp(index));
-  }
-  bool rounds = llvm::any_of(combiners, llvm::IsaPred<arith::AddFOp, arith::MulFOp>);
-  return rounds ? combiners : SmallVector<Operation *>();
-}
-
-//===----------------------------------------------------------------------===//
-// Loops
-//===----------------------------------------------------------------------===//
 
 /// What all steps of |nest| do at |point|.
 void ReductionLowering::emitElements(OpBuilder &builder, StepNest &nest,
@@ -417,6 +244,14 @@ void ReductionLowering::emitInnerLoops(OpBuilder &builder, StepNest &nest,
                                        const Environment &environment, Accumulators &accumulators) {
   Location loc = kernel.getLoc();
   const LoopDim &loop = nest.loops.back();
+  std::optional<int64_t> count = getConstantIntValue(loop.size);
+  if (byColumns && count && *count <= kUnrolledSteps) {
+    for (int64_t step = 0; step < *count; ++step) {
+      loop.setIndex(point, {arith::ConstantIndexOp::create(builder, loc, step)});
+      emitElements(builder, nest, point, widths[0], environment, accumulators[0]);
+    }
+    return;
+  }
   Value begin = arith::ConstantIndexOp::create(builder, loc, 0);
   Value size = getValueOrCreateConstantIndexOp(builder, loc, loop.size);
   for (auto [index, width] : llvm::enumerate(widths)) {
@@ -497,155 +332,6 @@ void ReductionLowering::emitPoint(OpBuilder &builder, SmallVector<LaneIndex> kep
 }
 
 //===----------------------------------------------------------------------===//
-// Panels
-//===----------------------------------------------------------------------===//
-
-namespace {
-
-/// One nest over a panel of columns: row by row of what is reduced, so that memory is read in long
-/// runs. The accumulators are rows on the stack: one for all of a sum, and one for a part where it
-/// is summed up in parts.
-class PanelNest {
-public:
-  PanelNest(ReductionLowering &lowering, StepNest &nest, ArrayRef<LaneIndex> kept, Range range)
-      : lowering(lowering), nest(nest), range(range), loc(lowering.kernel.getLoc()),
-        widths(getWidths(lowering.config.getLanes(), lowering.registerLanes, range.divisor)),
-        point(kept), combiners(getPartCombiners(nest)) {
-    point.resize(nest.steps[0]->dims.size());
-  }
-
-  void emit(OpBuilder &builder, Environment &environment);
-
-private:
-  /// A result of a reduction.
-  struct Sum {
-    Value result, init;
-    Buffer total = {}, part = {};
-  };
-
-  ArrayRef<LaneIndex> getKept() { return ArrayRef(point).take_front(lowering.group.getNumKept()); }
-  Buffer allocateRow(OpBuilder &builder, Value result);
-  void overColumns(OpBuilder &builder, function_ref<void(OpBuilder &, int64_t)> body);
-  void emitRows(OpBuilder &builder, Value begin, Value end, const Environment &environment);
-  void emitPart(OpBuilder &builder, Value begin, Value end, const Environment &environment);
-
-  ReductionLowering &lowering;
-  StepNest &nest;
-  Range range;
-  Location loc;
-  SmallVector<int64_t> widths;
-  SmallVector<LaneIndex> point;
-  SmallVector<Operation *> combiners; // of sums, where they go part by part
-  std::vector<Sum> sums;
-};
-
-} // namespace
-
-Buffer PanelNest::allocateRow(OpBuilder &builder, Value result) {
-  Type element = cast<RankedTensorType>(result.getType()).getElementType();
-  Value row =
-      memref::AllocOp::create(builder, loc, MemRefType::get({lowering.config.getChunk()}, element));
-  unsigned column = lowering.columns.dims.back();
-  Buffer buffer{row, {column}, SmallVector<Value>(lowering.group.getNumKept())};
-  buffer.origins[column] = range.begin;
-  return buffer;
-}
-
-void PanelNest::overColumns(OpBuilder &builder, function_ref<void(OpBuilder &, int64_t)> body) {
-  emitLaneLoops(builder, loc, range, widths, [&](OpBuilder &inner, Value index, int64_t lanes) {
-    lowering.columns.setIndex(point, {index, lanes == 1 ? 0 : 1});
-    body(inner, lanes);
-  });
-}
-
-/// Adds rows |begin| to |end| to the parts.
-void PanelNest::emitRows(OpBuilder &builder, Value begin, Value end,
-                         const Environment &environment) {
-  auto emitRow = [&](OpBuilder &row) {
-    overColumns(row, [&](OpBuilder &inner, int64_t lanes) {
-      Environment accumulating = environment;
-      for (const Sum &sum : sums)
-        accumulating.buffers[sum.result] = sum.part;
-      PointEvaluator evaluator(inner, accumulating, lanes);
-      SmallVector<Value> values;
-      for (const Sum &sum : sums)
-        values.push_back(evaluator.toLanes(loc, evaluator.evaluate(sum.result, getKept())));
-      lowering.emitElements(inner, nest, point, lanes, environment, values);
-      for (auto [value, sum] : llvm::zip_equal(values, sums))
-        evaluator.store(loc, value, sum.part, getKept());
-    });
-  };
-  if (nest.loops.empty())
-    return emitRow(builder);
-  emitLoop(builder, loc, {begin, end}, 1, [&](OpBuilder &inner, Location, Value linear) {
-    setLinearIndex(inner, loc, linear, nest.loops, point);
-    emitRow(inner);
-  });
-}
-
-/// Adds rows |begin| to |end|, on their own, to the totals.
-void PanelNest::emitPart(OpBuilder &builder, Value begin, Value end,
-                         const Environment &environment) {
-  overColumns(builder, [&](OpBuilder &inner, int64_t lanes) {
-    PointEvaluator evaluator(inner, environment, lanes);
-    for (auto [sum, combiner] : llvm::zip_equal(sums, combiners))
-      evaluator.store(loc, splat(inner, loc, getStart(combiner), lanes), sum.part, getKept());
-  });
-  emitRows(builder, begin, end, environment);
-  overColumns(builder, [&](OpBuilder &inner, int64_t lanes) {
-    for (auto [sum, combiner] : llvm::zip_equal(sums, combiners)) {
-      Environment totals, parts;
-      totals.buffers[sum.result] = sum.total;
-      parts.buffers[sum.result] = sum.part;
-      PointEvaluator total(inner, totals, lanes), part(inner, parts, lanes);
-      Value value = combine(inner, combiner, total.evaluate(sum.result, getKept()),
-                            part.evaluate(sum.result, getKept()));
-      total.store(loc, value, sum.total, getKept());
-    }
-  });
-}
-
-void PanelNest::emit(OpBuilder &builder, Environment &environment) {
-  OpFoldResult rowCount = getProduct(builder, loc, nest.loops);
-  std::optional<int64_t> number = getConstantIntValue(rowCount);
-  bool hasParts = !combiners.empty() && (!number || *number > kPartSteps);
-  for (Step *step : nest.steps)
-    if (step->reduction)
-      for (auto [result, init] :
-           llvm::zip(step->reduction->getResults(), step->reduction.getDpsInits()))
-        sums.push_back({result, init});
-  for (Sum &sum : sums) {
-    sum.total = allocateRow(builder, sum.result);
-    sum.part = hasParts ? allocateRow(builder, sum.result) : sum.total;
-  }
-  if (!sums.empty())
-    overColumns(builder, [&](OpBuilder &inner, int64_t lanes) {
-      PointEvaluator evaluator(inner, environment, lanes);
-      for (const Sum &sum : sums)
-        evaluator.store(loc, evaluator.evaluate(sum.init, getKept()), sum.total, getKept());
-    });
-  Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
-  Value count = getValueOrCreateConstantIndexOp(builder, loc, rowCount);
-  if (!hasParts)
-    emitRows(builder, zero, count, environment);
-  else
-    emitLoop(builder, loc, {zero, count}, kPartSteps, [&](OpBuilder &inner, Location, Value begin) {
-      Value size = arith::ConstantIndexOp::create(inner, loc, kPartSteps);
-      Value next = arith::AddIOp::create(inner, loc, begin, size);
-      emitPart(inner, begin, arith::MinUIOp::create(inner, loc, next, count), environment);
-    });
-  for (const Sum &sum : sums)
-    environment.buffers[sum.result] = sum.total;
-}
-
-void ReductionLowering::emitPanel(OpBuilder &builder, ArrayRef<LaneIndex> kept, Range range) {
-  Environment environment;
-  emitPhases(environment, [&](StepNest &nest) {
-    PanelNest(*this, nest, kept, range).emit(builder, environment);
-  });
-}
-
-//===----------------------------------------------------------------------===//
 // The kernel
 //===----------------------------------------------------------------------===//
 
@@ -677,7 +363,7 @@ LogicalResult ReductionLowering::run() {
         return emitPanel(rowBuilder, point, columnRange);
       emitLaneLoops(rowBuilder, loc, columnRange, widths,
                     [&](OpBuilder &inner, Value index, int64_t lanes) {
-                      columns.setIndex(point, {index, lanes == 1 ? 0 : 1});
+                      columns.setIndex(point, getColumn(index, lanes));
                       emitPoint(inner, point, lanes);
                     });
     });

@@ -7,12 +7,15 @@
 //
 // A product on a CPU packs vectors of neighbouring columns. Where the operand of the columns is a
 // parameter that lies along the reduced dim (`x * w^T`, filters of one tap), it is transposed here,
-// and the transpose hoisted to the init plan afterwards.
+// and the transpose hoisted to the init plan afterwards. Where whole panels of columns fit, they
+// are put side by side, as the product's inner loops read them: it then packs nothing on a call.
 //
 // Products of one row stay as they are: each of their sums reads a row of memory.
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Codegen/CPU/Contraction.h"
+#include "compiler/Codegen/CPU/MatmulTiles.h"
 #include "compiler/Codegen/CPU/Passes.h"
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
 #include "compiler/Dialect/Plan/IR/PlanInitOps.h"
@@ -65,10 +68,20 @@ static Value transpose(OpBuilder &builder, Location loc, Value from, ArrayRef<in
   return linalg::TransposeOp::create(builder, loc, from, init, order).getResult()[0];
 }
 
-/// The input of |op| that belongs to the columns, and the loops of these: those of the result's
-/// last dim. Nothing for products of one row.
-static std::optional<std::pair<OpOperand *, SmallVector<unsigned>>>
-findColumns(linalg::GenericOp op) {
+namespace {
+
+/// The operand of a product that has its columns.
+struct Columns {
+  OpOperand *operand;
+  plan::ProductLoops loops; // columns: n
+  unsigned other;           // the number of the other input
+};
+
+} // namespace
+
+/// The input of |op| that belongs to the columns: those of the result's last dim. Nothing for
+/// products of one row.
+static std::optional<Columns> findColumns(linalg::GenericOp op) {
   std::optional<plan::ProductLoops> loops = plan::matchProduct(op);
   if (!loops || loops->m.empty() || loops->n.empty())
     return std::nullopt;
@@ -80,25 +93,88 @@ findColumns(linalg::GenericOp op) {
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   if (llvm::all_of(loops->m, [&](unsigned loop) { return ranges[loop] == 1; }))
     return std::nullopt;
-  return std::pair(op.getDpsInputOperand(isSwapped ? 0 : 1), loops->n);
+  return Columns{op.getDpsInputOperand(isSwapped ? 0 : 1), *loops, isSwapped ? 1U : 0U};
 }
 
-static void orderOperand(linalg::GenericOp op) {
-  auto found = findColumns(op);
-  if (!found)
-    return;
-  auto [operand, columns] = *found;
-  auto type = cast<RankedTensorType>(operand->get().getType());
-  SmallVector<int64_t> order = orderDims(op.getMatchingIndexingMap(operand), columns);
-  if (order.empty() || !type.hasStaticShape() || !isFixed(operand->get()))
+/// Makes |op| read |tensor| by |map| as |operand|.
+static void replaceOperand(linalg::GenericOp op, OpOperand *operand, Value tensor, AffineMap map) {
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  maps[operand->getOperandNumber()] = map;
+  operand->set(tensor);
+  op.setIndexingMapsAttr(Builder(op.getContext()).getAffineMapArrayAttr(maps));
+}
+
+/// The columns that the operand's map has last.
+static void orderOperand(linalg::GenericOp op, const Columns &columns) {
+  OpOperand *operand = columns.operand;
+  AffineMap map = op.getMatchingIndexingMap(operand);
+  SmallVector<int64_t> order = orderDims(map, columns.loops.n);
+  if (order.empty())
     return;
   OpBuilder builder(op);
-  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  AffineMap &map = maps[operand->getOperandNumber()];
-  map = AffineMap::get(map.getNumDims(), 0, applyPermutation(map.getResults(), order),
-                       op.getContext());
-  operand->set(transpose(builder, op.getLoc(), operand->get(), order));
-  op.setIndexingMapsAttr(builder.getAffineMapArrayAttr(maps));
+  Value ordered = transpose(builder, op.getLoc(), operand->get(), order);
+  replaceOperand(op, operand, ordered,
+                 AffineMap::get(map.getNumDims(), 0, applyPermutation(map.getResults(), order),
+                                op.getContext()));
+}
+
+/// |from|, read by |map| over the loops of |op|, in the order of |panelMap|.
+static Value makePanels(linalg::GenericOp op, Value from, AffineMap map, AffineMap panelMap,
+                        int64_t width, unsigned column) {
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges(), shape;
+  // The loops of the copy: the dims of the panels.
+  SmallVector<AffineExpr> indexOf(op.getNumLoops());
+  unsigned rank = panelMap.getNumResults();
+  for (auto [dim, expr] : llvm::enumerate(panelMap.getResults())) {
+    AffineExpr index = builder.getAffineDimExpr(dim);
+    if (auto loop = dyn_cast<AffineDimExpr>(expr)) {
+      indexOf[loop.getPosition()] = index;
+      shape.push_back(ranges[loop.getPosition()]);
+      continue;
+    }
+    bool isLast = dim + 1 == rank;
+    shape.push_back(isLast ? width : ranges[column] / width);
+    indexOf[column] = isLast ? indexOf[column] + index : index * width;
+  }
+  SmallVector<AffineExpr> read = llvm::map_to_vector(map.getResults(), [&](AffineExpr expr) {
+    return indexOf[cast<AffineDimExpr>(expr).getPosition()];
+  });
+  Type element = cast<RankedTensorType>(from.getType()).getElementType();
+  Value init = tensor::EmptyOp::create(builder, loc, shape, element);
+  SmallVector<AffineMap> maps = {AffineMap::get(rank, 0, read, builder.getContext()),
+                                 builder.getMultiDimIdentityMap(rank)};
+  SmallVector<utils::IteratorType> iterators(rank, utils::IteratorType::parallel);
+  auto copy =
+      linalg::GenericOp::create(builder, loc, init.getType(), from, init, maps, iterators,
+                                [](OpBuilder &body, Location bodyLoc, ValueRange arguments) {
+                                  linalg::YieldOp::create(body, bodyLoc, arguments[0]);
+                                });
+  return copy.getResult(0);
+}
+
+/// Puts the columns of the operand, which are its last dim, side by side in panels, where these are
+/// whole and nothing converts its elements.
+static void putIntoPanels(linalg::GenericOp op, const Columns &columns, const Arch &arch) {
+  OpOperand *operand = columns.operand;
+  AffineMap map = op.getMatchingIndexingMap(operand);
+  auto type = cast<RankedTensorType>(operand->get().getType());
+  Type element = type.getElementType();
+  if (columns.loops.n.size() != 1 || !map.isProjectedPermutation() ||
+      element != cast<RankedTensorType>(op->getResult(0).getType()).getElementType())
+    return;
+  unsigned column = columns.loops.n[0];
+  int64_t count = type.getShape().back(),
+          width = choosePanelColumns(getLanes(arch, element), count);
+  if (count == 0 || count % width != 0)
+    return;
+  SmallVector<unsigned> reduced = plan::orderByUse(
+      columns.loops.k, op.getMatchingIndexingMap(op.getDpsInputOperand(columns.other)));
+  AffineMap panelMap = getPanelMap(plan::orderByUse(columns.loops.batch, map), column, reduced,
+                                   width, op.getNumLoops(), op.getContext());
+  Value panels = makePanels(op, operand->get(), map, panelMap, width, column);
+  replaceOperand(op, operand, panels, panelMap);
 }
 
 namespace {
@@ -110,6 +186,9 @@ struct OrderOperands final : impl::OrderOperandsBase<OrderOperands> {
     plan::TargetAttr target = plan::getTarget(getOperation());
     if (!target || !target.isCPU())
       return;
+    FailureOr<Arch> arch = lookupArch(target.getArch(), [&] { return getOperation().emitError(); });
+    if (failed(arch))
+      return signalPassFailure();
     IRRewriter rewriter(&getContext());
     SmallVector<linalg::LinalgOp> products;
     getOperation().walk([&](linalg::LinalgOp op) {
@@ -125,7 +204,12 @@ struct OrderOperands final : impl::OrderOperandsBase<OrderOperands> {
           continue;
         generic = *general;
       }
-      orderOperand(generic);
+      std::optional<Columns> columns = findColumns(generic);
+      if (!columns || !isFixed(columns->operand->get()) ||
+          !cast<RankedTensorType>(columns->operand->get().getType()).hasStaticShape())
+        continue;
+      orderOperand(generic, *columns);
+      putIntoPanels(generic, *columns, *arch);
     }
   }
 };

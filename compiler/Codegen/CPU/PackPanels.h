@@ -26,9 +26,12 @@ struct Side {
   llvm::SmallVector<LoopDim> loops;       // whose points are the rows (or columns)
   int64_t width = 1;                      // rows or columns of a panel
   const AccessSummary *summary = nullptr; // of computing the operand
-  bool byRows = false;              // panel x row x reduced index; else panel x reduced index x row
-  bool hasRuns = false;             // the inner reduced loop is two loops: see mergeRuns
-  mlir::Value panels = {};          // memref
+  bool byRows = false;     // panel x row x reduced index; else panel x reduced index x row
+  bool hasRuns = false;    // the inner reduced loop is two loops: see mergeRuns
+  mlir::Value panels = {}; // memref
+  /// The operand lies in panels already, which are memory of all terms: panel x term x column, for
+  /// each batch entry.
+  bool liesInPanels = false;
   mlir::Value begin = {}, end = {}; // of the tile, as positions in the space of `loops`
 
   unsigned innermost() const { return loops.back().dims.back(); }

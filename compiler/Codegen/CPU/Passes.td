@@ -14,17 +14,34 @@ def ArchOption : Option<"arch", "arch", "std::string", /*default=*/[{""}],
                           "CPU to generate code for; empty: that of the module's plan.target">;
 
 def OrderOperands : Pass<"xc-cpu-order-operands", "mlir::func::FuncOp"> {
-  let summary = "Transpose weights that products would read across";
+  let summary = "Put weights into the order in which products read them";
   let description = [{
     In a CPU's function in linalg form: where the operand of a product's columns is a parameter or constant, or a view of
-    one, whose last dim is not one of these columns, the product reads a transpose instead. `-xc-hoist-parameters` moves
-    that to the init plan. Products of one row stay. Example:
+    one, whose last dim is not one of these columns, the product reads a transpose instead. Columns that make whole
+    panels are put side by side: panel x reduced dims x column, as the inner loops read them. `-xc-hoist-parameters` moves
+    both to the init plan. Products of one row stay. Example:
     ```mlir
     %r = linalg.generic {indexing_maps = [(m, n, k) -> (m, k), (m, n, k) -> (n, k), ...]} ins(%x, %w : ...)   // input
     %t = linalg.transpose ins(%w : tensor<256x64xf32>) outs(%e : tensor<64x256xf32>) permutation = [1, 0]     // output
-    %r = linalg.generic {indexing_maps = [(m, n, k) -> (m, k), (m, n, k) -> (k, n), ...]} ins(%x, %t : ...)
+    %p = linalg.generic {indexing_maps = [(p, k, l) -> (k, p * 16 + l), (p, k, l) -> (p, k, l)]} ins(%t : ...)
+    %r = linalg.generic {indexing_maps = [(m, n, k) -> (m, k), (m, n, k) -> (n floordiv 16, k, n mod 16), ...]} ins(%x, %p : ...)
     ```
   }];
+  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
+}
+
+def MergeGroups : Pass<"xc-cpu-merge-groups", "mlir::ModuleOp"> {
+  let summary = "Make one loop of the groups of a convolution and their few features";
+  let description = [{
+    Where the features of a group are half a vector at most, groups and features become one loop, so that a vector
+    has features of several groups. The image is read at `j floordiv F * C + c`: a shuffle of a run of it. Leaves results alone
+    that other ops of the kernel read by group, and images that something but padding makes. Example:
+    ```mlir
+    linalg.generic {indexing_maps = [(p, g, f, c) -> (p, g, c), (p, g, f, c) -> (c, g, f), (p, g, f, c) -> (p, g, f)]} ...   // input
+    linalg.generic {indexing_maps = [(p, j, c) -> (p, j floordiv 4 * 4 + c), (p, j, c) -> (c, j), (p, j, c) -> (p, j)]} ...  // output
+    ```
+  }];
+  let options = [ArchOption];
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect"];
 }
 

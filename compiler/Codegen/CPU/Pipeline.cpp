@@ -42,6 +42,8 @@ static void addCleanup(OpPassManager &pm) {
 
 /// Linalg on tensors -> loops over memory, as the strategy of each function says.
 static void addStrategies(OpPassManager &pm, const CodegenOptions &options) {
+  // Before reshapes of bindings go to memory: this makes some.
+  pm.addPass(createMergeGroups({options.arch}));
   pm.addPass(createNormalizeKernel());
   addCleanup(pm);
   pm.addPass(createSelectStrategy({options.arch}));

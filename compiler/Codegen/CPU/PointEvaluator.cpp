@@ -8,11 +8,13 @@
 #include "compiler/Codegen/CPU/PointEvaluator.h"
 
 #include "compiler/Codegen/CPU/KernelAnalysis.h"
+#include "compiler/Dialect/Plan/IR/MultiplyAdd.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -55,6 +57,14 @@ Value PointEvaluator::materialize(Location loc, const LaneIndex &index) {
   if (index.lanes || index.stride == 0)
     return index.lanes ? index.lanes : index.base;
   auto type = VectorType::get({numLanes}, builder.getIndexType());
+  if (index.period != 1 || index.shift != 0) {
+    SmallVector<int64_t> offsets;
+    for (int64_t lane = 0; lane < numLanes; ++lane)
+      offsets.push_back(index.getOffset(lane));
+    Value step = arith::ConstantOp::create(
+        builder, loc, type, DenseIntElementsAttr::get(cast<ShapedType>(Type(type)), offsets));
+    return arith::AddIOp::create(builder, loc, toLanes(loc, index.base), step);
+  }
   Value step = vector::StepOp::create(builder, loc, type);
   if (index.stride != 1)
     step = arith::MulIOp::create(builder, loc, step,
@@ -62,17 +72,51 @@ Value PointEvaluator::materialize(Location loc, const LaneIndex &index) {
   return arith::AddIOp::create(builder, loc, toLanes(loc, index.base), step);
 }
 
+/// |index| / |divisor|, where groups of neighbouring lanes have one quotient each.
+std::optional<LaneIndex> PointEvaluator::divide(Location loc, const LaneIndex &index,
+                                                int64_t divisor) {
+  bool isSplit = index.stride == 1 && index.period == 1 && index.shift == 0 && divisor > 0 &&
+                 index.divisor % divisor == 0 && numLanes % divisor == 0;
+  if (!isSplit)
+    return std::nullopt;
+  LaneIndex quotient{
+      builder.createOrFold<arith::DivUIOp>(loc, index.base, constant(builder, loc, divisor)), 1};
+  quotient.period = divisor;
+  quotient.divisor = index.divisor / divisor;
+  return quotient;
+}
+
 LaneIndex PointEvaluator::combine(Location loc, AffineExprKind kind, const LaneIndex &lhs,
                                   const LaneIndex &rhs) {
   bool affine = !lhs.lanes && !rhs.lanes;
-  if (kind == AffineExprKind::Add && affine)
-    return {addIndex(loc, lhs.base, rhs.base), lhs.stride + rhs.stride};
-  if (kind == AffineExprKind::Mul && affine) {
-    std::optional<int64_t> factor = getConstantIntValue(rhs.base);
-    if (rhs.stride == 0 && (factor || lhs.stride == 0))
-      return {builder.createOrFold<arith::MulIOp>(loc, lhs.base, rhs.base),
-              factor ? lhs.stride * *factor : 0};
+  std::optional<int64_t> factor = affine ? getConstantIntValue(rhs.base) : std::nullopt;
+  if (kind == AffineExprKind::Add && affine) {
+    if (lhs.period != 1 && rhs.isUniform() && factor) {
+      LaneIndex sum = lhs;
+      sum.shift += *factor;
+      return sum;
+    }
+    if (lhs.period == rhs.period || lhs.isUniform() || rhs.isUniform()) {
+      LaneIndex sum{addIndex(loc, lhs.base, rhs.base), lhs.stride + rhs.stride};
+      sum.period = lhs.isUniform() ? rhs.period : lhs.period;
+      sum.shift = lhs.shift + rhs.shift;
+      return sum;
+    }
   }
+  if (kind == AffineExprKind::Mul && affine && rhs.isUniform() &&
+      (factor || (lhs.isUniform() && lhs.shift == 0))) {
+    LaneIndex product{builder.createOrFold<arith::MulIOp>(loc, lhs.base, rhs.base)};
+    if (factor) {
+      product.stride = lhs.stride * *factor;
+      product.shift = lhs.shift * *factor;
+      product.period = lhs.period;
+      product.divisor = lhs.divisor * std::max<int64_t>(*factor, 1);
+    }
+    return product;
+  }
+  if (kind == AffineExprKind::FloorDiv && factor)
+    if (std::optional<LaneIndex> quotient = divide(loc, lhs, *factor))
+      return *quotient;
   Value left = materialize(loc, lhs), right = materialize(loc, rhs);
   bool uniform = lhs.isUniform() && rhs.isUniform();
   if (!uniform) {
@@ -152,6 +196,7 @@ std::pair<Value, SmallVector<LaneIndex>> PointEvaluator::resolve(Location loc, c
       index.lanes = arith::SubIOp::create(builder, loc, index.lanes, toLanes(loc, origin));
     else
       index.base = builder.createOrFold<arith::SubIOp>(loc, index.base, origin);
+    index.divisor = 1;
   }
   if (!buffer.dims.empty()) {
     SmallVector<LaneIndex> kept;
@@ -186,7 +231,7 @@ SmallVector<Value> PointEvaluator::indicesOfLane(Location loc, ArrayRef<LaneInde
     if (index.lanes)
       result.push_back(vector::ExtractOp::create(builder, loc, index.lanes, lane));
     else
-      result.push_back(addIndex(loc, index.base, constant(builder, loc, lane * index.stride)));
+      result.push_back(addIndex(loc, index.base, constant(builder, loc, index.getOffset(lane))));
   }
   return result;
 }
@@ -194,7 +239,39 @@ SmallVector<Value> PointEvaluator::indicesOfLane(Location loc, ArrayRef<LaneInde
 /// Whether the lanes are next to each other in memory.
 static bool isContiguous(ArrayRef<LaneIndex> indices) {
   return !indices.empty() && allUniform(indices.drop_back()) && !indices.back().lanes &&
-         indices.back().stride == 1;
+         indices.back().stride == 1 && indices.back().period == 1;
+}
+
+/// The elements of the run of |memory| that the lanes take theirs from; nothing where they do not
+/// take them from one run, or it may reach past the memory.
+static std::optional<int64_t> getRunLength(Value memory, ArrayRef<LaneIndex> indices,
+                                           int64_t numLanes) {
+  constexpr int64_t mostPerLane = 4;
+  if (indices.empty() || !allUniform(indices.drop_back()) || indices.back().lanes)
+    return std::nullopt;
+  const LaneIndex &last = indices.back();
+  int64_t size = cast<MemRefType>(memory.getType()).getShape().back();
+  bool isInRun = last.period > 1 && numLanes % last.period == 0 && last.shift >= 0 &&
+                 last.shift < last.stride && last.stride <= mostPerLane * last.period;
+  // The run is whole strides, and so is the memory.
+  bool isInside = isInRun && last.divisor % last.stride == 0 && !ShapedType::isDynamic(size) &&
+                  size % last.stride == 0;
+  return isInside ? std::optional(numLanes / last.period * last.stride) : std::nullopt;
+}
+
+/// Loads a run, and gives each lane its element of it; null where the lanes have no run.
+Value PointEvaluator::loadRun(Location loc, Value memory, ArrayRef<LaneIndex> indices) {
+  std::optional<int64_t> length = getRunLength(memory, indices, numLanes);
+  if (!length)
+    return Value();
+  auto type = VectorType::get({*length}, cast<MemRefType>(memory.getType()).getElementType());
+  SmallVector<Value> first =
+      llvm::map_to_vector(indices, [](const LaneIndex &index) { return index.base; });
+  Value run = vector::LoadOp::create(builder, loc, type, memory, first);
+  SmallVector<int64_t> mask;
+  for (int64_t lane = 0; lane < numLanes; ++lane)
+    mask.push_back(indices.back().getOffset(lane));
+  return vector::ShuffleOp::create(builder, loc, run, run, mask);
 }
 
 Value PointEvaluator::load(Location loc, const Buffer &buffer, ArrayRef<LaneIndex> tensorIndices) {
@@ -204,6 +281,8 @@ Value PointEvaluator::load(Location loc, const Buffer &buffer, ArrayRef<LaneInde
   auto type = VectorType::get({numLanes}, cast<MemRefType>(memory.getType()).getElementType());
   if (isContiguous(indices))
     return vector::LoadOp::create(builder, loc, type, memory, indicesOfLane(loc, indices, 0));
+  if (Value run = loadRun(loc, memory, indices))
+    return run;
   SmallVector<Value> elements;
   for (int64_t lane = 0; lane < numLanes; ++lane)
     elements.push_back(
@@ -295,6 +374,15 @@ Value PointEvaluator::evaluateAt(Value tensor, AffineMap map, ArrayRef<LaneIndex
   return evaluate(tensor, evaluateMap(tensor.getLoc(), map, loops));
 }
 
+/// The body of |op|, if it adds products of its inputs' elements, which are floats: it rounds once
+/// then.
+static std::optional<plan::MultiplyAdd> matchFloatSum(linalg::GenericOp op) {
+  std::optional<plan::MultiplyAdd> body = plan::matchMultiplyAdd(op);
+  bool isPlain = body && body->casts[0].empty() && body->casts[1].empty() &&
+                 isa<FloatType>(body->add->getResult(0).getType());
+  return isPlain ? body : std::nullopt;
+}
+
 SmallVector<Value> PointEvaluator::evaluateBody(linalg::GenericOp op, ArrayRef<LaneIndex> loops,
                                                 ValueRange accumulators) {
   DenseMap<Value, Value> mapping;
@@ -315,6 +403,16 @@ SmallVector<Value> PointEvaluator::evaluateBody(linalg::GenericOp op, ArrayRef<L
     for (AffineExpr expr : op.getMatchingIndexingMap(&operand).getResults())
       indices.push_back(evaluateExpr(op.getLoc(), expr, loops));
     mapping[argument] = evaluate(operand.get(), indices);
+  }
+  if (std::optional<plan::MultiplyAdd> body = matchFloatSum(op); body && !accumulators.empty()) {
+    Value sum = accumulators[0];
+    SmallVector<Value> operands(body->multiply->getOperands());
+    for (Value &operand : operands) {
+      operand = mapping.lookup(operand);
+      if (isa<VectorType>(sum.getType()))
+        operand = toLanes(op.getLoc(), operand);
+    }
+    return {math::FmaOp::create(builder, op.getLoc(), operands[0], operands[1], sum)};
   }
   for (Operation &inner : op.getBody()->without_terminator())
     cloneBodyOp(inner, loops, mapping, indexMapping);

@@ -20,22 +20,29 @@
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseMap.h"
 
+#include <optional>
+
 namespace xc::cpu {
 
-/// An index of a point: lane l has the value base + l * stride, or element l of `lanes` where that
-/// is set.
+/// An index of a point: lane l has the value base + l / period * stride + shift, or element l of
+/// `lanes` where that is set.
 struct LaneIndex {
   mlir::Value base = {}; // index; null where `lanes` is set or `absorbed`
   int64_t stride = 0;
   mlir::Value lanes = {}; // vector of index
+  int64_t period = 1, shift = 0;
+  /// The base is known to be a multiple of this.
+  int64_t divisor = 1;
   /// This dim is merged into the next one, which counts for both.
   bool absorbed = false;
 
   bool isUniform() const { return !lanes && stride == 0; }
   bool operator==(const LaneIndex &other) const {
     return base == other.base && stride == other.stride && lanes == other.lanes &&
-           absorbed == other.absorbed;
+           period == other.period && shift == other.shift && absorbed == other.absorbed;
   }
+  /// How far lane |lane| is from the base.
+  int64_t getOffset(int64_t lane) const { return lane / period * stride + shift; }
 };
 
 /// Where a tensor is in memory. Index d of the tensor is index |indices[d]| - |origins[d]| of the
@@ -100,6 +107,8 @@ private:
                          llvm::ArrayRef<LaneIndex> thenIndices, mlir::Value otherwise,
                          llvm::ArrayRef<LaneIndex> otherwiseIndices);
   mlir::Value load(mlir::Location loc, const Buffer &buffer, llvm::ArrayRef<LaneIndex> indices);
+  mlir::Value loadRun(mlir::Location loc, mlir::Value memory, llvm::ArrayRef<LaneIndex> indices);
+  std::optional<LaneIndex> divide(mlir::Location loc, const LaneIndex &index, int64_t divisor);
 
   void cloneBodyOp(mlir::Operation &op, llvm::ArrayRef<LaneIndex> loops,
                    llvm::DenseMap<mlir::Value, mlir::Value> &mapping,

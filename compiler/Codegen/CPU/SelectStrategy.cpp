@@ -17,8 +17,10 @@
 #include "compiler/Codegen/CPU/Contraction.h"
 #include "compiler/Codegen/CPU/KernelAnalysis.h"
 #include "compiler/Codegen/CPU/LineKernel.h"
+#include "compiler/Codegen/CPU/MatmulTiles.h"
 #include "compiler/Codegen/CPU/Passes.h"
 #include "compiler/Codegen/CPU/ReductionGroup.h"
+#include "compiler/Dialect/Plan/IR/Products.h"
 
 #include "llvm/Support/FormatVariadic.h"
 
@@ -28,15 +30,8 @@ namespace xc::cpu {
 #define GEN_PASS_DEF_SELECTSTRATEGY
 #include "compiler/Codegen/CPU/Passes.h.inc"
 
-/// Tiles of a matrix product that are enough to share among threads, and the elements of the
-/// product from which a tile is worth a task.
-static constexpr int64_t kEnoughTiles = 8, kTaskElements = 64 * 64;
-
 /// Elements of lines that a workgroup sorts or scans: enough to be worth a task of a thread.
 static constexpr int64_t kLineTile = 8192;
-
-/// Bytes of one panel of columns, which should stay in L1 (32 KiB on the smallest CPUs).
-static constexpr int64_t kPanelBytes = 24576;
 
 namespace {
 
@@ -123,8 +118,13 @@ static StringRef chooseDirection(const ReductionGroup &group) {
   bool readsOnce = llvm::all_of(group.steps, [&](const Step &step) {
     return step.reduction ? step.phase == 0 : step.dims.size() == numKept;
   });
+  // A window's few terms lie close together and are read again by the next one: sums of a vector of
+  // columns stay in registers. Other rows are read from memory, in long runs.
+  bool slides = llvm::any_of(group.steps, [](const Step &step) {
+    return step.reduction && plan::isWindowReduction(step.reduction);
+  });
   if (columnsCost < rowsCost)
-    return readsOnce ? "panels" : "columns";
+    return readsOnce && !slides ? "panels" : "columns";
   return llvm::any_of(group.steps, std::mem_fn(&Step::isOrdered)) ? "columns" : "rows";
 }
 
@@ -176,92 +176,6 @@ static std::optional<int64_t> multiplySizes(ArrayRef<OpFoldResult> sizes,
   return product;
 }
 
-/// The rows of a panel, at most |most|, that waste the least on the last panel of |rows|: each
-/// panel costs its rows, and about one more to begin.
-static int64_t choosePanelRows(std::optional<int64_t> rows, int64_t most) {
-  if (!rows)
-    return most;
-  if (*rows <= most)
-    return std::max<int64_t>(1, *rows);
-  int64_t best = most;
-  auto cost = [&](int64_t height) { return llvm::divideCeil(*rows, height) * (height + 1); };
-  for (int64_t height = most; height * 3 >= most * 2; --height)
-    if (cost(height) < cost(best))
-      best = height;
-  return best;
-}
-
-/// The number of accumulators is what the register file allows, less two vectors of columns and one
-/// of a row.
-static std::pair<int64_t, int64_t> chooseRegisterTile(const Arch &arch, int64_t lanes,
-                                                      std::optional<int64_t> rows,
-                                                      std::optional<int64_t> columns) {
-  int64_t vectors = columns && *columns <= lanes ? 1 : 2;
-  int64_t most = std::min<int64_t>((arch.vectorRegisters - 4) / vectors, 12);
-  return {choosePanelRows(rows, most), vectors * lanes};
-}
-
-/// How many terms of the reduced dim panels hold, near |target|: whole iterations of the loops
-/// outside of the innermost one, of |inner| terms, or equal parts of it.
-static int64_t chooseDepth(std::optional<int64_t> k, std::optional<int64_t> inner, int64_t target,
-                           int64_t lanes) {
-  if (k)
-    target = std::max<int64_t>(1, std::min(target, *k));
-  if (!inner || *inner < 1)
-    return target;
-  if (*inner <= target)
-    return target / *inner * *inner;
-  int64_t part = llvm::divideCeil(*inner, llvm::divideCeil(*inner, target));
-  return std::min<int64_t>(target, llvm::alignTo(part, lanes));
-}
-
-/// The rows and columns of a tile where their numbers are known: equal parts that repack the least,
-/// of which there are enough to share. Each part of the rows packs all columns again, and the other
-/// way round; a vector of columns takes about three times as long to pack as one of rows.
-static std::pair<int64_t, int64_t> chooseTile(int64_t rows, int64_t columns, int64_t height,
-                                              int64_t width) {
-  constexpr int64_t mostRows = 768, mostColumns = 256, mostSums = 192 * 256;
-  auto part = [](int64_t size, int64_t parts, int64_t unit) {
-    return std::max<int64_t>(unit, llvm::alignTo(llvm::divideCeil(size, parts), unit));
-  };
-  int64_t mostRowParts = std::max<int64_t>(1, llvm::divideCeil(rows, height)),
-          mostColumnParts = std::max<int64_t>(1, llvm::divideCeil(columns, width));
-  double elements = static_cast<double>(rows) * static_cast<double>(columns);
-  int64_t wanted = static_cast<int64_t>(
-      std::clamp<double>(elements / kTaskElements, 1, static_cast<double>(kEnoughTiles)));
-  // In doubles: numbers of elements may be large.
-  auto cost = [&](int64_t rowParts, int64_t columnParts) {
-    return 3.0 * static_cast<double>(rowParts) * static_cast<double>(columns) +
-           static_cast<double>(columnParts) * static_cast<double>(rows);
-  };
-  std::pair<int64_t, int64_t> best = {height, width};
-  double least = std::numeric_limits<double>::infinity();
-  for (int64_t columnParts = 1; columnParts <= std::min<int64_t>(mostColumnParts, 64);
-       ++columnParts) {
-    int64_t tileColumns = part(columns, columnParts, width);
-    if (tileColumns > mostColumns && columnParts < std::min<int64_t>(mostColumnParts, 64))
-      continue;
-    tileColumns = std::min<int64_t>(tileColumns, llvm::alignTo(mostColumns, width));
-    int64_t enough = llvm::divideCeil(wanted, columnParts);
-    int64_t largest = std::max(height, std::min(mostRows, mostSums / tileColumns));
-    int64_t rowParts =
-        std::max<int64_t>(std::min(enough, mostRowParts), llvm::divideCeil(rows, largest));
-    if (cost(rowParts, columnParts) < least) {
-      least = cost(rowParts, columnParts);
-      best = {part(rows, rowParts, height), tileColumns};
-    }
-  }
-  return best;
-}
-
-/// A tile size for a number of rows or columns that may not be known.
-static int64_t chooseTileSize(std::optional<int64_t> size, int64_t target, int64_t unit) {
-  if (!size)
-    return llvm::alignTo(target / 2, unit);
-  int64_t parts = std::max<int64_t>(1, llvm::divideCeil(*size, target));
-  return std::max<int64_t>(unit, llvm::alignTo(llvm::divideCeil(*size, parts), unit));
-}
-
 /// Fails if the kernel is no matrix product, or one so thin that packing would cost more than the
 /// product.
 static FailureOr<Choice> chooseMatmul(func::FuncOp kernel, const Arch &arch) {
@@ -277,21 +191,23 @@ static FailureOr<Choice> chooseMatmul(func::FuncOp kernel, const Arch &arch) {
   if ((m && *m < 2) || (n && *n < 2))
     return failure();
   Type element = cast<RankedTensorType>(contraction->op->getResult(0).getType()).getElementType();
-  int64_t lanes = arch.vectorBytes / std::max<int64_t>(1, element.getIntOrFloatBitWidth() / 8);
-  auto [height, width] = chooseRegisterTile(arch, lanes, m, n);
-  // Half of L1 for a panel of columns; the other half is for what streams past it.
-  int64_t depth = chooseDepth(k, size(contraction->loops.k.back()),
-                              kPanelBytes * lanes / (width * arch.vectorBytes), lanes);
-  SmallVector<int64_t> tile = {chooseTileSize(m, 192, height), chooseTileSize(n, 256, width),
-                               depth};
-  if (m && n)
-    std::tie(tile[0], tile[1]) = chooseTile(*m, *n, height, width);
-  std::string reason = llvm::formatv("matmul: {0}x{1} accumulators of {2} lanes, tiles of {3}x{4}, "
-                                     "{5} of the reduced dim at a time",
-                                     height, width / lanes, lanes, tile[0], tile[1], tile[2]);
-  return Choice{
-      MatmulAttr::get(kernel.getContext(), MatmulAttr::kVersion, tile, {height, width}, lanes),
-      reason};
+  MatmulShape shape;
+  shape.rows = m;
+  shape.columns = n;
+  shape.terms = k;
+  shape.innerTerms = size(contraction->loops.k.back());
+  shape.lanes = getLanes(arch, element);
+  shape.panelColumns = getPanelColumns(*contraction);
+  MatmulTiles tiles = chooseMatmulTiles(arch, shape);
+  std::string reason =
+      llvm::formatv("matmul: {0}x{1} accumulators of {2} lanes, tiles of {3}x{4}, "
+                    "{5} of the reduced dim at a time{6}",
+                    tiles.height, tiles.width / shape.lanes, shape.lanes, tiles.rows, tiles.columns,
+                    tiles.depth, shape.panelColumns ? ", weights in panels" : "");
+  return Choice{MatmulAttr::get(kernel.getContext(), MatmulAttr::kVersion,
+                                {tiles.rows, tiles.columns, tiles.depth},
+                                {tiles.height, tiles.width}, shape.lanes),
+                reason};
 }
 
 /// Fails if the kernel is more than a sort or a scan.

@@ -469,6 +469,37 @@ def packed_pixels():
     yield case("packed_pixels_symbolic_batch", x, w, KRSC, types=["tensor<?x182x181x3xbf16>", w.mlir], result="tensor<?x91x91x24xbf16>", **stem)
 
 
+def constant_filters():
+    """Filters that are constants, which CPUs put into panels once, and groups that share a vector there."""
+    def one(name, x, w, dims=NHWC, **window):
+        x, w = random("f32", x, 110), random("f32", w, 111)
+        values = convolve(x.values, w.values, dims, **window)
+        data = w.values.astype("<f4").tobytes().hex().upper()
+        return simple(f"constant_filter_{name}", [x], [("f32", np.maximum(values, 0))],
+                      f"""%w = array.constant dense<"0x{data}"> : {w.mlir}
+                          %y = array.conv %0, %w {attributes(dims, window)} : ({x.mlir}, {w.mlir}) -> {mlir_type("f32", values.shape)}
+                          %r0 = array.relu %y : {mlir_type("f32", values.shape)}""", "sum")
+    same = {"low": [1, 1], "high": [1, 1]}
+    for features in (8, 16, 20, 24, 48):
+        yield one(f"{features}", (2, 9, 10, 5), (3, 3, 5, features), **same)
+    yield one("one_position", (1, 3, 3, 6), (3, 3, 6, 16))
+    yield one("long_sums", (1, 6, 5, 70), (3, 3, 70, 32), **same)
+    yield one("stem", (1, 23, 21, 3), (7, 7, 3, 16), strides=[2, 2], low=[3, 3], high=[3, 3])
+    yield one("nchw", (2, 6, 9, 11), (16, 6, 3, 3), NCHW, strides=[2, 1], low=[1, 0], high=[0, 1])
+    # A CPU's kernel stores results with channels first: squares of sixteen by sixteen or less, which may cross images.
+    yield one("nchw_equal", (16, 16, 4, 4), (16, 16, 3, 3), NCHW, **same)
+    yield one("nchw_crossing", (3, 5, 7, 9), (40, 5, 3, 3), NCHW, **same)
+    yield one("nchw_rows", (1, 3, 33, 35), (17, 3, 5, 5), NCHW, strides=[2, 2], low=[2, 2], high=[2, 2])
+    yield one("nchw_one_position", (2, 6, 3, 3), (32, 6, 3, 3), NCHW)
+    yield one("pointwise_nchw", (2, 6, 5, 7), (16, 6, 1, 1), NCHW)
+    yield one("pointwise_nchw_strided", (2, 6, 5, 7), (16, 6, 1, 1), NCHW, strides=[2, 3])
+    for groups, channels, features in ((8, 2, 2), (9, 4, 2), (16, 3, 2), (4, 4, 4), (33, 4, 4), (8, 1, 4), (5, 2, 4), (2, 8, 8), (6, 3, 5)):
+        yield one(f"groups_{groups}_{channels}_{features}", (2, 7, 6, groups * channels), (3, 3, channels, groups * features),
+                  feature_groups=groups, **same)
+    yield one("groups_nchw", (1, 64, 9, 10), (64, 4, 3, 3), NCHW, feature_groups=16, strides=[2, 1], **same)
+    yield one("groups_of_one_tap", (2, 5, 6, 32), (1, 1, 2, 32), feature_groups=16)
+
+
 def known_places():
     """A result of known size says how large the operand has to be."""
     w, x = random("f32", (2, 1, 3), 60), random("f32", (1, 1, 6), 63)
@@ -486,5 +517,6 @@ def known_places():
 
 def cases():
     for make in (windows, shared, ranks, dim_orders, groups, types, symbolic, winograd, panels, fused, padded, channels_first, bottleneck,
-                 pixels, pixels_fused, strips, packed_groups, packed_pixels, known_places):
+                 pixels, pixels_fused, strips, packed_groups, packed_pixels, constant_filters,
+                 known_places):
         yield from make()

@@ -420,6 +420,18 @@ def constant_weights():
     yield simple("constant_weight", [a], [("f32", a.values @ w)],
                  f"""%w = array.constant dense<{text}> : tensor<4x3xf32>
                      %r0 = array.matmul %0, %w : ({a.mlir}, tensor<4x3xf32>) -> tensor<9x3xf32>""", "sum")
+    # Columns of one, two and three vectors, and of none that are full; sums of one part and of several.
+    for m, k, n in ((1, 5, 16), (2, 5, 16), (7, 33, 48), (13, 40, 24), (9, 3, 8), (33, 513, 96), (5, 6, 20), (16, 16, 16), (130, 1, 32)):
+        a, w = random("f32", (m, k), 90), random("f32", (k, n), 91)
+        data = w.values.astype("<f4").tobytes().hex().upper()
+        yield simple(f"constant_weight_{m}x{k}x{n}", [a], [("f32", a.values @ w.values)],
+                     f"""%w = array.constant dense<"0x{data}"> : {w.mlir}
+                         %r0 = array.matmul %0, %w : ({a.mlir}, {w.mlir}) -> tensor<{m}x{n}xf32>""", "sum")
+    a, w = random("f32", (3, 7, 20), 92), random("f32", (3, 20, 32), 93)
+    data = w.values.astype("<f4").tobytes().hex().upper()
+    yield simple("constant_weights_of_a_batch", [a], [("f32", a.values @ w.values)],
+                 f"""%w = array.constant dense<"0x{data}"> : {w.mlir}
+                     %r0 = array.matmul %0, %w : ({a.mlir}, {w.mlir}) -> tensor<3x7x32xf32>""", "sum")
 
 
 def grouped(a, b, sizes):

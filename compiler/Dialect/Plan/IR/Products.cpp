@@ -118,10 +118,13 @@ bool isWindowReduction(Operation *op) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   if (!linalgOp || linalgOp.getNumReductionLoops() == 0)
     return false;
-  return llvm::any_of(linalgOp.getDpsInputOperands(), [&](OpOperand *input) {
-    return !linalgOp.getMatchingIndexingMap(input).isProjectedPermutation(
-        /*allowZeroInResults=*/true);
-  });
+  // Quotients and remainders are no windows: they say in which panel an element lies.
+  bool slides = false;
+  for (OpOperand *input : linalgOp.getDpsInputOperands())
+    linalgOp.getMatchingIndexingMap(input).walkExprs([&](AffineExpr expr) {
+      slides |= expr.getKind() == AffineExprKind::Add || expr.getKind() == AffineExprKind::Mul;
+    });
+  return slides;
 }
 
 bool changesInnermostDim(linalg::LinalgOp op) {
