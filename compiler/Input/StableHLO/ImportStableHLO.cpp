@@ -13,6 +13,7 @@
 #include "compiler/Input/StableHLO/ImportStableHLO.h"
 
 #include "compiler/Input/Passes.h"
+#include "compiler/Input/StableHLO/NarrowTypes.h"
 #include "compiler/Input/StableHLO/Sdy.h"
 #include "compiler/Input/StableHLO/SplitValues.h"
 #include "compiler/Input/SupportedTypes.h"
@@ -262,7 +263,8 @@ struct ImportStableHLO final : impl::ImportStableHLOBase<ImportStableHLO> {
     if (failed(inlineCalls()) || failed(foldSizes(getOperation())))
       return signalPassFailure();
     size_t count = collectOps().size();
-    canStub = splitValues(getOperation(), unsupported);
+    canStub = widenNarrowTypes(getOperation(), unsupported);
+    canStub &= splitValues(getOperation(), unsupported);
     SmallVector<Operation *> ops = collectOps();
     for (Operation *op : ops)
       replace(op);
