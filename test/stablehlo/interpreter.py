@@ -85,12 +85,15 @@ class Program:
         return self.take(match[0], dict(zip(names, types)))
 
     def text(self, arguments, body, results):
+        def plain(name):
+            return "%given" + name[1:].replace("#", "_") if "#" in name else name
+
         types = ", ".join(kind for _, kind in results)
-        parameters = ", ".join(f"{name.replace('#', '_')}: {kind}" for name, kind in arguments)
+        parameters = ", ".join(f"{plain(name)}: {kind}" for name, kind in arguments)
         for name, _ in arguments:
-            body = re.sub(re.escape(name) + r"\b", name.replace("#", "_"), body)
+            body = re.sub(re.escape(name) + r"\b", plain(name), body)
         names = {name for name, _ in arguments}
-        returned = ", ".join(name.replace("#", "_") if name in names else name for name, _ in results)
+        returned = ", ".join(plain(name) if name in names else name for name, _ in results)
         ending = f"  return {returned} : {types}\n" if results else "  return\n"
         return f"{self.before}func.func public @main({parameters}) -> ({types}) {{\n{body}{ending}{self.after}"
 
