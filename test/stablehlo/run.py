@@ -42,6 +42,7 @@ import functions  # noqa: E402
 import more_functions  # noqa: E402, F401
 import more_programs  # noqa: E402, F401
 import texts  # noqa: E402
+import user_programs  # noqa: E402, F401
 
 NAMES = {np.dtype(bool): "i1", np.dtype(np.float16): "f16", np.dtype(jnp.bfloat16): "bf16"}
 

@@ -242,6 +242,94 @@ def wav2vec2():
     return net, (torch.randn(1, 400),)
 
 
+# Shapes with ops of their own: rotations of parts of heads, biases by distance, experts, selective scans, caches of an encoder.
+@model
+def inception():
+    return vision("inception_v3", size=96, num_classes=10, aux_logits=False, init_weights=False)
+
+
+@model
+def vgg():
+    return vision("vgg11_bn", size=32, num_classes=10)
+
+
+@model
+def mnasnet():
+    return vision("mnasnet0_5", num_classes=10)
+
+
+@model
+def fcn():
+    return vision("fcn_resnet50", num_classes=5, weights_backbone=None)
+
+
+@model
+def video():
+    import torchvision
+    return torchvision.models.video.r3d_18(weights=None, num_classes=10), (torch.randn(1, 3, 4, 32, 32),)
+
+
+@model
+def gpt_neox():
+    net = hugging("GPTNeoXForCausalLM", "GPTNeoXConfig", vocab_size=99, hidden_size=64, num_hidden_layers=2, num_attention_heads=4,
+                  intermediate_size=128, use_cache=False)
+    return net, (tokens(),)
+
+
+@model
+def phi():
+    net = hugging("PhiForCausalLM", "PhiConfig", vocab_size=99, hidden_size=64, num_hidden_layers=2, num_attention_heads=4,
+                  intermediate_size=128, use_cache=False)
+    return net, (tokens(),)
+
+
+@model
+def gemma2():
+    net = hugging("Gemma2ForCausalLM", "Gemma2Config", vocab_size=99, hidden_size=64, num_hidden_layers=2, num_attention_heads=4,
+                  num_key_value_heads=2, head_dim=16, intermediate_size=128, sliding_window=8, use_cache=False)
+    return net, (tokens(),)
+
+
+@model
+def bloom():
+    net = hugging("BloomForCausalLM", "BloomConfig", vocab_size=99, hidden_size=64, n_layer=2, n_head=4, use_cache=False)
+    return net, (tokens(),)
+
+
+@model
+def opt():
+    net = hugging("OPTForCausalLM", "OPTConfig", vocab_size=99, hidden_size=64, num_hidden_layers=2, num_attention_heads=4, ffn_dim=128,
+                  word_embed_proj_dim=64, max_position_embeddings=64, use_cache=False)
+    return net, (tokens(),)
+
+
+@model
+def albert():
+    net = hugging("AlbertModel", "AlbertConfig", vocab_size=99, embedding_size=32, hidden_size=64, num_hidden_layers=2, num_attention_heads=4,
+                  intermediate_size=128)
+    return net, (tokens(),)
+
+
+@model
+def deberta():
+    net = hugging("DebertaV2Model", "DebertaV2Config", vocab_size=99, hidden_size=64, num_hidden_layers=2, num_attention_heads=4,
+                  intermediate_size=128, relative_attention=True, pos_att_type=["p2c", "c2p"], max_position_embeddings=32)
+    return net, (tokens(),)
+
+
+@model
+def segformer():
+    net = hugging("SegformerForSemanticSegmentation", "SegformerConfig", num_encoder_blocks=2, depths=[1, 1], sr_ratios=[2, 1], hidden_sizes=[16, 32],
+                  patch_sizes=[7, 3], strides=[4, 2], num_attention_heads=[1, 2], mlp_ratios=[2, 2], decoder_hidden_size=32, num_labels=5)
+    return calibrate(net, image(64, 4)), (image(),)
+
+
+@model
+def mamba():
+    net = hugging("MambaForCausalLM", "MambaConfig", vocab_size=99, hidden_size=32, state_size=8, num_hidden_layers=2, use_cache=False)
+    return net, (tokens(8),)
+
+
 # Recurrent networks and plain torch.
 class Recurrent(nn.Module):
     def __init__(self, cell):

@@ -9,6 +9,7 @@
 #include "compiler/Codegen/CUDA/Matmul/Tuning.h"
 #include "compiler/Input/ONNX/ImportONNX.h"
 #include "compiler/Input/ParserErrors.h"
+#include "compiler/Input/TruthLiterals.h"
 #include "compiler/Pipeline/Pipeline.h"
 #include "compiler/Pipeline/Registration.h"
 #include "compiler/Target/CUDA/Ptxas.h"
@@ -353,7 +354,7 @@ static int compileFile(xc::CommandLine &command, MLIRContext &context, TimingSco
     return fail(problem);
 
   auto sources = std::make_shared<llvm::SourceMgr>();
-  sources->AddNewSourceBuffer(std::move(buffer), llvm::SMLoc());
+  sources->AddNewSourceBuffer(xc::packTruthLiterals(std::move(buffer)), llvm::SMLoc());
   SourceMgrDiagnosticHandler diagnostics(*sources, &context);
   ScopedDiagnosticHandler withoutPlace(&context, printWithoutPlace);
   RepeatedErrorHandler repeatedErrors(&context);

@@ -177,10 +177,11 @@ static Result convertBitcast(shlo::BitcastConvertOp op, ExpressionBuilder &e) {
   auto from = typeOf(operand), to = typeOf(op.getResult());
   if (from == to)
     return operand;
-  if (isTruth(operand) || to.getElementType().isInteger(1))
-    return Result::refuse("it reads the bits of truth values");
   unsigned width = from.getElementTypeBitWidth(), target = to.getElementTypeBitWidth();
-  auto as = [&](Value value, Type element) {
+  // A truth value is one bit, held in 8.
+  auto as = [&](Value value, Type element) -> Value {
+    if (isTruth(value) || element.isInteger(1))
+      return e.convert(value, element);
     return elementOf(value) == element ? value
                                        : e.make<BitcastOp>(typeOf(value).clone(element), value);
   };
@@ -195,7 +196,7 @@ static Result convertBitcast(shlo::BitcastConvertOp op, ExpressionBuilder &e) {
   if (split.getRank() != rank + 1 || split.getShape().back() != parts ||
       split.getShape().drop_back() != whole.getShape())
     return Result::refuse("its shapes do not differ by a last dim of size " + Twine(parts));
-  Type word = getUnsigned(e, wide), part = getUnsigned(e, narrow);
+  Type word = getUnsigned(e, wide), part = getUnsigned(e, std::max(8u, narrow));
   SmallVector<int64_t> ones(rank, 1);
   ones.push_back(parts);
   Value shifts = e.mul(iota(e, ones, word, rank), e.integer(narrow, word));
@@ -203,7 +204,10 @@ static Result convertBitcast(shlo::BitcastConvertOp op, ExpressionBuilder &e) {
     SmallVector<int64_t> shape(whole.getShape());
     shape.push_back(1);
     Value bits = reshapeTo(e, as(operand, word), shape);
-    return as(e.convert(e.make<ShiftRightLogicalOp>(bits, shifts), part), to.getElementType());
+    bits = e.make<ShiftRightLogicalOp>(bits, shifts);
+    if (narrow < 8)
+      bits = e.make<AndOp>(bits, e.integer((1 << narrow) - 1, word));
+    return as(e.convert(bits, part), to.getElementType());
   }
   Value bits = e.convert(as(operand, part), word);
   bits = e.reduce(ReduceKind::Sum, e.make<ShiftLeftOp>(bits, shifts), rank, /*keepdims=*/false);

@@ -182,7 +182,7 @@ Replacement convertSizes(Operation *op, ExpressionBuilder &e) {
 
 bool takesOpenSizes(Operation *op) {
   return op->hasTrait<OpTrait::SameOperandsAndResultShape>() ||
-         op->hasTrait<OpTrait::SameOperandsAndResultType>() ||
+         op->hasTrait<shlo::SameTypeButScales>() ||
          isa<shlo::ClampOp, shlo::CompareOp, shlo::ConcatenateOp, shlo::DotGeneralOp, shlo::DotOp,
              shlo::DynamicBroadcastInDimOp, shlo::DynamicIotaOp, shlo::DynamicReshapeOp,
              shlo::GetDimensionSizeOp, shlo::OptimizationBarrierOp, shlo::ReduceOp, shlo::ReverseOp,

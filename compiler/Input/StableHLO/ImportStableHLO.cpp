@@ -14,6 +14,7 @@
 
 #include "compiler/Dialect/Array/IR/AttributeNames.h"
 #include "compiler/Input/Passes.h"
+#include "compiler/Input/StableHLO/NarrowTypes.h"
 #include "compiler/Input/StableHLO/Sdy.h"
 #include "compiler/Input/StableHLO/SplitValues.h"
 #include "compiler/Input/SupportedTypes.h"
@@ -263,7 +264,8 @@ struct ImportStableHLO final : impl::ImportStableHLOBase<ImportStableHLO> {
     if (failed(inlineCalls()) || failed(foldSizes(getOperation())))
       return signalPassFailure();
     size_t count = collectOps().size();
-    canStub = splitValues(getOperation(), unsupported);
+    canStub = widenNarrowTypes(getOperation(), unsupported);
+    canStub &= splitValues(getOperation(), unsupported);
     SmallVector<Operation *> ops = collectOps();
     for (Operation *op : ops)
       replace(op);

@@ -106,8 +106,33 @@ static Complex makeExpm1(ExpressionBuilder &e, Complex x) {
   return {re, e.mul(e.make<ExpOp>(x.re), e.make<SinOp>(x.im))};
 }
 
+static Value infinity(ExpressionBuilder &e, Value like) {
+  return e.scalar(std::numeric_limits<double>::infinity(), like);
+}
+
+/// The larger of two parts' sizes, and the other one as a part of it: at most 1 but for infinities.
+struct Sizes {
+  Value large, ratio;
+};
+
+static Sizes getSizes(ExpressionBuilder &e, Complex x) {
+  Value re = e.make<AbsOp>(x.re), im = e.make<AbsOp>(x.im);
+  Value large = e.make<MaxOp>(re, im), small = e.make<MinOp>(re, im);
+  Value isPlain =
+      e.make<OrOp>(isZero(e, large), e.compare(CompareDirection::Eq, large, infinity(e, large)));
+  return {large, e.div(small, e.select(isPlain, e.scalar(1, large), large))};
+}
+
 static Complex makeLog(ExpressionBuilder &e, Complex x) {
-  return {e.make<LogOp>(absolute(e, x)), e.make<Atan2Op>(x.im, x.re)};
+  auto [large, ratio] = getSizes(e, x);
+  Value far = e.add(e.make<LogOp>(large), e.mul(e.make<Log1pOp>(square(e, ratio)), 0.5));
+  // Near 1 the distance of the size's square from 1 counts.
+  Value small = e.make<MinOp>(e.make<AbsOp>(x.re), e.make<AbsOp>(x.im));
+  Value distance = e.add(e.mul(e.add(large, -1.0), e.add(large, 1.0)), square(e, small));
+  Value isNear =
+      e.make<AndOp>(isLess(e, e.scalar(0.5, large), large), isLess(e, large, e.scalar(2, large)));
+  Value near = e.mul(e.make<Log1pOp>(distance), 0.5);
+  return {e.select(isNear, near, far), e.make<Atan2Op>(x.im, x.re)};
 }
 
 static Complex makeLog1p(ExpressionBuilder &e, Complex x) {
@@ -119,13 +144,25 @@ static Complex makeLog1p(ExpressionBuilder &e, Complex x) {
   return {e.select(isNear, e.mul(e.make<Log1pOp>(distance), 0.5), far.re), far.im};
 }
 
-static Complex makeSqrt(ExpressionBuilder &e, Complex x) {
+static Complex makeSqrt(ExpressionBuilder &e, Complex number) {
+  // A quarter of what is large has a size that is finite.
+  Value isLarge = isLess(e, e.scalar(1, number.re), getSizes(e, number).large);
+  Value factor = e.select(isLarge, e.scalar(0.25, number.re), e.scalar(1, number.re));
+  Complex x = {e.mul(number.re, factor), e.mul(number.im, factor)};
   Value size = absolute(e, x),
         root = e.make<SqrtOp>(e.add(e.mul(e.make<AbsOp>(x.re), 0.5), e.mul(size, 0.5)));
   Value isNothing = isZero(e, root);
   Value other =
       e.div(e.make<AbsOp>(x.im), e.mul(e.select(isNothing, e.scalar(1, root), root), 2.0));
-  Value isLeft = isLess(e, x.re, zero(e, x.re)), isBelow = isLess(e, x.im, zero(e, x.im));
+  Value isEndless = e.compare(CompareDirection::Eq, e.make<AbsOp>(x.im), infinity(e, x.im));
+  other = e.select(isEndless, infinity(e, other), other);
+  Value back = e.select(isLarge, e.scalar(2, root), e.scalar(1, root));
+  root = e.mul(root, back);
+  other = e.mul(other, back);
+  Value isLeft = isLess(e, x.re, zero(e, x.re));
+  // Of -0, too, which is below the cut along the negative numbers.
+  Value isBelow = e.make<OrOp>(isLess(e, x.im, zero(e, x.im)),
+                               isLess(e, e.div(e.scalar(1, x.im), x.im), zero(e, x.im)));
   Value im = e.select(isLeft, root, other);
   return {e.select(isLeft, other, root), e.select(isBelow, negate(e, im), im)};
 }
@@ -171,6 +208,14 @@ static Complex makeCbrt(ExpressionBuilder &e, Complex x) {
   return {e.select(isNothing, zero(e, x.re), root.re), e.select(isNothing, zero(e, x.im), root.im)};
 }
 
+static Complex makeSquare(ExpressionBuilder &e, Complex x) {
+  // A product of sum and difference: squares of parts may both be infinite, and so may the sum.
+  Value product = e.mul(e.sub(x.re, x.im), e.add(x.re, x.im));
+  Value isEqual = e.compare(CompareDirection::Eq, e.make<AbsOp>(x.re), e.make<AbsOp>(x.im));
+  Value isNothing = e.make<AndOp>(isEqual, e.make<IsFiniteOp>(x.re));
+  return {e.select(isNothing, zero(e, product), product), e.mul(e.mul(x.re, x.im), 2.0)};
+}
+
 static Complex makeSinh(ExpressionBuilder &e, Complex x) {
   return {e.mul(e.make<SinhOp>(x.re), e.make<CosOp>(x.im)),
           e.mul(e.make<CoshOp>(x.re), e.make<SinOp>(x.im))};
@@ -210,7 +255,24 @@ static Complex makeAsinh(ExpressionBuilder &e, Complex x) {
 }
 
 static Complex makeAtanh(ExpressionBuilder &e, Complex x) {
-  return scale(e, sub(e, makeLog1p(e, x), makeLog1p(e, scale(e, x, -1))), 0.5);
+  Value re = e.make<AbsOp>(x.re), squared = square(e, x.im);
+  Value rest = e.sub(e.scalar(1, re), re);
+  Value nearRe =
+      e.mul(e.make<Log1pOp>(e.div(e.mul(re, 4.0), e.add(square(e, rest), squared))), 0.25);
+  Value nearIm =
+      e.mul(e.make<Atan2Op>(e.mul(x.im, 2.0), e.sub(e.mul(rest, e.add(re, 1.0)), squared)), 0.5);
+  // Far from 0 squares leave the range: there it is 1 / x, and a right angle.
+  auto [large, ratio] = getSizes(e, x);
+  bool isDouble = elementOf(re).isF64();
+  Value isFar = isLess(e, e.scalar(isDouble ? 0x1p54 : 0x1p25, large), large);
+  Value isEndless = e.compare(CompareDirection::Eq, large, infinity(e, large));
+  Value part = e.div(e.div(e.div(re, large), large), e.add(square(e, ratio), 1.0));
+  Value farRe = e.select(isEndless, zero(e, part), part);
+  Value angle = e.scalar(1.57079632679489661923, x.im);
+  Value farIm = e.select(isLess(e, x.im, zero(e, x.im)), negate(e, angle), angle);
+  Value size = e.select(isFar, farRe, nearRe);
+  return {e.select(isLess(e, x.re, zero(e, x.re)), negate(e, size), size),
+          e.select(isFar, farIm, nearIm)};
 }
 
 static Complex makeAcosh(ExpressionBuilder &e, Complex x) {
@@ -325,7 +387,7 @@ static Replacement splitParts(Operation *op, ExpressionBuilder &e, Complex x) {
       .Case([&](shlo::ImagOp) { return Result(x.im); })
       .Case([&](shlo::NegOp) { return asResult({negate(e, x.re), negate(e, x.im)}); })
       .Case([&](chlo::ConjOp) { return asResult({x.re, negate(e, x.im)}); })
-      .Case([&](chlo::SquareOp) { return asResult(multiply(e, x, x)); })
+      .Case([&](chlo::SquareOp) { return asResult(makeSquare(e, x)); })
       .Case([&](shlo::IsFiniteOp) {
         return Result(e.make<AndOp>(e.make<IsFiniteOp>(x.re), e.make<IsFiniteOp>(x.im)));
       })

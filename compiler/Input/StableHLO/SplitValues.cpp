@@ -358,6 +358,26 @@ static Complex multiplyParts(Operation *op, ExpressionBuilder &e, Complex lhs, C
           e.add(product(lhs.re, rhs.im), product(lhs.im, rhs.re))};
 }
 
+/// Parts in a last dim are what complex numbers are in memory, and so is what they are read as.
+static Result bitcastParts(shlo::BitcastConvertOp op, ExpressionBuilder &e, Complex operand) {
+  Value port = operand.im ? writePort(e, {operand.re, operand.im}) : operand.re;
+  auto to = cast<RankedTensorType>(getPortType(op.getResult().getType()));
+  unsigned width = typeOf(port).getElementTypeBitWidth(), target = to.getElementTypeBitWidth();
+  int64_t count = typeOf(port).getNumElements();
+  if (mulSizes(count, width) != mulSizes(to.getNumElements(), target) || width < 8 || target < 8)
+    return Result::refuse("its result does not hold as many bits as its operand");
+  SmallVector<int64_t> from{count}, into{to.getNumElements()};
+  if (width < target)
+    from = {to.getNumElements(), target / width};
+  if (width > target)
+    into = {count, width / target};
+  Value flat = reshapeTo(e, port, from);
+  if (elementOf(flat) != to.getElementType())
+    flat = shlo::BitcastConvertOp::create(e.getBuilder(), op.getLoc(), to.clone(into), flat);
+  Value result = reshapeTo(e, flat, to.getShape());
+  return isComplex(op.getResult().getType()) ? Result(readPort(e, result)) : Result(result);
+}
+
 Result Splitter::compute(Operation *op) {
   OpBuilder builder(op);
   ExpressionBuilder e(builder, op->getLoc());
@@ -372,6 +392,8 @@ Result Splitter::compute(Operation *op) {
     Complex product = multiplyParts(op, e, operands[0], operands[1]);
     return Result(Values{product.re, product.im});
   }
+  if (auto bitcast = dyn_cast<shlo::BitcastConvertOp>(op))
+    return bitcastParts(bitcast, e, operands.front());
   if (auto fft = dyn_cast<shlo::FftOp>(op))
     return computeFft(fft, e, operands.front());
   if (isa<shlo::GetDimensionSizeOp>(op)) {

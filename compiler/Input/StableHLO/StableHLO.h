@@ -42,6 +42,17 @@ llvm::SmallVector<bool> getFlags(mlir::Attribute attribute);
 /// The same, or `count` times `otherwise` where there is no attribute.
 llvm::SmallVector<int64_t> getNumbers(mlir::Attribute attribute, size_t count, int64_t otherwise);
 
+mlir::LogicalResult verifySameTypeButScales(mlir::Operation *op);
+
+/// Operands and results have one type, but that scales of quantized numbers may differ.
+template <typename ConcreteOp>
+class SameTypeButScales : public mlir::OpTrait::TraitBase<ConcreteOp, SameTypeButScales> {
+public:
+  static mlir::LogicalResult verifyTrait(mlir::Operation *op) {
+    return verifySameTypeButScales(op);
+  }
+};
+
 } // namespace xc::stablehlo
 
 #define GET_OP_CLASSES

@@ -98,8 +98,10 @@ def StableHLO_ConvDims : Attr<CPred<"::llvm::isa<::xc::stablehlo::ConvAttr>($_se
   let convertFromStorage = "$_self";
 }
 
-// Not ODS's own, which would have the builders infer types.
-def StableHLO_SameType : NativeOpTrait<"SameOperandsAndResultType">;
+/// All types are one, but that scales of quantized numbers may differ.
+def StableHLO_SameType : NativeOpTrait<"SameTypeButScales"> {
+  let cppNamespace = "::xc::stablehlo";
+}
 
 /// What ops work on; element types are looked at when they are imported.
 def StableHLO_Tensor : AnyTypeOf<[AnyRankedTensor], "ranked tensor">;

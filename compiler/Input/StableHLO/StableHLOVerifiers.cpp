@@ -13,6 +13,7 @@
 #include "compiler/Input/StableHLO/StableHLO.h"
 #include "compiler/Input/StableHLO/StableHLOWindows.h"
 
+#include "mlir/Dialect/Quant/IR/QuantTypes.h"
 #include "llvm/ADT/SmallSet.h"
 
 using namespace mlir;
@@ -103,6 +104,21 @@ static LogicalResult verifyResults(Operation *op, TypeRange expected) {
     return success();
   return op->emitOpError() << "expected results of types (" << expected << "), got ("
                            << op->getResultTypes() << ")";
+}
+
+/// The type with what quantized numbers stand for in their place.
+static Type withoutScales(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  auto quantized = tensor ? dyn_cast<quant::QuantizedType>(tensor.getElementType()) : nullptr;
+  return quantized ? tensor.clone(quantized.getExpressedType()) : type;
+}
+
+LogicalResult verifySameTypeButScales(Operation *op) {
+  Type first = withoutScales(op->getResult(0).getType());
+  for (Type type : op->getOperandTypes())
+    if (withoutScales(type) != first)
+      return op->emitOpError("requires the same type for all operands and results");
+  return success();
 }
 
 //===----------------------------------------------------------------------===//

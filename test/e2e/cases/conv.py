@@ -79,6 +79,15 @@ def windows():
     yield case("spread_element_wide_sums", half, random("bf16", (1, 1, 8, 12), 82), out="f32", input_dilation=[2, 3], high=[1, 2])
     yield case("spread_wide_sums", half, random("bf16", (3, 3, 8, 12), 83), out="f32", input_dilation=[2, 2], low=[2, 1], high=[1, 2])
     yield case("all_at_once", x, w, strides=[2, 1], input_dilation=[3, 2], filter_dilation=[1, 2], low=[0, 3], high=[4, 1])
+    # Gradients to filters of strided convolutions, whose images are taken apart by phases.
+    back = "[f, 0, 1, b] x [i, 0, 1, o] -> [0, 1, b, f]"
+    image, cotangent = random("f32", (4, 9, 11, 3), 84), random("f32", (4, 4, 5, 8), 85)
+    yield case("gradient_of_strided", image, cotangent, back, filter_dilation=[2, 2], low=[1, 1], high=[0, -2])
+    yield case("gradient_of_uneven_strides", image, cotangent, back, filter_dilation=[2, 1], low=[0, 0], high=[1, -4])
+    yield case("gradient_of_wide_strides", image, cotangent, back, filter_dilation=[3, 2], low=[2, -1], high=[1, 0])
+    yield case("gradient_of_strided_bf16", random("bf16", (4, 9, 11, 3), 86), random("bf16", (4, 4, 5, 8), 87), back, filter_dilation=[2, 2])
+    yield case("gradient_of_strided_tap", random("bf16", (4, 8, 8, 8), 88), random("bf16", (4, 4, 4, 16), 89), back, filter_dilation=[2, 2],
+               high=[-1, -1])
     yield case("cut", x, w, low=[-2, 1], high=[1, -3])
     yield case("too_wide", random("f32", (1, 2, 9, 4), 3), random("f32", (3, 3, 4, 4), 4))
     yield case("one_place", random("f32", (2, 4, 5, 3), 42), random("f32", (3, 2, 3, 6), 43), strides=[2, 4])
