@@ -48,9 +48,11 @@ SmallVector<uint16_t, 0> narrowFloats(ArrayRef<char> wide, NarrowType type, std:
   narrow.resize_for_overwrite(count);
   bool isBF16 = type == NarrowType::BF16;
   uint16_t infinity = isBF16 ? 0x7f80 : 0x7c00;
+  const char *next = wide.data();
   for (size_t i = 0; i < count; ++i) {
     uint32_t bits;
-    std::memcpy(&bits, wide.data() + i * sizeof(bits), sizeof(bits));
+    std::memcpy(&bits, next, sizeof(bits));
+    next += sizeof(bits);
     narrow[i] = isBF16 ? toBF16(bits) : toF16(bits);
     bool isFinite = (bits & kInfinity) != kInfinity;
     if (isFinite && (narrow[i] & 0x7fff) == infinity) {
