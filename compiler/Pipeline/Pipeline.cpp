@@ -124,6 +124,11 @@ static void addArrayPasses(OpPassManager &pm, const CompileOptions &options,
   // While composites are whole, and before choices and loops on constants are simplified.
   pm.addPass(createFoldConstants());
   addCleanup(pm);
+  // After what would fold a narrow constant's conversion back, and before products are taken apart.
+  if (!options.weightsType.empty()) {
+    pm.addPass(array::createNarrowWeights({options.weightsType}));
+    addCleanup(pm);
+  }
   if (mayKeepAttention(options))
     pm.addPass(array::createKeepAttention({mayKeepFused(options), mayKeepBlocks(options)}));
   pm.addPass(array::createDecompose());

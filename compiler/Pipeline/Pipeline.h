@@ -41,6 +41,8 @@ struct CompileOptions {
   unsigned optLevel = 3;
   bool fastMath = false;
   bool allowTF32 = false; // for f32 matrix products on GPUs
+  /// What weights of f32 are held and multiplied in: "bf16" or "f16"; empty: as they are.
+  std::string weightsType;
   bool lineInfo = false;
   /// Make softmax and attention whole that the program writes in smaller ops.
   bool recognize = true;

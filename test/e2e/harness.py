@@ -40,6 +40,7 @@ class Case:
     memory: int = 0             # bytes that a device must have: large cases run where they can
     one_call: bool = False      # all steps are launches of one call
     recordings: int = 1         # how often one call's plan is recorded: more where sizes choose among its commands
+    flags: tuple = ()           # of xcompile, for a case that is alone
     gradients: tuple = ()       # ("", ":x,y"): what --gradient gets behind the function's name, for function "_vjp"
 
 
@@ -199,6 +200,7 @@ class Runner:
             source = pathlib.Path(str(source) + "bc")
         gradients = [f"--gradient={symbol_of(case)}{wanted}" for case in cases for wanted in case.gradients]
         command = [str(self.build / "bin" / "xcompile"), str(source), "-o", str(module), f"--target={self.target}", *gradients, *self.flags]
+        command += [flag for case in cases for flag in case.flags]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=600)
         except subprocess.TimeoutExpired:

@@ -71,6 +71,17 @@ def group_query(batch, queries, lengths, past, total, *, packed=False, bias=Fals
     return Case("GroupQueryAttention", inputs, [F32] * 3, fixed=(6,), num_heads=heads, kv_num_heads=shared, **attributes)
 
 
+def quantized_lstm(direction):
+    """Weights of 8 bits, [directions, features, gates * hidden], with scales and zero points."""
+    directions, features, hidden = 1 + (direction == "bidirectional"), 6, 8
+    def weights(rows):
+        return random.integers(-128, 128, (directions, rows, 4 * hidden)).astype(numpy.int8)
+    scales = [random.uniform(0.003, 0.006, directions).astype(numpy.float32), random.integers(-9, 9, directions).astype(numpy.int8)]
+    inputs = [floats(5, 1, features), weights(features), weights(hidden), floats(directions, 8 * hidden), None, None, None, None]
+    return Case("DynamicQuantizeLSTM", [*inputs, *scales, *scales], (F32, F32, F32), fixed=(1, 2, 3, 8, 9, 10, 11), hidden_size=hidden,
+                direction=direction)
+
+
 def cases():
     x, row = floats(2, 5, 32), floats(32)
     yield "gelu", Case("Gelu", [x])
@@ -102,6 +113,8 @@ def cases():
     yield "rotary", Case("RotaryEmbedding", [floats(2, 4, 5, 8), places, cosine, sine])
     yield "rotary-interleaved", Case("RotaryEmbedding", [floats(2, 4, 5, 8), places, cosine, sine], interleaved=1)
     yield "rotary-flat", Case("RotaryEmbedding", [x, places, cosine, sine], num_heads=4)
+    yield "quantized-lstm", quantized_lstm("forward")
+    yield "quantized-lstm-both", quantized_lstm("bidirectional")
     yield "gqa-prompt", group_query(2, 5, (4, 4), 0, 5)
     yield "gqa-prompt-rotary", group_query(2, 5, (4, 4), 0, 5, do_rotary=1)
     yield "gqa-packed", group_query(2, 5, (4, 4), 0, 5, packed=True, do_rotary=1, rotary_interleaved=1)

@@ -15,7 +15,6 @@
 #include "xcr/xcr.h"
 
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Endian.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -139,24 +138,67 @@ static std::string checkParameter(const xcr_data_info_t &parameter, const Arrays
 }
 
 namespace {
-struct ModuleDeleter {
-  void operator()(xcr_module_t *module) const { xcr_module_release(module); }
+
+/// A module's tables, and what it says of its parameters.
+class Parameters {
+public:
+  explicit Parameters(llvm::StringRef bytes);
+  ~Parameters() { xcr_module_release(module); }
+  Parameters(const Parameters &) = delete;
+  Parameters &operator=(const Parameters &) = delete;
+
+  /// Why there are none to look at; empty where there are.
+  const std::string &getProblem() const { return problem; }
+  void forEach(llvm::StringRef scope,
+               llvm::function_ref<void(const xcr_data_info_t &parameter)> visit) const;
+
+private:
+  xcr_module_t *module = nullptr;
+  std::string problem;
 };
+
 } // namespace
 
-std::string checkWeights(llvm::StringRef bytes, llvm::ArrayRef<WeightsFile> files) {
+Parameters::Parameters(llvm::StringRef bytes) {
   xcr_module_options_t options = XCR_MODULE_OPTIONS_INIT;
   options.flags = XCR_MODULE_METADATA_ONLY;
-  xcr_module_t *loaded = nullptr;
-  if (xcr_status_t status =
-          xcr_module_load_memory(bytes.data(), bytes.size(), &options, nullptr, nullptr, &loaded)) {
-    std::string problem = toRef(xcr_status_message(status)).str();
-    xcr_status_release(status);
-    return problem;
-  }
-  std::unique_ptr<xcr_module_t, ModuleDeleter> module(loaded);
+  xcr_status_t status =
+      xcr_module_load_memory(bytes.data(), bytes.size(), &options, nullptr, nullptr, &module);
+  if (!status)
+    return;
+  problem = toRef(xcr_status_message(status)).str();
+  xcr_status_release(status);
+}
+
+void Parameters::forEach(llvm::StringRef scope,
+                         llvm::function_ref<void(const xcr_data_info_t &)> visit) const {
   xcr_module_info_t info = XCR_MODULE_INFO_INIT;
-  xcr_module_get_info(module.get(), &info);
+  xcr_module_get_info(module, &info);
+  for (uint32_t i = 0; i < info.parameter_count; ++i) {
+    xcr_data_info_t parameter = XCR_DATA_INFO_INIT;
+    if (xcr_status_t status = xcr_module_get_parameter(module, i, &parameter)) {
+      xcr_status_release(status);
+      continue; // out of range: it is not
+    }
+    if (toRef(parameter.scope) == scope)
+      visit(parameter);
+  }
+}
+
+llvm::StringMap<std::string> getParameterTypes(llvm::StringRef bytes, llvm::StringRef scope) {
+  llvm::StringMap<std::string> types;
+  Parameters parameters(bytes);
+  if (parameters.getProblem().empty())
+    parameters.forEach(scope, [&](const xcr_data_info_t &parameter) {
+      types[toRef(parameter.name)] = getTypeName(parameter.dtype).str();
+    });
+  return types;
+}
+
+std::string checkWeights(llvm::StringRef bytes, llvm::ArrayRef<WeightsFile> files) {
+  Parameters parameters(bytes);
+  if (!parameters.getProblem().empty())
+    return parameters.getProblem();
   std::string problems;
   for (const WeightsFile &file : files) {
     std::string problem;
@@ -165,20 +207,13 @@ std::string checkWeights(llvm::StringRef bytes, llvm::ArrayRef<WeightsFile> file
       return problem;
     uint32_t count = 0, wrong = 0;
     std::string lines;
-    for (uint32_t i = 0; i < info.parameter_count; ++i) {
-      xcr_data_info_t parameter = XCR_DATA_INFO_INIT;
-      if (xcr_status_t status = xcr_module_get_parameter(module.get(), i, &parameter)) {
-        xcr_status_release(status);
-        continue; // out of range: it is not
-      }
-      if (toRef(parameter.scope) != file.scope)
-        continue;
+    parameters.forEach(file.scope, [&](const xcr_data_info_t &parameter) {
       ++count;
       if (std::string why = checkParameter(parameter, *arrays); !why.empty()) {
         lines += "\n  '" + toRef(parameter.name).str() + "' " + why;
         ++wrong;
       }
-    }
+    });
     if (count == 0)
       lines = "\n  the program has no parameters of scope '" + file.scope + "'";
     if (!lines.empty())

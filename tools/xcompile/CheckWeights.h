@@ -9,6 +9,7 @@
 #define XC_TOOLS_XCOMPILE_CHECKWEIGHTS_H
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringRef.h"
 
 #include <string>
@@ -24,6 +25,10 @@ struct WeightsFile {
 /// type and shape, one line for each, and which scopes no parameter is of. Empty where all is well.
 /// `bytes` is a module that the runtime takes. Only the headers of the files are read.
 std::string checkWeights(llvm::StringRef bytes, llvm::ArrayRef<WeightsFile> files);
+
+/// The types that the module has for its external parameters of `scope`, by their names, as
+/// .safetensors files call them.
+llvm::StringMap<std::string> getParameterTypes(llvm::StringRef bytes, llvm::StringRef scope);
 
 } // namespace xc
 

@@ -212,6 +212,15 @@ static bool parseWeights(llvm::StringRef value, CommandLine &result, std::string
   return true;
 }
 
+static bool parseWeightsType(llvm::StringRef value, CommandLine &result, std::string &error) {
+  if (value != "bf16" && value != "f16") {
+    error = "unknown type of weights '" + value.str() + "'; known are bf16, f16";
+    return false;
+  }
+  result.compile.weightsType = value.str();
+  return true;
+}
+
 static bool parseSeconds(llvm::StringRef value, CommandLine &result, std::string &error) {
   double seconds;
   if (value.getAsDouble(seconds) || !(seconds >= 0)) {
@@ -345,6 +354,8 @@ bool Parser::parseOne(const llvm::opt::Arg &argument) {
     return parseFixedInput(argument.getValue(), result, error);
   case OPT_external_weights:
     return takeValue(argument, result.externalWeights);
+  case OPT_weights_type:
+    return parseWeightsType(argument.getValue(), result, error);
   case OPT_check_weights:
     return parseWeights(argument.getValue(), result, error);
   case OPT_opt_level:

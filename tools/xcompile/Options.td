@@ -38,6 +38,8 @@ def fix_dim : J<"fix-dim", "NAME=SIZE", "ONNX: the symbolic dim NAME of the inpu
 def fix_input : J<"fix-input", "NAME=NUMBER,...", "ONNX: input NAME is these numbers, known while the module is compiled">;
 def external_weights : J<"external-weights", "FILE", "ONNX: write large weights to FILE, a .safetensors file, as parameters of scope "
                                                      "'weights' that the module names and does not hold">;
+def weights_type : J<"weights-type", "TYPE", "Hold the f32 weights of products, convolutions and lookups as bf16 or f16, and multiply "
+                                             "them in that type, with sums in f32">;
 def check_weights : J<"check-weights", "SCOPE=FILE", "Name every external parameter of SCOPE that FILE, a .safetensors file, does "
                                                      "not have, by name, type and shape; write nothing if there is one">;
 def opt_level : Joined<["-"], "O">, MetaVarName<"0..3">, HelpText<"Optimisation level (default: 3)">;

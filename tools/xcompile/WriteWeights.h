@@ -10,12 +10,16 @@
 
 #include "compiler/Input/ONNX/ImportONNX.h"
 
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Error.h"
 
 namespace xc {
 
-/// Writes `weights` to a .safetensors file, which takes its name when it is whole.
-llvm::Error writeWeights(llvm::StringRef path, const onnx::ExternalWeights &weights);
+/// Writes `weights` to a .safetensors file, which takes its name when it is whole. `types` are
+/// those that the module has for them, by their names: a weight of f32 that is BF16 or F16 there is
+/// rounded. A number that such a type is too small for is an error.
+llvm::Error writeWeights(llvm::StringRef path, const onnx::ExternalWeights &weights,
+                         const llvm::StringMap<std::string> &types);
 
 } // namespace xc
 

@@ -119,6 +119,7 @@ static std::string describeFlags(const xc::CommandLine &command) {
     others += " --fix-input=" + input.name + "=" + input.numbers;
   return "--target=" + llvm::join(options.targets, ",") + " -O" + std::to_string(options.optLevel) +
          (options.fastMath ? " --fast-math" : "") + (options.allowTF32 ? " --allow-tf32" : "") +
+         (options.weightsType.empty() ? "" : " --weights-type=" + options.weightsType) +
          (options.lineInfo ? " --line-info" : "") + (options.fuse ? "" : " --no-fusion") +
          (options.recognize ? "" : " --no-recognition") + (options.wgmma ? "" : " --no-wgmma") +
          (options.shippedTuning ? "" : " --no-shipped-tuning") +
@@ -326,7 +327,9 @@ static int writeResults(ModuleOp module, llvm::StringRef bytes, const xc::Comman
   if (command.compile.compileTo >= xc::Phase::Plan)
     printReports(module, command);
   if (!command.externalWeights.empty())
-    if (int code = report(xc::writeWeights(command.externalWeights, external)))
+    if (int code = report(
+            xc::writeWeights(command.externalWeights, external,
+                             xc::getParameterTypes(bytes, xc::onnx::ExternalWeights::kScope))))
       return code;
   std::string printed = isModuleFile ? std::string() : print(module, command.emitBytecode);
   llvm::StringRef output = isModuleFile ? bytes : printed;

@@ -14,6 +14,7 @@
 
 #include "compiler/Input/ONNX/GraphImport.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/CheckedArithmetic.h"
@@ -109,6 +110,36 @@ bool Folder::foldSizes() {
   return set(Numbers(ArrayRef(sizes).slice(start, std::max<int64_t>(end - start, 0))), false, word);
 }
 
+/// Whether a number is surely 0 or more: sizes are, and what is made of such without subtraction.
+static bool isNonNegative(OpFoldResult number) {
+  constexpr unsigned kMostSteps = 64;
+  SmallVector<OpFoldResult> worklist = {number};
+  for (unsigned steps = 0; !worklist.empty(); ++steps) {
+    OpFoldResult next = worklist.pop_back_val();
+    if (std::optional<int64_t> known = getConstantIntValue(next)) {
+      if (*known < 0)
+        return false;
+      continue;
+    }
+    Operation *op = cast<Value>(next).getDefiningOp();
+    if (!op || steps == kMostSteps)
+      return false;
+    if (isa<array::DimOp>(op))
+      continue;
+    if (isa<arith::MaxSIOp>(op) && llvm::any_of(op->getOperands(), [](Value operand) {
+          std::optional<int64_t> known = getConstantIntValue(operand);
+          return known && *known >= 0;
+        }))
+      continue;
+    if (!isa<arith::AddIOp, arith::MulIOp, arith::MaxSIOp, arith::MinSIOp, arith::DivUIOp,
+             arith::CeilDivUIOp>(op))
+      return false;
+    for (Value operand : op->getOperands())
+      worklist.push_back(getAsOpFoldResult(operand));
+  }
+  return true;
+}
+
 Number Folder::combine(StringRef op, OpFoldResult a, OpFoldResult b) {
   std::optional<int64_t> x = getConstantIntValue(a), y = getConstantIntValue(b);
   auto known = [&](std::optional<int64_t> value) -> Number {
@@ -145,7 +176,7 @@ Number Folder::combine(StringRef op, OpFoldResult a, OpFoldResult b) {
   if (op == "Min")
     return sizes.min(a, b);
   // Sizes are not negative, differences of them may be.
-  bool isSize = y && *y > 0 && isa<Value>(a) && cast<Value>(a).getDefiningOp<array::DimOp>();
+  bool isSize = y && *y > 0 && isNonNegative(a);
   if (op == "Div" && isSize)
     return sizes.floorDiv(a, b);
   if (op == "Mod" && isSize)

@@ -128,8 +128,7 @@ OpFoldResult GraphImport::getSize(Value value, int64_t dim, Location loc) {
   return size = DimOp::create(builder, loc, value, uint64_t(dim));
 }
 
-/// Whether `value` is made within `region`. Regions that are being built belong to no op yet.
-static bool isWithin(Value value, Region &region) {
+bool isWithin(Value value, Region &region) {
   Region *parent = value.getParentRegion();
   while (parent && parent != &region)
     parent = parent->getParentOp() ? parent->getParentOp()->getParentRegion() : nullptr;

@@ -100,6 +100,9 @@ struct DimSource {
 /// Where the size of a dynamic dim comes from, followed back through ops that keep it.
 DimSource traceSize(mlir::Value value, int64_t dim);
 
+/// Whether `value` is made within `region`. Regions that are being built belong to no op yet.
+bool isWithin(mlir::Value value, mlir::Region &region);
+
 /// Shape arithmetic whose numbers are known: sets the outputs of `n` and returns true.
 bool foldNumbers(NodeImport &n);
 

@@ -13,6 +13,8 @@
 
 #include "compiler/Input/ONNX/Iteration.h"
 
+#include "compiler/Input/ONNX/GraphImport.h"
+
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -88,18 +90,34 @@ static void buildBody(NodeImport &n, ArrayRef<Value> states, StepFunction step, 
     body.yielded.push_back(castTo(n, value, state.getType()));
 }
 
+/// The sizes of what the body makes, where they are known outside of it: each iteration then makes
+/// as many elements.
+static std::optional<Numbers> findSizes(NodeImport &n, Value part, Region &body) {
+  Numbers sizes;
+  for (int64_t dim = 0; dim < n.rankOf(part); ++dim) {
+    if (ShapedType::isDynamic(n.dimOf(part, dim))) {
+      DimSource source = traceSize(part, dim);
+      if (isWithin(source.size ? source.size : source.value, body))
+        return std::nullopt;
+    }
+    sizes.push_back(n.size(part, dim));
+  }
+  return sizes;
+}
+
 /// Adds the arrays that are collected, as values of the loop; returns their zeros.
 static SmallVector<Value> addCollected(NodeImport &n, OpFoldResult count, Body &body) {
   SmallVector<Value> inits;
   OpBuilder &builder = n.getBuilder();
   Block *block = &body.region.front();
   for (Value part : body.parts) {
-    if (!n.isStatic(part)) {
-      n.error("what a loop collects has to be of static shape");
+    std::optional<Numbers> partSizes = findSizes(n, part, body.region);
+    if (!partSizes) {
+      n.error("what a loop collects has to be of sizes that are known before it");
       return {};
     }
     Numbers sizes{count};
-    llvm::append_range(sizes, n.sizesOf(part));
+    llvm::append_range(sizes, *partSizes);
     Value init = n.broadcast(n.scalar(0, part), sizes);
     if (!init)
       return {};

@@ -271,16 +271,47 @@ static Results padWith(NodeImport &n, Value x, ArrayRef<int64_t> pads, ArrayRef<
   return n.error("unknown mode of padding '" + mode + "'");
 }
 
+/// By amounts that depend on sizes: what is added is joined to the tensor. Amounts below zero,
+/// which would cut, are refused when inputs are bound, as any negative size.
+static Results padBySizes(NodeImport &n, Value x, const Numbers &pads, ArrayRef<int64_t> axes,
+                          Value with) {
+  if (n.text("mode", "constant") != "constant")
+    return n.error("pads that depend on sizes are for the mode 'constant'");
+  size_t count = axes.size();
+  if (pads.size() != 2 * count) // in range: the length of a list
+    return n.error("expected two pads for each of " + Twine(count) + " dims, got " +
+                   Twine(pads.size()));
+  for (size_t i = 0; i < count; ++i) {
+    int64_t axis = n.normalizeAxis(axes[i], n.rankOf(x));
+    if (n.hasFailed())
+      return {};
+    auto make = [&](OpFoldResult amount) {
+      Numbers sizes = n.sizesOf(x);
+      sizes[axis] = amount;
+      return n.broadcast(with, sizes);
+    };
+    SmallVector<Value> parts = {x};
+    if (!isZeroInteger(pads[i]))
+      parts.insert(parts.begin(), make(pads[i]));
+    if (!isZeroInteger(pads[count + i]))
+      parts.push_back(make(pads[count + i]));
+    if (parts.size() > 1)
+      x = n.concatenate(parts, axis);
+  }
+  return {x};
+}
+
 static Results importPad(NodeImport &n) {
   Value x = n.input(0);
-  SmallVector<int64_t> pads = n.needIntegers(1, "the pads of Pad");
+  Numbers amounts = n.needNumbers(1, "the pads of Pad");
   SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, n.rankOf(x)));
   if (n.has(3))
     axes = n.needIntegers(3, "the axes of Pad");
   Value with = n.has(2) ? n.reshape(n.input(2), ArrayRef<int64_t>()) : n.scalar(0, x);
   if (n.hasFailed())
     return {};
-  return padWith(n, x, pads, axes, with);
+  std::optional<SmallVector<int64_t>> pads = getConstantIntValues(amounts);
+  return pads ? padWith(n, x, *pads, axes, with) : padBySizes(n, x, amounts, axes, with);
 }
 
 static Results importPad2(NodeImport &n) {

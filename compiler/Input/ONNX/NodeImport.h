@@ -281,6 +281,7 @@ llvm::ArrayRef<OpEntry> getNormOps();
 llvm::ArrayRef<OpEntry> getIndexOps();
 llvm::ArrayRef<OpEntry> getControlOps();
 llvm::ArrayRef<OpEntry> getRecurrentOps();
+llvm::ArrayRef<OpEntry> getLinearAttentionOps();
 llvm::ArrayRef<OpEntry> getQuantizedOps();
 llvm::ArrayRef<OpEntry> getMicrosoftOps();
 llvm::ArrayRef<OpEntry> getRandomOps();

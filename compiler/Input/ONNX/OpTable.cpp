@@ -17,12 +17,13 @@ using Versions = std::map<int64_t, Importer>;
 static const llvm::StringMap<Versions> &getTable() {
   static const llvm::StringMap<Versions> table = [] {
     llvm::StringMap<Versions> result;
-    for (auto *family : {getElementwiseOps,  getShapeOps,    getMovementOps,      getReductionOps,
-                         getContractionOps,  getWindowOps,   getNormOps,          getIndexOps,
-                         getResizeOps,       getControlOps,  getRecurrentOps,     getQuantizedOps,
-                         getMicrosoftOps,    getSignalOps,   getSamplingOps,      getLossOps,
-                         getRandomOps,       getTrainingOps, getLinearAlgebraOps, getRegionOps,
-                         getFlexAttentionOps})
+    for (auto *family :
+         {getElementwiseOps, getShapeOps,        getMovementOps,  getReductionOps,
+          getContractionOps, getWindowOps,       getNormOps,      getIndexOps,
+          getResizeOps,      getControlOps,      getRecurrentOps, getLinearAttentionOps,
+          getQuantizedOps,   getMicrosoftOps,    getSignalOps,    getSamplingOps,
+          getLossOps,        getRandomOps,       getTrainingOps,  getLinearAlgebraOps,
+          getRegionOps,      getFlexAttentionOps})
       for (const OpEntry &entry : family())
         result[(entry.domain + "." + entry.op).str()][entry.since] = entry.importer;
     return result;

@@ -8,14 +8,15 @@
 // The products with the inputs are taken out of the loop, all time steps at once; what is left in
 // an iteration is the product with the state, and the gates. Directions are loops of their own.
 //
+// The quantised LSTM is that of onnxruntime, whose numbers it gives: weights are integers with a
+// scale, and what they are multiplied with is rounded to 8 bits, the inputs of all time steps
+// together, states at each step. Both are the floats that the integers stand for here.
+//
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Dialect/Array/IR/Sizes.h"
 #include "compiler/Input/ONNX/Iteration.h"
 
 #include "llvm/ADT/StringSwitch.h"
-
-#include <cmath>
 
 using namespace mlir;
 using namespace xc::array;
@@ -45,7 +46,7 @@ struct Layer {
   Value x; // [time, batch, features]
   Value lengths;
   int64_t gates, hidden, numDirections;
-  bool isBatchFirst;
+  bool isBatchFirst, isQuantized;
   double clip;
 };
 
@@ -125,11 +126,14 @@ static Value takeDirection(NodeImport &n, unsigned index, int64_t direction) {
   return n.squeeze(n.slice(value, 0, direction, direction + 1), {0});
 }
 
-static Layer readLayer(NodeImport &n, int64_t gates) {
+static Layer readLayer(NodeImport &n, int64_t gates, bool isQuantized = false) {
+  // Quantised weights are [directions, features, gates * hidden].
+  int64_t rows = isQuantized ? 2 : 1, columns = isQuantized ? 1 : 2;
   Layer layer;
   layer.x = n.input(0);
   layer.gates = gates;
-  layer.hidden = n.integer("hidden_size", n.dimOf(n.input(2), 2));
+  layer.isQuantized = isQuantized;
+  layer.hidden = n.integer("hidden_size", n.dimOf(n.input(2), columns));
   layer.isBatchFirst = n.integer("layout", 0) != 0;
   layer.clip = n.number("clip", 0);
   std::string direction = n.text("direction", "forward");
@@ -140,7 +144,7 @@ static Layer readLayer(NodeImport &n, int64_t gates) {
     n.error("expected input and weights of rank 3");
   else if (n.dimOf(n.input(1), 0) != layer.numDirections ||
            n.dimOf(n.input(2), 0) != layer.numDirections || layer.hidden < 1 ||
-           layer.hidden > (int64_t(1) << 24) || n.dimOf(n.input(1), 1) != gates * layer.hidden)
+           layer.hidden > (int64_t(1) << 24) || n.dimOf(n.input(1), rows) != gates * layer.hidden)
     n.error("the weights do not fit the directions and hidden_size " + Twine(layer.hidden));
   if (layer.isBatchFirst)
     layer.x = n.transpose(layer.x, {1, 0, 2});
@@ -165,11 +169,28 @@ static Value initialState(NodeImport &n, const Layer &layer, unsigned index, int
   return n.broadcast(n.scalar(0, layer.x), {n.size(layer.x, 1), n.index(layer.hidden)});
 }
 
+/// Weights of one direction, [gates * hidden, features].
+static Value takeWeights(NodeImport &n, const Layer &layer, unsigned index, int64_t direction) {
+  Value weights = takeDirection(n, index, direction);
+  if (!layer.isQuantized)
+    return weights;
+  unsigned scaleIndex = index == 1 ? 8 : 10;
+  if (!n.has(scaleIndex))
+    return n.error("expected scales of the weights"), Value();
+  Value scale = takeDirection(n, scaleIndex, direction),
+        zero = takeDirection(n, scaleIndex + 1, direction);
+  Type element = n.elementOf(layer.x);
+  weights = n.convert(weights, element);
+  if (zero)
+    weights = n.sub(weights, n.convert(zero, element));
+  return n.transpose(n.mul(weights, scale), {1, 0});
+}
+
 static Direction readDirection(NodeImport &n, const Layer &layer, int64_t index,
                                ArrayRef<Activation> activations) {
   Direction d;
-  d.input = takeDirection(n, 1, index);
-  d.recurrent = takeDirection(n, 2, index);
+  d.input = takeWeights(n, layer, 1, index);
+  d.recurrent = takeWeights(n, layer, 2, index);
   if (Value bias = takeDirection(n, 3, index)) {
     int64_t size = layer.gates * layer.hidden;
     d.inputBias = n.slice(bias, 0, 0, size);
@@ -193,7 +214,23 @@ static Value clipped(NodeImport &n, const Layer &layer, Value x) {
   return n.make<ClampOp>(n.scalar(-layer.clip, x), x, n.scalar(layer.clip, x));
 }
 
-static Value timesTransposed(NodeImport &n, Value x, Value weights) {
+/// What 8 bits hold of `x`, whose range they divide into 255 steps.
+static Value roundTo8Bits(NodeImport &n, Value x) {
+  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, n.rankOf(x)));
+  Value zero = n.scalar(0, x), most = n.scalar(255, x);
+  Value high = n.make<MaxOp>(n.reduce(ReduceKind::Max, x, axes, /*keepdims=*/false), zero),
+        low = n.make<MinOp>(n.reduce(ReduceKind::Min, x, axes, /*keepdims=*/false), zero);
+  Value range = n.sub(high, low);
+  Value scale =
+      n.select(n.compare(CompareDirection::Eq, range, zero), n.scalar(1, x), n.div(range, most));
+  Value place = n.make<ClampOp>(zero, n.make<RoundOp>(n.div(n.sub(zero, low), scale)), most);
+  Value rounded = n.make<ClampOp>(zero, n.add(n.make<RoundOp>(n.div(x, scale)), place), most);
+  return n.mul(n.sub(rounded, place), scale);
+}
+
+static Value timesTransposed(NodeImport &n, const Layer &layer, Value x, Value weights) {
+  if (layer.isQuantized)
+    x = roundTo8Bits(n, x);
   return n.makeAs<MatMulOp>(n.elementOf(x), x, weights, /*transpose_a=*/false,
                             /*transpose_b=*/true, /*allow_tf32=*/false);
 }
@@ -207,7 +244,7 @@ static Results runDirection(NodeImport &n, const Layer &layer, const Direction &
   Type word = n.getBuilder().getI64Type();
   OpFoldResult time = n.size(layer.x, 0);
   // [time, batch, features] x [gates * hidden, features]^T.
-  Value shares = timesTransposed(n, layer.x, d.input);
+  Value shares = timesTransposed(n, layer, layer.x, d.input);
   if (d.inputBias)
     shares = n.add(shares, d.inputBias);
   Iterated result = iterate(n, time, {}, states, [&](Value index, ArrayRef<Value> values) -> Step {
@@ -276,7 +313,7 @@ static Results importRNN(NodeImport &n) {
     Direction d = readDirection(n, layer, i, activations);
     all.push_back(runDirection(
         n, layer, d, {d.hidden}, [&](const Direction &d, Value gates, ArrayRef<Value> states) {
-          Value sum = n.add(gates, timesTransposed(n, states[0], d.recurrent));
+          Value sum = n.add(gates, timesTransposed(n, layer, states[0], d.recurrent));
           if (d.recurrentBias)
             sum = n.add(sum, d.recurrentBias);
           return Results{apply(n, d.activations[0], clipped(n, layer, sum))};
@@ -299,7 +336,7 @@ static Results importGRU(NodeImport &n) {
     auto rows = [&](int64_t first, int64_t last) {
       return n.slice(d.recurrent, 0, first * layer.hidden, last * layer.hidden);
     };
-    Value both = timesTransposed(n, hidden, rows(0, 2));
+    Value both = timesTransposed(n, layer, hidden, rows(0, 2));
     auto gate = [&](int64_t which) {
       Value sum = n.add(part(gates, which), part(both, which));
       if (d.recurrentBias)
@@ -307,7 +344,8 @@ static Results importGRU(NodeImport &n) {
       return apply(n, d.activations[0], clipped(n, layer, sum));
     };
     Value update = gate(0), reset = gate(1);
-    Value state = timesTransposed(n, isResetBefore ? n.mul(reset, hidden) : hidden, rows(2, 3));
+    Value state =
+        timesTransposed(n, layer, isResetBefore ? n.mul(reset, hidden) : hidden, rows(2, 3));
     if (d.recurrentBias)
       state = n.add(state, part(d.recurrentBias, 2));
     if (!isResetBefore)
@@ -325,8 +363,8 @@ static Results importGRU(NodeImport &n) {
 }
 
 /// Gates are i, o, f, c.
-static Results importLSTM(NodeImport &n) {
-  Layer layer = readLayer(n, 4);
+template <bool isQuantized> static Results importLSTM(NodeImport &n) {
+  Layer layer = readLayer(n, 4, isQuantized);
   SmallVector<Activation> activations =
       readActivations(n, {"Sigmoid", "Tanh", "Tanh"}, layer.numDirections);
   bool isCoupled = n.integer("input_forget", 0) != 0;
@@ -334,7 +372,7 @@ static Results importLSTM(NodeImport &n) {
     return {};
   auto cell = [&](const Direction &d, Value shares, ArrayRef<Value> states) -> Results {
     Value memory = states[1];
-    Value gates = n.add(shares, timesTransposed(n, states[0], d.recurrent));
+    Value gates = n.add(shares, timesTransposed(n, layer, states[0], d.recurrent));
     if (d.recurrentBias)
       gates = n.add(gates, d.recurrentBias);
     auto gate = [&](int64_t which) { return gateOf(n, layer, gates, which); };
@@ -360,115 +398,12 @@ static Results importLSTM(NodeImport &n) {
   return joinDirections(n, layer, all);
 }
 
-//===----------------------------------------------------------------------===//
-// Linear attention and its convolution
-//===----------------------------------------------------------------------===//
-
-/// [batch, time, heads * size] as [time, batch, heads, size].
-static Value splitInTime(NodeImport &n, Value x, int64_t heads) {
-  int64_t size = n.dimOf(x, 2);
-  if (n.rankOf(x) != 3 || ShapedType::isDynamic(size) || heads < 1 || size % heads != 0) {
-    n.error("expected [batch, time, heads x size] for " + Twine(heads) + " heads");
-    return {};
-  }
-  return n.transpose(
-      n.reshape(x, {n.size(x, 0), n.size(x, 1), n.index(heads), n.index(size / heads)}),
-      {1, 0, 2, 3});
-}
-
-/// A state of [batch, heads, key size, value size] that each time step decays and adds to.
-static Results importLinearAttention(NodeImport &n) {
-  int64_t heads = n.integer("q_num_heads", 0), shared = n.integer("kv_num_heads", 0);
-  std::string rule = n.text("update_rule", "gated_delta");
-  bool isGated = rule == "gated" || rule == "gated_delta";
-  bool isDelta = rule == "delta" || rule == "gated_delta";
-  if (shared < 1 || heads < 1 || heads % shared != 0 || (!isGated && !isDelta && rule != "linear"))
-    return n.error("expected heads that are a multiple of kv_num_heads, and a known update_rule");
-  Type element = n.elementOf(n.input(0));
-  Value query = n.widen(splitInTime(n, n.input(0), heads)),
-        key = n.widen(splitInTime(n, n.input(1), shared)),
-        value = n.widen(splitInTime(n, n.input(2), shared));
-  Value decay = isGated ? n.make<ExpOp>(n.widen(splitInTime(n, n.input(4), shared))) : Value();
-  Value rate = isDelta
-                   ? n.widen(splitInTime(n, n.input(5), n.dimOf(n.input(5), 2) == 1 ? 1 : shared))
-                   : Value();
-  int64_t keySize = n.dimOf(key, 3), valueSize = n.dimOf(value, 3);
-  double scale = n.number("scale", 0);
-  if (scale == 0)
-    scale = 1 / std::sqrt(double(keySize));
-  OpFoldResult batch = n.size(query, 1), time = n.size(query, 0);
-  Value state = n.has(3) ? n.widen(n.input(3))
-                         : n.broadcast(n.scalar(0, key), {batch, n.index(shared), n.index(keySize),
-                                                          n.index(valueSize)});
-  Type word = n.getBuilder().getI64Type();
-  Iterated result = iterate(n, time, {}, {state}, [&](Value index, ArrayRef<Value> states) -> Step {
-    auto at = [&](Value x) {
-      Numbers box = n.sizesOf(x);
-      if (box.empty())
-        return Value();
-      box[0] = n.index(1);
-      SmallVector<Value> starts(box.size(), n.scalar(0, word));
-      starts[0] = index;
-      return n.squeeze(n.dynamicSlice(x, starts, box), {0});
-    };
-    Value before = states[0], k = n.expandDims(at(key), {3}), news = at(value);
-    if (isGated)
-      before = n.mul(before, n.expandDims(at(decay), {3}));
-    if (isDelta) {
-      Value known = n.reduce(ReduceKind::Sum, n.mul(before, k), {2}, /*keepdims=*/false);
-      news = n.mul(n.sub(news, known), at(rate));
-    }
-    Value next = n.add(before, n.mul(k, n.expandDims(news, {2})));
-    Value q =
-        n.reshape(at(query), {batch, n.index(shared), n.index(heads / shared), n.index(keySize)});
-    Value output = n.makeAs<MatMulOp>(n.elementOf(next), q, next, /*transpose_a=*/false,
-                                      /*transpose_b=*/false, /*allow_tf32=*/false);
-    return {{next}, {n.mul(output, n.scalar(scale, output))}, {}};
-  });
-  if (n.hasFailed() || result.collected.empty())
-    return {};
-  Value output = n.transpose(result.collected.front(), {1, 0, 2, 3, 4});
-  std::optional<int64_t> features = mulSizes(heads, valueSize);
-  if (!features)
-    return n.error(Twine(heads) + " heads of size " + Twine(valueSize) + " are too many");
-  output = n.reshape(output, {batch, time, n.index(*features)});
-  Type stateElement = n.has(3) ? n.elementOf(n.input(3)) : element;
-  return {n.convert(output, element), n.convert(result.states.front(), stateElement)};
-}
-
-/// A depthwise convolution that looks back, over what came before as well.
-static Results importCausalConvWithState(NodeImport &n) {
-  Value x = n.input(0), filter = n.input(1);
-  int64_t taps = n.dimOf(filter, 2), length = n.dimOf(x, 2);
-  std::string activation = n.text("activation", "none");
-  if (n.rankOf(x) != 3 || n.rankOf(filter) != 3 || n.dimOf(filter, 1) != 1 ||
-      ShapedType::isDynamic(taps) || taps < 1 || taps > 64 || ShapedType::isDynamic(length) ||
-      (activation != "none" && activation != "silu" && activation != "swish"))
-    return n.error("expected [batch, channels, length], a filter [channels, 1, taps] of at most 64 "
-                   "taps, and activation none, silu or swish");
-  Value past = n.has(3)
-                   ? n.input(3)
-                   : n.broadcast(n.scalar(0, x), {n.size(x, 0), n.size(x, 1), n.index(taps - 1)});
-  Value all = n.concatenate({past, x}, 2), wide = n.widen(all), sum;
-  for (int64_t tap = 0; tap < taps; ++tap) {
-    Value weight = n.squeeze(n.slice(n.widen(filter), 2, tap, tap + 1), {1});
-    Value part = n.mul(n.slice(wide, 2, tap, tap + length), weight);
-    sum = sum ? n.add(sum, part) : part;
-  }
-  if (n.has(2))
-    sum = n.add(sum, n.expandDims(n.widen(n.input(2)), {1}));
-  if (activation != "none")
-    sum = n.make<SiluOp>(sum);
-  return {n.convert(sum, n.elementOf(x)), n.slice(all, 2, length, length + taps - 1)};
-}
-
 llvm::ArrayRef<OpEntry> getRecurrentOps() {
   static constexpr OpEntry kOps[] = {
-      {"CausalConvWithState", 1, importCausalConvWithState},
       {"GRU", 7, importGRU},
-      {"LSTM", 7, importLSTM},
-      {"LinearAttention", 1, importLinearAttention},
+      {"LSTM", 7, importLSTM</*isQuantized=*/false>},
       {"RNN", 7, importRNN},
+      {"DynamicQuantizeLSTM", 1, importLSTM</*isQuantized=*/true>, "com.microsoft"},
   };
   return kOps;
 }

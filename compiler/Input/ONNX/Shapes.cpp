@@ -173,10 +173,42 @@ static Results importShape(NodeImport &n) {
                  "' is not known");
 }
 
+/// A whole number that the host knows, also of a float that is one converted: exporters count
+/// places of an image in floats, and end at its size.
+static std::optional<OpFoldResult> findWholeNumber(NodeImport &n, unsigned index) {
+  if (std::optional<Numbers> numbers = n.numbers(index))
+    return numbers->size() == 1 ? std::optional(numbers->front()) : std::nullopt;
+  if (std::optional<SmallVector<double>> known = n.floats(index)) {
+    constexpr double kExact = 1 << 24; // f32 has all whole numbers up to it
+    bool isWhole = known->size() == 1 && std::abs(known->front()) <= kExact &&
+                   std::trunc(known->front()) == known->front();
+    return isWhole ? std::optional(n.index(int64_t(known->front()))) : std::nullopt;
+  }
+  Value value = n.input(index);
+  while (value && value.getDefiningOp() && isa<ConvertOp, ReshapeOp>(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  auto number = value ? value.getDefiningOp<FromIndexOp>() : FromIndexOp();
+  return number ? std::optional<OpFoldResult>(number.getOperand()) : std::nullopt;
+}
+
+/// As many places as whole numbers say, of which some are sizes; null where they are not known.
+static Value countBySizes(NodeImport &n, Type element) {
+  std::optional<OpFoldResult> first = findWholeNumber(n, 0), limit = findWholeNumber(n, 1),
+                              step = findWholeNumber(n, 2);
+  if (!first || !limit || !step || getConstantIntValue(*step).value_or(0) < 1)
+    return {};
+  OpFoldResult distance = n.sizes().max(n.sizes().sub(*limit, *first), n.index(0));
+  Value place = n.iota({n.sizes().ceilDiv(distance, *step)}, 0, element);
+  return n.add(n.mul(place, n.scalarOf(*step, element)), n.scalarOf(*first, element));
+}
+
 static Results importRange(NodeImport &n) {
   Value start = n.input(0);
   Type element = n.elementOf(start);
   if (isa<FloatType>(element)) {
+    if (!n.floats(1))
+      if (Value places = countBySizes(n, element))
+        return {places};
     double bounds[3];
     for (unsigned i = 0; i < 3; ++i) {
       SmallVector<double> bound = n.needFloats(i, "a bound of Range");

@@ -66,6 +66,28 @@ static Source concatenationSource(ConcatenateOp op, int64_t dim) {
   return std::nullopt;
 }
 
+/// Of a slice, where it takes the whole dim.
+static Source sliceSource(SliceOp op, int64_t dim) {
+  bool isWhole = op.getStarts()[dim] == 0 && ShapedType::isDynamic(op.getLimits()[dim]) &&
+                 op.getStrides()[dim] == 1;
+  return isWhole ? dimOf(op.getOperand(), dim) : std::nullopt;
+}
+
+/// Dims of size 1 at `axes`, which the operand has and the result has not.
+static Source squeezeSource(SqueezeOp op, int64_t dim) {
+  auto axes = llvm::to_vector(op.getAxes());
+  llvm::sort(axes);
+  for (int64_t axis : axes)
+    dim += axis <= dim;
+  return dimOf(op.getOperand(), dim);
+}
+
+/// The other way around.
+static Source expandSource(ExpandDimsOp op, int64_t dim) {
+  int64_t before = llvm::count_if(op.getAxes(), [&](int64_t axis) { return axis < dim; });
+  return dimOf(op.getOperand(), dim - before);
+}
+
 static Source sourceOf(Value value, int64_t dim) {
   Operation *op = value.getDefiningOp();
   if (!op)
@@ -90,6 +112,9 @@ static Source sourceOf(Value value, int64_t dim) {
         return dim < axis + added ? dimOf(take.getIndices(), dim - axis)
                                   : dimOf(take.getOperand(), dim - added + 1);
       })
+      .Case([&](SliceOp slice) { return sliceSource(slice, dim); })
+      .Case([&](SqueezeOp squeeze) { return squeezeSource(squeeze, dim); })
+      .Case([&](ExpandDimsOp expand) { return expandSource(expand, dim); })
       .Case([&](MatMulOp product) { return productSource(product, dim); })
       .Case([&](ConcatenateOp parts) { return concatenationSource(parts, dim); })
       .Default([](Operation *) { return std::nullopt; });

@@ -358,6 +358,39 @@ def parameters():
                parameters=(("types", file),), alone=True)
 
 
+def narrow_weights():
+    """Weights of f32 that a flag makes narrow: a table and a product's as parameters, a constant, and a filter; a bias is none."""
+    for dtype in ("bf16", "f16"):
+        def narrow(values):
+            return Tensor(dtype, values).values
+        rows, ids = random("f32", (37, 48), 4), Tensor("i32", np.array([3, 0, 36, 3, 7]))
+        w, v, bias = random("f32", (48, 40), 5), random("f32", (30, 40), 6), random("f32", (40,), 7)
+        z, image, filters = random("f32", (5, 40), 10), random("f32", (2, 6, 7, 16), 8), random("f32", (3, 3, 16, 24), 9)
+        held = {"rows": Tensor(dtype, rows.values), "w": Tensor(dtype, w.values), "bias": bias}
+        file = pathlib.Path(SCRATCH.name) / f"narrow_{dtype}.safetensors"
+        write_safetensors(file, held)
+        found = narrow(rows.values)[ids.values]
+        windows = np.lib.stride_tricks.sliding_window_view(narrow(image.values), (3, 3), (1, 2))
+        yield Case(f"narrow_weights_{dtype}", f"""  func.func @NAME(%ids: tensor<5xi32>, %z: tensor<5x40xf32>, %i: tensor<?x6x7x16xf32>)
+      -> (tensor<5x48xf32>, tensor<5x40xf32>, tensor<5x30xf32>, tensor<?x4x5x24xf32>) {{
+    %rows = array.parameter "narrow"::"rows" : tensor<37x48xf32>
+    %w = array.parameter "narrow"::"w" : tensor<48x40xf32>
+    %bias = array.parameter "narrow"::"bias" : tensor<40xf32>
+    %v = array.constant dense<"0x{v.encode().hex()}"> : tensor<30x40xf32>
+    %f = array.constant dense<"0x{filters.encode().hex()}"> : tensor<3x3x16x24xf32>
+    %x = array.take %rows[%ids] axis = 0 : (tensor<37x48xf32>, tensor<5xi32>) -> tensor<5x48xf32>
+    %p = array.matmul %x, %w : (tensor<5x48xf32>, tensor<48x40xf32>) -> tensor<5x40xf32>
+    %h = array.add %p, %bias : (tensor<5x40xf32>, tensor<40xf32>) -> tensor<5x40xf32>
+    %y = array.matmul %z, %v transpose_b : (tensor<5x40xf32>, tensor<30x40xf32>) -> tensor<5x30xf32>
+    %c = array.conv %i, %f dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]>
+       : (tensor<?x6x7x16xf32>, tensor<3x3x16x24xf32>) -> tensor<?x4x5x24xf32>
+    return %x, %h, %y, %c : tensor<5x48xf32>, tensor<5x40xf32>, tensor<5x30xf32>, tensor<?x4x5x24xf32>
+  }}
+""", [Step([ids, z, image], [("f32", found), ("f32", found @ narrow(w.values) + bias.values), ("f32", narrow(z.values) @ narrow(v.values).T),
+                          ("f32", np.einsum("byxchw,hwco->byxo", windows, narrow(filters.values)))])], "sum",
+                   parameters=(("narrow", file),), alone=True, flags=(f"--weights-type={dtype}",))
+
+
 def parts():
     """Parts that are written into memory which holds the rest: variables, donated arguments, values of loops, and what has to be
     copied first because it is needed again."""
@@ -500,5 +533,5 @@ def parts():
 
 
 def cases():
-    for make in (variables, donation, arena, aliases, updates, parts, parameters):
+    for make in (variables, donation, arena, aliases, updates, parts, parameters, narrow_weights):
         yield from make()

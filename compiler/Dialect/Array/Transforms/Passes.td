@@ -102,6 +102,28 @@ def KeepAttention : Pass<"xc-array-keep-attention", "::mlir::ModuleOp"> {
                         "Whether some target has one for 16 queries or more that takes f32, too">];
 }
 
+def NarrowWeights : Pass<"xc-array-narrow-weights", "::mlir::ModuleOp"> {
+  let summary = "Hold and multiply weights of f32 in a type of 16 bits";
+  let description = [{
+    A weight is a parameter or constant of f32, of rank 2 or more and at least 4 KiB, that an `array.matmul`, `array.dot_general`,
+    `array.grouped_matmul`, `array.conv` or `array.take` reads, directly or through ops that only move elements. It becomes one of `type`,
+    rounded to nearest. Such products round their other operand to the type, too, and give f32, as does a lookup. Whatever else reads a
+    weight reads it in f32. Everything that is no weight stays as it is.
+
+    A constant with a number that `type` has no finite one for is an error.
+
+    Example:
+    ```mlir
+    %w = array.parameter "weights"::"w" : tensor<64x64xf32>                                    // input
+    %y = array.matmul %x, %w : (tensor<?x64xf32>, tensor<64x64xf32>) -> tensor<?x64xf32>
+    %w = array.parameter "weights"::"w" : tensor<64x64xbf16>                                   // output
+    %n = array.convert %x : tensor<?x64xf32> -> tensor<?x64xbf16>
+    %y = array.matmul %n, %w : (tensor<?x64xbf16>, tensor<64x64xbf16>) -> tensor<?x64xf32>
+    ```
+  }];
+  let options = [Option<"type", "type", "std::string", /*default=*/"\"bf16\"", "The type of weights: bf16 or f16">];
+}
+
 def Recognize : Pass<"xc-array-recognize", "::mlir::ModuleOp"> {
   let summary = "Make whole what programs write in smaller ops";
   let description = [{

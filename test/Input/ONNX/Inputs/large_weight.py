@@ -1,4 +1,4 @@
-"""Writes model.onnx into a folder: a product with a weight of 4 KiB, all ones, and a small bias of 0.5."""
+"""Writes model.onnx into a folder: a product with a weight of 4 KiB, all ones or what the second argument says, and a bias of 0.5."""
 import pathlib
 import subprocess
 import sys
@@ -18,4 +18,4 @@ graph {
 """
 with open(pathlib.Path(sys.argv[1]) / "model.onnx", "wb") as model:
     subprocess.run(["protoc", "--encode=onnx.ModelProto", "-I", "/usr/include", "onnx/onnx.proto"],
-                   input=TEXT.replace("ONES", "float_data: 1 " * 1024).encode(), stdout=model, check=True)
+                   input=TEXT.replace("ONES", f"float_data: {(sys.argv + ['1'])[2]} " * 1024).encode(), stdout=model, check=True)
