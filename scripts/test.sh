@@ -9,9 +9,8 @@ cd "$(dirname "$0")/.."
 all_stages=(lint site tidy ctest ptxsim lit e2e cuda graphfuzz onnx stablehlo torch tools python install samples models bundle asan fuzz tsan)
 stages=("${@:-${all_stages[@]}}")
 logs=$root/build/test-logs
-passed=0 failed=0 skipped=0
 fuzz_seconds=${XC_FUZZ_SECONDS:-40}
-cuda_share=${XC_CUDA_SHARE:-5}
+cuda_share=${XC_CUDA_SHARE:-8}
 stablehlo_share=${XC_STABLEHLO_SHARE:-6}
 
 for stage in "${stages[@]}"; do
@@ -21,9 +20,9 @@ for stage in "${stages[@]}"; do
   fi
 done
 
-# add P F S: adds to the sums.
+# add P F S: adds to the sums, which are made at the end, since some stages run beside others.
 add() {
-  passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
+  echo "$1 $2 $3" >> "$logs/counts.txt"
 }
 
 # run NAME command...: a suite whose last line is "N passed, N failed, N skipped". What it wrote is shown where
@@ -71,12 +70,13 @@ configure_and_build_ptxsim() {
   build ptxsim
 }
 
-# Runs the programs of a build tree through CTest and counts the GoogleTest cases inside them.
+# Runs the programs of a build tree through CTest and counts the GoogleTest cases inside them. Most of the time they wait
+# for threads of their own, so more of them run at once than there are cores.
 run_ctest() {
   local tree=build/$1
   shift
   rm -rf "$tree/test-results"
-  ctest --test-dir "$tree" --parallel "$jobs" --output-on-failure --timeout 600 --no-tests=error \
+  ctest --test-dir "$tree" --parallel $((3 * jobs)) --output-on-failure --timeout 600 --no-tests=error \
     --output-junit "$root/$tree/test-results.xml" "$@" || true
   /usr/bin/python3 scripts/count-tests.py ctest "$tree/test-results.xml" "$tree/test-results"
 }
@@ -133,6 +133,7 @@ run_samples() {
 echo "== set-up"
 scripts/setup.sh
 mkdir -p "$logs"
+: > "$logs/counts.txt"
 
 run_stage() {
   case $1 in
@@ -145,8 +146,8 @@ run_stage() {
     lit) run lit run_lit ;;
     e2e) run e2e /usr/bin/python3 test/e2e/run.py --build build/dev --device=cpu --record="$logs/ran-cpu.json"
       # a fixed share of them once more, with sizes that are known when inputs are bound
-      run e2e-dynamic /usr/bin/python3 test/e2e/run.py --build build/dev --device=cpu --dynamic=all --share=8 ;;
-    cuda) # a fifth of the cases (XC_CUDA_SHARE=1: all) as PTX, on the stand-in for the driver: as stream launches on an older GPU, as graphs
+      run e2e-dynamic /usr/bin/python3 test/e2e/run.py --build build/dev --device=cpu --dynamic=all --share=12 ;;
+    cuda) # an eighth of the cases (XC_CUDA_SHARE=1: all) as PTX, on the stand-in for the driver: as stream launches on an older GPU, as graphs
       # on a Hopper GPU, there with an allocation for each temporary, so that what runs from one into the next is seen.
       for way in sm_80-stream sm_90a-graph; do
         local apart=() temporaries=arena
@@ -155,17 +156,17 @@ run_stage() {
           /usr/bin/python3 test/e2e/run.py --build build/dev --device="cuda:0?launch=${way#*-}" --target=cuda:${way%-*} "${apart[@]}" --share="$cuda_share" \
           --record="$logs/ran-cuda-$way.json"
       done
-      # Half of the plans of several kernels once more, in another order that the edges of their graphs allow; and kernels
+      # A third of the plans of several kernels once more, in another order that the edges of their graphs allow; and kernels
       # without one of their barriers each, which must be found.
       PTXSIM_GRAPH_SEED=5 XCR_CUDA_LIBRARY=$root/build/dev/lib/libcuda_sim.so PTXSIM_ARCH=sm_90a run cuda-seeded \
-        /usr/bin/python3 test/e2e/run.py --build build/dev --device="cuda:0?launch=graph" --target=cuda:sm_90a --filter='^(models|state|gradients|attention)' --share=2
+        /usr/bin/python3 test/e2e/run.py --build build/dev --device="cuda:0?launch=graph" --target=cuda:sm_90a --filter='^(models|state|gradients|attention)' --share=3
       run mutants /usr/bin/python3 test/ptxsim/mutants/run.py --build build/dev ;;
     graphfuzz) # a fixed number of random programs; test/graphfuzz/run.py --seconds=600 looks for more
-      run graphfuzz-cpu /usr/bin/python3 test/graphfuzz/run.py --build build/dev --device=cpu --count=480
+      run graphfuzz-cpu /usr/bin/python3 test/graphfuzz/run.py --build build/dev --device=cpu --count=320
       run graphfuzz-refused /usr/bin/python3 test/graphfuzz/run.py --build build/dev --device=cpu --refused --count=256
       run graphfuzz-gradients /usr/bin/python3 test/graphfuzz/run.py --build build/dev --device=cpu --gradients --count=48
       XCR_CUDA_LIBRARY=$root/build/dev/lib/libcuda_sim.so PTXSIM_ARCH=sm_90a run graphfuzz-cuda \
-        /usr/bin/python3 test/graphfuzz/run.py --build build/dev --device=cuda --target=cuda:sm_90a --seed=10000 --count=256 ;;
+        /usr/bin/python3 test/graphfuzz/run.py --build build/dev --device=cuda --target=cuda:sm_90a --seed=10000 --count=160 ;;
     stablehlo) # a fixed share of the functions (XC_STABLEHLO_SHARE=1: all), and damaged texts of them
       make_step frontends scripts/setup.sh --frontends &&
         run stablehlo build/frontends/bin/python test/stablehlo/run.py --build build/dev --share="$stablehlo_share" &&
@@ -201,17 +202,34 @@ if [[ " ${stages[*]} " =~ \ (tidy|ctest|lit|e2e|cuda|graphfuzz|onnx|stablehlo|to
   dev_built=true
   make_step dev-build configure_and_build dev || dev_built=false
 fi
-for stage in "${stages[@]}"; do
-  case $stage in
+run_checked() {
+  case $1 in
     tidy | ctest | lit | e2e | cuda | graphfuzz | onnx | stablehlo | torch | tools | python | install | samples | models | bundle)
       if ! $dev_built; then
-        echo "$stage   not run: the build failed"
+        echo "$1   not run: the build failed"
         add 0 1 0
-        continue
+        return 0
       fi ;;
   esac
-  run_stage "$stage" || true
-done
+  run_stage "$1" || true
+}
+
+# run_all STAGE...: those of the wanted stages that are among these, one after the other.
+run_all() {
+  local stage
+  for stage in "$@"; do
+    [[ " ${stages[*]} " != *" $stage "* ]] || run_checked "$stage"
+  done
+}
+
+# Most stages keep all cores busy. Those of one job each run as two queues beside each other; samples and models share what they build.
+run_all lint site tidy ctest ptxsim lit e2e cuda graphfuzz onnx stablehlo
+run_all samples models > "$logs/second-queue.txt" &
+second_queue=$!
+run_all torch tools python install bundle
+wait "$second_queue" || add 0 1 0
+cat "$logs/second-queue.txt"
+run_all asan fuzz tsan
 
 # docs/ops.md says what ran: made of the cases that passed, it is the same.
 if [[ " ${stages[*]} " == *" e2e "* && " ${stages[*]} " == *" cuda "* ]] && $dev_built; then
@@ -220,5 +238,6 @@ if [[ " ${stages[*]} " == *" e2e "* && " ${stages[*]} " == *" cuda "* ]] && $dev
   done
 fi
 
+read -r passed failed skipped < <(awk '{ p += $1; f += $2; s += $3 } END { print p + 0, f + 0, s + 0 }' "$logs/counts.txt")
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]
