@@ -41,13 +41,19 @@ SmallVector<Value> MMAEmitter::loadWords(const Operand &operand, Value buffer, L
 
 SmallVector<Value> MMAEmitter::loadNeighbours(const Operand &operand, Value slot, Value place,
                                               int64_t count) {
-  Value pointer = offsetBy(tile.getPointer(operand.buffer, place), getBuffer(operand, slot));
-  Type type = count == 1 ? elementType : VectorType::get(count, elementType);
-  Value loaded = LLVM::LoadOp::create(builder, loc, type, pointer,
-                                      static_cast<unsigned>(count * elementBytes));
+  Value buffer = getBuffer(operand, slot);
   SmallVector<Value> values;
-  for (int64_t i = 0; i < count; ++i)
-    values.push_back(getLane(builder, loc, loaded, i));
+  // The addresses of copies of single elements leave too few registers for whole chunks: tiles of
+  // 128 x 64 in four warps would spill.
+  int64_t together = operand.width == 1 ? 1 : count;
+  Type type = together == 1 ? elementType : VectorType::get(together, elementType);
+  for (int64_t first = 0; first < count; first += together) {
+    Value pointer = offsetBy(tile.getPointer(operand.buffer, index.add(place, first)), buffer);
+    Value loaded = LLVM::LoadOp::create(builder, loc, type, pointer,
+                                        static_cast<unsigned>(together * elementBytes));
+    for (int64_t i = 0; i < together; ++i)
+      values.push_back(getLane(builder, loc, loaded, i));
+  }
   return values;
 }
 
