@@ -557,6 +557,18 @@ def bodies():
                     %s = array.add %a, %r : tensor<f32>
                     array.yield %s : tensor<f32>
                     }""", "exact")
+    # A reduction of one element in another one: each knows its own.
+    one = random("f32", (9, 1), 76, -1, 1)
+    one.values[4] = 0
+    for n, result in ((1, "tensor<9x1xf32>"), (0, "tensor<1x1xf32>")):
+        sums = one.values.sum(n, keepdims=True)
+        yield simple(f"with_one_element_{n}", [one], [("i32", np.int32(np.count_nonzero(sums)))],
+                     f"""%y = array.reduce_with %0 axes = [{n}] init = [0.0 : f32] keepdims : (tensor<9x1xf32>) -> ({result}) {{
+                         ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+                         %s = array.add %a, %b : tensor<f32>
+                         array.yield %s : tensor<f32>
+                         }}
+                         %places, %r0 = array.nonzero %y size = 9 : {result} -> tensor<9x2xi32>, tensor<i32>""", "exact")
 
 
 def cases():

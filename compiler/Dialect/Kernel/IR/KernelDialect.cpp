@@ -9,6 +9,7 @@
 #include "compiler/Dialect/Kernel/IR/AttentionGradientOp.h"
 #include "compiler/Dialect/Kernel/IR/KernelOpSupport.h"
 
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -34,6 +35,13 @@ void KernelDialect::initialize() {
 #include "compiler/Dialect/Kernel/IR/KernelOps.cpp.inc"
       >();
   addOperations<AttentionGradientOp, AttentionCombineOp, AttentionDecodeOp>();
+}
+
+/// A reduction of one element is none once its loop is folded: what it then becomes part of must not
+/// take its element for its own.
+OpFoldResult ElementOp::fold(FoldAdaptor) {
+  auto op = dyn_cast_or_null<linalg::LinalgOp>((*this)->getParentOp());
+  return op && op.getNumReductionLoops() == 0 ? OpFoldResult(getValue()) : OpFoldResult();
 }
 
 } // namespace xc::kernel

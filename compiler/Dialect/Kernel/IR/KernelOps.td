@@ -68,7 +68,8 @@ def Kernel_ElementOp : Op<Kernel_Dialect, "element", [Pure, AllTypesMatch<["valu
     The value itself. A `linalg.generic` whose body holds one for each of its results, numbered like them, reduces with a
     body that is associative and commutative as a whole and that the initial values change nothing in; what follows from
     these values and from the accumulators combines the two. So partial results can meet each other: each takes the
-    place of what it has as a number. What else the body computes is how an element comes about. Example:
+    place of what it has as a number. What else the body computes is how an element comes about. In a body that is not
+    of a reduction the op folds to its value. Example:
     ```mlir
     ^bb0(%x: f32, %norm: f32):
       %e = kernel.element 0, %x : f32
@@ -82,6 +83,7 @@ def Kernel_ElementOp : Op<Kernel_Dialect, "element", [Pure, AllTypesMatch<["valu
   let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$number, AnyTypeOf<[AnySignlessInteger, AnyFloat]>:$value);
   let results = (outs AnyTypeOf<[AnySignlessInteger, AnyFloat]>:$result);
   let assemblyFormat = "$number `,` $value attr-dict `:` type($value)";
+  let hasFolder = 1;
 }
 
 def Kernel_WithinOp : Op<Kernel_Dialect, "within", [Pure, AllTypesMatch<["value", "result"]>]> {
