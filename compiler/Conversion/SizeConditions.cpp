@@ -17,6 +17,7 @@
 #include "compiler/Dialect/Array/IR/AttributeNames.h"
 #include "compiler/Dialect/Array/IR/ShapeRules.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -47,6 +48,7 @@ private:
 
   Number getNumber(Value value, unsigned width = 64);
   Number getSize(Value index);
+  bool isNaturalOfSizes(Operation *op);
   Number getConstant(const APInt &value);
   Number combine(Operation *op, Number lhs, Number rhs);
   OpFoldResult compare(array::CompareOp op, unsigned width = 64);
@@ -145,16 +147,36 @@ SizeConditionBuilder::Number SizeConditionBuilder::getSize(Value index) {
     return Difference{index, sizes.constant(0)};
   if (isa_and_present<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op))
     return combine(op, getSize(op->getOperand(0)), getSize(op->getOperand(1)));
-  if (isa_and_present<arith::DivUIOp, arith::DivSIOp, arith::FloorDivSIOp, arith::CeilDivUIOp,
-                      arith::CeilDivSIOp, arith::RemUIOp, arith::RemSIOp>(op)) {
-    auto isNatural = [&](Value operand) {
-      Number number = getSize(operand);
-      return number && getConstantIntValue(number->minus) == 0;
-    };
-    if (llvm::all_of(op->getOperands(), isNatural))
-      return Difference{index, sizes.constant(0)};
-  }
+  if (op && isNaturalOfSizes(op))
+    return Difference{index, sizes.constant(0)};
   return std::nullopt;
+}
+
+/// Whether `expr` takes nothing away.
+static bool isNaturalOfNaturals(AffineExpr expr) {
+  return !expr.walk([](AffineExpr part) {
+                auto constant = dyn_cast<AffineConstantExpr>(part);
+                return constant && constant.getValue() < 0 ? WalkResult::interrupt()
+                                                           : WalkResult::advance();
+              })
+              .wasInterrupted();
+}
+
+/// Whether what `op` makes of sizes is not negative, whatever they are.
+bool SizeConditionBuilder::isNaturalOfSizes(Operation *op) {
+  auto isSize = [&](Value operand) { return getSize(operand).has_value(); };
+  auto isNatural = [&](Value operand) {
+    Number number = getSize(operand);
+    return number && getConstantIntValue(number->minus) == 0;
+  };
+  if (isa<arith::DivUIOp, arith::DivSIOp, arith::FloorDivSIOp, arith::CeilDivUIOp,
+          arith::CeilDivSIOp, arith::RemUIOp, arith::RemSIOp, arith::MinUIOp, arith::MinSIOp>(op))
+    return llvm::all_of(op->getOperands(), isNatural);
+  if (isa<arith::MaxUIOp, arith::MaxSIOp>(op))
+    return llvm::all_of(op->getOperands(), isSize) && llvm::any_of(op->getOperands(), isNatural);
+  auto apply = dyn_cast<affine::AffineApplyOp>(op);
+  return apply && isNaturalOfNaturals(apply.getAffineMap().getResult(0)) &&
+         llvm::all_of(op->getOperands(), isNatural);
 }
 
 /// A number of rank 0, of integers of `width` bits.

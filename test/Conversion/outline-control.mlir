@@ -369,3 +369,29 @@ func.func @again(%p: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
   }
   return %y : tensor<4xf32>
 }
+
+// -----
+
+// The larger of a number and a size is a size.
+// CHECK-LABEL: func.func @largest(
+// CHECK:         plan.branch %{{.*}} : (index, tensor<?xf32>)
+func.func @largest(%x: tensor<?xf32>) -> tensor<?xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %n = array.dim %x, 0 : tensor<?xf32>
+  %less = arith.subi %n, %c1 : index
+  %rest = arith.maxsi %less, %c0 : index
+  %half = arith.divui %rest, %c2 : index
+  %even = affine.apply affine_map<()[s0] -> (s0 * 2)>()[%half]
+  %d = array.from_index %even : tensor<i64>
+  %least = array.constant dense<512> : tensor<i64>
+  %p = array.compare ge, %d, %least : (tensor<i64>, tensor<i64>) -> tensor<i1>
+  %y = array.if %p : tensor<i1> -> (tensor<?xf32>) {
+    %a = array.exp %x : tensor<?xf32>
+    array.yield %a : tensor<?xf32>
+  } else {
+    array.yield %x : tensor<?xf32>
+  }
+  return %y : tensor<?xf32>
+}

@@ -257,6 +257,18 @@ def visible_blocks():
   }}
 """
         yield Case(f"visible_blocks_{name}", text.replace("TYPE", dtype).replace("xGx", f"x{groups}x"), steps, "sum")
+    # A number of queries that is a formula with a maximum: the host still chooses.
+    steps = []
+    for size in (3, 64, 300):
+        x, = given = [tensors.random("f32", (1, size, 8), 5, -1, 1)]
+        q = np.minimum(x.values[:, :-2:2], x.values[:, 2::2])
+        steps.append(Step(given, [("f32", attend(q, x.values, x.values, 0.25, causal=True))]))
+    yield Case("visible_blocks_every_other_query", f"""  func.func @NAME(%x: tensor<1x?x8xf32>) -> tensor<1x?x8xf32> {{
+    %q = array.reduce_window min, %x window = [1, 2, 1] strides = [1, 2, 1] dilation = [1, 2, 1] : tensor<1x?x8xf32> -> tensor<1x?x8xf32>
+    %r = array.attention %q, %x, %x causal scale = {limit} : (tensor<1x?x8xf32>, tensor<1x?x8xf32>, tensor<1x?x8xf32>) -> tensor<1x?x8xf32>
+    return %r : tensor<1x?x8xf32>
+  }}
+""", steps, "sum")
     for name, mask_type, shape in (("masked", "tensor<1x1x?x?xf32>", lambda n, m: (1, 1, n, m)), ("key_mask", "tensor<?xi1>", lambda n, m: (m,))):
         steps = []
         for queries, keys, offset in ((130, 100, 20), (70, 140, 140), (66, 70, -30)):
