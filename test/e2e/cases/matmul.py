@@ -327,6 +327,15 @@ def unaligned_rows():
             yield product(Tensor(dtype, a.values.T), b, " transpose_a" + options, result, tag + "_ta")
 
 
+def odd_columns_beside_others():
+    """Results with rows of an odd length, whose last element has no neighbour that could be loaded with it."""
+    a, b, c = random("bf16", (64, 2, 8), 94), random("bf16", (64, 8, 3), 95), random("bf16", (64, 2, 3), 96)
+    yield simple("odd_columns_beside_others", [a, b, c], [("bf16", c.values - a.values @ np.abs(b.values))],
+                 f"""%m = array.abs %1 : {b.mlir}
+                     %p = array.matmul %0, %m : ({a.mlir}, {b.mlir}) -> {c.mlir}
+                     %r0 = array.sub %2, %p : {c.mlir}""", "sum")
+
+
 def integers_of_few_rows():
     """Matrix times vector in integers, from either side and in all orders, and matrices of a few rows."""
     for dtype, out in (("i8", "i32"), ("u8", "u32"), ("i16", "i16"), ("i32", "i32"), ("i64", "i64")):
@@ -476,6 +485,6 @@ def groups():
 
 
 def cases():
-    for make in (sizes, layouts, symbolic_layouts, shared_sums, numbers_of_rows, batches, types, tensor_cores, operands_in_place, rounded_to_tf32, doubles_on_tensor_cores, bytes_on_tensor_cores, integers_of_few_rows, symbolic_with_unaligned_rows, unaligned_rows,
+    for make in (sizes, layouts, symbolic_layouts, shared_sums, numbers_of_rows, batches, types, tensor_cores, operands_in_place, rounded_to_tf32, doubles_on_tensor_cores, bytes_on_tensor_cores, integers_of_few_rows, symbolic_with_unaligned_rows, unaligned_rows, odd_columns_beside_others,
                  warpgroups_of_other_widths, fused, constant_weights, groups):
         yield from make()

@@ -364,8 +364,17 @@ void MatmulTile::storeOutput(Value m, Value n, Value values) {
 
 Value MatmulTile::emitOutput(Value m, Value n, Value accumulators) {
   int64_t lanes = countLanes(accumulators);
+  if (getOutputWidth(lanes) < lanes) {
+    // The first of neighbours may be the last of its row.
+    SmallVector<Value> values;
+    for (int64_t lane = 0; lane < lanes; ++lane)
+      values.push_back(emitOutput(m, index.add(n, lane),
+                                  getLane(points.builder, points.loc, accumulators, lane)));
+    return fromLanes(points.builder, points.loc, values);
+  }
   SmallVector<Coord> loops =
-      makeLoops(Coord::uniform(m), Coord::consecutive(n), Coord::uniform(index.constant(0)), lanes);
+      makeLoops(Coord::uniform(m), lanes == 1 ? Coord::uniform(n) : Coord::consecutive(n),
+                Coord::uniform(index.constant(0)), lanes);
   // What is loaded beside the product is loaded from where there is something.
   Value inside = isOutputInside(m, n);
   points.provide(contraction.getOp()->getResult(0), addInit(accumulators, loops, lanes, inside));
