@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 all_stages=(lint site tidy ctest ptxsim lit e2e cuda graphfuzz onnx stablehlo torch tools python install samples models bundle asan fuzz tsan)
 stages=("${@:-${all_stages[@]}}")
 logs=$root/build/test-logs
-fuzz_seconds=${XC_FUZZ_SECONDS:-40}
+fuzz_seconds=${XC_FUZZ_SECONDS:-60}
 cuda_share=${XC_CUDA_SHARE:-8}
 stablehlo_share=${XC_STABLEHLO_SHARE:-6}
 
@@ -97,23 +97,29 @@ run_site() {
   esac
 }
 
-# Every fuzzer of the asan build, from fresh seeds and from what earlier runs found worth keeping.
+# fuzz FUZZER: from fresh seeds and from what earlier runs found worth keeping.
+fuzz() {
+  local bin=build/asan/test/bin name words
+  name=$(basename "$1")
+  mkdir -p "build/fuzz/$name" "build/fuzz/$name-seeds" "build/fuzz/$name-found"
+  [ "$name" != loader-fuzz ] || "$bin/xcr-fuzz-seeds" "build/fuzz/$name-seeds"
+  words=test/fuzz/$name.dict
+  [ -f "$words" ] && words=-dict=$words || words=
+  # What the loader looks at is bounded by the bytes of the file, so no input takes a minute.
+  "$1" -max_total_time="$fuzz_seconds" -timeout=60 $words -rss_limit_mb=2048 -print_final_stats=1 \
+    -artifact_prefix="build/fuzz/$name-found/" "build/fuzz/$name" "build/fuzz/$name-seeds"
+}
+
+# Every fuzzer of the asan build, side by side: each has one thread.
 run_fuzzers() {
-  local bin=build/asan/test/bin fuzzer name good=0 bad=0 words
-  for fuzzer in "$bin"/*-fuzz; do
+  local fuzzer good=0 bad=0 job running=()
+  for fuzzer in build/asan/test/bin/*-fuzz; do
     [ -x "$fuzzer" ] || { echo "no fuzzer was built"; return 1; }
-    name=$(basename "$fuzzer")
-    mkdir -p "build/fuzz/$name" "build/fuzz/$name-seeds" "build/fuzz/$name-found"
-    [ "$name" != loader-fuzz ] || "$bin/xcr-fuzz-seeds" "build/fuzz/$name-seeds"
-    words=test/fuzz/$name.dict
-    [ -f "$words" ] && words=-dict=$words || words=
-    # What the loader looks at is bounded by the bytes of the file, so no input takes a minute.
-    if "$fuzzer" -max_total_time="$fuzz_seconds" -timeout=60 $words -rss_limit_mb=2048 -print_final_stats=1 \
-      -artifact_prefix="build/fuzz/$name-found/" "build/fuzz/$name" "build/fuzz/$name-seeds"; then
-      good=$((good + 1))
-    else
-      bad=$((bad + 1))
-    fi
+    fuzz "$fuzzer" &
+    running+=($!)
+  done
+  for job in "${running[@]}"; do
+    if wait "$job"; then good=$((good + 1)); else bad=$((bad + 1)); fi
   done
   echo "$good passed, $bad failed, 0 skipped"
 }
