@@ -77,9 +77,11 @@ function(xc_add_fbs_header target schema)
   find_program(FLATC flatc REQUIRED)
   get_filename_component(base ${schema} NAME_WE)
   set(out ${PROJECT_BINARY_DIR}/schemas/${base}_generated.h)
+  set(script ${PROJECT_SOURCE_DIR}/cmake/CountFlatBufferParts.cmake)
   add_custom_command(OUTPUT ${out}
     COMMAND ${FLATC} --cpp --scoped-enums --cpp-std c++17 -o ${PROJECT_BINARY_DIR}/schemas ${CMAKE_CURRENT_SOURCE_DIR}/${schema}
-    DEPENDS ${schema} VERBATIM)
+    COMMAND ${CMAKE_COMMAND} -DHEADER=${out} -P ${script}
+    DEPENDS ${schema} ${script} VERBATIM)
   add_custom_target(${target}-gen DEPENDS ${out})
   add_library(${target} INTERFACE)
   target_include_directories(${target} INTERFACE ${PROJECT_BINARY_DIR})

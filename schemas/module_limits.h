@@ -45,7 +45,8 @@ struct ModuleLimits {
   /// Bytes of the tables: offsets in a FlatBuffer are signed 32-bit numbers.
   static constexpr uint64_t kTablesSize = (uint64_t(1) << 31) - 2;
   /// A table or a string takes this many bytes or more, with the offset that names it: a file has
-  /// no more of them than its bytes give.
+  /// no more of them than its bytes give. Long strings and vectors count as several tables:
+  /// schemas/verify_parts.h.
   static constexpr uint32_t kMinTableBytes = 8;
   /// Tables may share parts, and what shares them looks at them again: so many parts are looked at
   /// for each byte of the tables, and so many whatever the bytes. Compilers share few: formulas

@@ -257,6 +257,15 @@ def forbidden_calls():
                 yield f"{name}:{number}: {match.group(0).rstrip('(')} is not allowed here"
 
 
+def unchecked_reads():
+    """The compiler asks whether a file that a user has named is a pipe or a device before it opens it (RegularFile.h)."""
+    # compiler/Target reads what assemblers and linkers wrote for it.
+    for name in tracked(CODE, ("compiler/", "tools/xcompile/", "tools/xc-opt/")):
+        text = "\n".join(line.split("//")[0] for line in lines(name))
+        if "MemoryBuffer::getFile" in text and "isPipeOrDevice(" not in text and not name.startswith("compiler/Target/"):
+            yield f"{name}: opens a file without isPipeOrDevice"
+
+
 # What holds a number of a program by its name; a size of a tensor or a loop; a number out of an attribute.
 SIZE_NAME = r"\b\w*(?:[sS]ize|[sS]hape|[eE]xtent|[sS]tride|[dD]ilation|[pP]ad|[gG]roups|[cC]ount|[rR]epeats)\w*(?:\[[^\]]*\])?"
 TENSOR_SIZE = r"[\w.>-]*getDimSize\([^()]*\)|\b[rR]anges?\[[^\]]*\]|\(?[\w:]*isDynamic\([^()]*(?:\[[^\]]*\])?\) \? \w+ : \w+(?:\[[^\]]*\])?\)?"
@@ -580,7 +589,7 @@ def scripts_run():
 
 
 CHECKS = (dead_check_lines, missing_verify_diagnostics, untested_messages, undocumented_ops, undocumented_passes, pass_files,
-          include_directions, target_kinds, forbidden_calls, raw_size_products, formatting, headings, machine_paths, todos,
+          include_directions, target_kinds, forbidden_calls, unchecked_reads, raw_size_products, formatting, headings, machine_paths, todos,
           words_of_messages, words_of_comments, commit_subjects, sentences, private_words, links, pages_in_menu, names_on_pages,
           scripts_run)
 

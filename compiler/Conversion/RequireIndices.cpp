@@ -12,11 +12,18 @@
 
 #include "compiler/Conversion/ArrayToLinalg.h"
 #include "compiler/Conversion/IndexBounds.h"
+#include "compiler/Conversion/RequireSizes.h"
 #include "compiler/Dialect/Array/IR/Requirements.h"
+
+#include "llvm/ADT/SmallBitVector.h"
 
 using namespace mlir;
 
 namespace xc {
+
+/// The largest index of a dim that a formula may name: what is computed from it and from the
+/// iterations that are looked at (IndexBounds.cpp) fits into 63 bits.
+static constexpr uint64_t kMostPlace = uint64_t(1) << 46;
 
 namespace {
 
@@ -111,6 +118,76 @@ static void requireWithin(OpBuilder &builder, linalg::LinalgOp op, OpOperand &op
   require(room - bounds.low, sizeBuilder.constant(room), "no place ", " before the start of dim ");
 }
 
+/// The largest absolute value of `index` and of what it is computed from, or more than that. A loop
+/// of unknown size counts as one with two iterations: products with sizes are checked when those
+/// are known.
+static uint64_t getMagnitude(AffineExpr index, ArrayRef<AffineExpr> sizes) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(index))
+    return llvm::AbsoluteValue(constant.getValue());
+  if (auto loop = dyn_cast<AffineDimExpr>(index)) {
+    auto size = dyn_cast<AffineConstantExpr>(sizes[loop.getPosition()]);
+    return size ? size.getValue() : 1;
+  }
+  auto binary = cast<AffineBinaryOpExpr>(index);
+  uint64_t left = getMagnitude(binary.getLHS(), sizes),
+           right = getMagnitude(binary.getRHS(), sizes);
+  return index.getKind() == AffineExprKind::Mul ? llvm::SaturatingMultiply(left, right)
+                                                : llvm::SaturatingAdd(left, right);
+}
+
+void requireElements(OpBuilder &builder, tensor::ExtractOp op) {
+  auto body = op->getParentOfType<linalg::LinalgOp>();
+  Value tensor = op.getTensor();
+  if (!body || body->isAncestor(tensor.getParentBlock()->getParentOp()))
+    return;
+  LoopSizes loops = getLoopSizes(builder, body);
+  if (llvm::is_contained(loops.exprs, builder.getAffineConstantExpr(0)))
+    return;
+  array::RequirementBuilder requirements(builder, body);
+  array::SizeBuilder &sizeBuilder = requirements.getSizes();
+  OpFoldResult isRun = array::isNotEmpty(sizeBuilder, loops.symbols);
+  for (int64_t dim = 0, rank = op.getTensor().getType().getRank(); dim < rank; ++dim) {
+    std::string what;
+    llvm::raw_string_ostream(what)
+        << "expected an element to extract in dim " << dim << " of " << tensor.getType();
+    requirements.require(isRun, plan::Comparison::AtMost, sizeBuilder.size(tensor, dim), what);
+  }
+}
+
+void requireExpansion(OpBuilder &builder, tensor::ExpandShapeOp op) {
+  array::RequirementBuilder requirements(builder, op);
+  array::SizeBuilder &sizeBuilder = requirements.getSizes();
+  SmallVector<OpFoldResult> sizes = op.getMixedOutputShape();
+  for (auto [dim, inner] : llvm::enumerate(op.getReassociationIndices())) {
+    OpFoldResult product = sizeBuilder.constant(1);
+    for (int64_t each : inner) {
+      requirements.require(sizes[each], plan::Comparison::AtLeast, sizeBuilder.constant(0),
+                           "expected a size of at least 0 in dim " + Twine(each));
+      product = sizeBuilder.mul(product, sizes[each]);
+    }
+    std::string what;
+    llvm::raw_string_ostream(what) << "expected dim " << dim << " of " << op.getSrcType()
+                                   << " to have the elements of the dims that it is split into";
+    requirements.require(sizeBuilder.size(op.getSrc(), dim), plan::Comparison::Equal, product,
+                         what);
+  }
+}
+
+void requireInsertion(OpBuilder &builder, tensor::InsertSliceOp op) {
+  array::RequirementBuilder requirements(builder, op);
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  int64_t sourceDim = 0;
+  for (auto [dim, size] : llvm::enumerate(op.getMixedSizes())) {
+    if (dropped.test(dim))
+      continue;
+    std::string what;
+    llvm::raw_string_ostream(what) << "expected dim " << sourceDim << " of " << op.getSourceType()
+                                   << " to be as large as the slice";
+    requirements.require(requirements.getSizes().size(op.getSource(), sourceDim++),
+                         plan::Comparison::Equal, size, what);
+  }
+}
+
 void requireSlice(OpBuilder &builder, OffsetSizeAndStrideOpInterface op, Value whole) {
   array::RequirementBuilder requirements(builder, op);
   array::SizeBuilder &sizeBuilder = requirements.getSizes();
@@ -151,6 +228,10 @@ LogicalResult requireIndices(OpBuilder &builder, linalg::LinalgOp op) {
     for (auto [dim, index] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults())) {
       if (isLoop(index))
         continue;
+      if (getMagnitude(index, sizes.exprs) > kMostPlace)
+        return op.emitOpError("expected places ")
+               << describe(index) << " in dim " << dim << " of " << operand.get().getType()
+               << " that are made of numbers up to " << kMostPlace << ", got larger ones";
       std::optional<IndexBounds> bounds = boundIndex(index, sizes.exprs);
       if (!bounds)
         return op.emitOpError("cannot tell the places ")

@@ -8,6 +8,7 @@
 #include "compiler/Conversion/StateRequirements.h"
 
 #include "compiler/Conversion/ArrayToLinalg.h"
+#include "compiler/Conversion/RequireSizes.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -25,8 +26,20 @@ static LogicalResult requireIndicesOfInput(ModuleOp module) {
     OpBuilder builder(op);
     if (auto extract = dyn_cast<tensor::ExtractSliceOp>(*op))
       requireSlice(builder, op, extract.getSource());
-    if (auto insert = dyn_cast<tensor::InsertSliceOp>(*op))
+    if (auto insert = dyn_cast<tensor::InsertSliceOp>(*op)) {
       requireSlice(builder, op, insert.getDest());
+      requireInsertion(builder, insert);
+    }
+  });
+  module.walk([](tensor::ExpandShapeOp op) {
+    OpBuilder builder(op);
+    requireExpansion(builder, op);
+  });
+  module.walk([](tensor::ExtractOp op) {
+    if (auto body = op->getParentOfType<linalg::LinalgOp>()) {
+      OpBuilder builder(body);
+      requireElements(builder, op);
+    }
   });
   return failure(walk.wasInterrupted());
 }

@@ -38,6 +38,7 @@ Status CommandOrder::build(const fb::Plan &table, Span<const uint8_t> choices) {
   ranges.clear();
   endList.clear();
   waiting = 0;
+  seenEdges = 0;
   CheckedCount most(count(plan->commands()));
   most += count(plan->edges());
   // What waits for a choice waits for each command that ends its region.
@@ -106,13 +107,17 @@ Status CommandOrder::addEnd(uint32_t position) {
   return endList.size() < mostEdges ? endList.push(position) : tooMany(endList.size());
 }
 
-/// Adds an edge to the list's region at \p position, if there is none yet.
+/// Adds an edge to the list's region at \p position, if there is none yet. Those that are there
+/// count as well: a plan may name a choice again and again.
 Status CommandOrder::addEdge(uint32_t position) {
+  if (seenEdges == mostEdges)
+    return tooMany(seenEdges);
+  ++seenEdges;
   uint32_t &last = lastWaits[regionBegin + position];
   if (last == waiting)
     return Status();
   last = waiting;
-  return edgeList.size() < mostEdges ? edgeList.push(position) : tooMany(edgeList.size());
+  return edgeList.push(position);
 }
 
 Status CommandOrder::appendCommand(uint32_t command, hal::Range edges) {

@@ -60,6 +60,7 @@ private:
   Vector<uint32_t> lastWaits; ///< of a command of the list: who was given an edge to it last
   uint32_t waiting = 0;
   uint64_t mostEdges = 0; ///< also of ends
+  uint64_t seenEdges = 0; ///< those that were there already, too
 };
 
 } // namespace xc

@@ -108,7 +108,7 @@ Status xcr_module::verifyTables() {
   if (prefix != size - sizeof(prefix) || !fb::VerifySizePrefixedModuleBuffer(verifier))
     return makeStatus(allocator, XCR_STATUS_CORRUPT,
                       "the module is damaged: its tables are no FlatBuffer of "
-                      "the module's schema");
+                      "the module's schema, or name their parts too often");
   root = fb::GetSizePrefixedModule(tableMemory);
   XCR_RETURN_IF_ERROR(
       Verifier(allocator, *root, header.tablesOffset + size, header.fileSize).verify());
@@ -222,18 +222,35 @@ Status xcr_module::image(uint32_t ordinal, Span<const uint8_t> *out) const {
   return Status();
 }
 
-Status xcr_module::verifyBlobs() {
-  Span<const uint8_t> bytes;
+/// All of them, in the order in which they lie in the file.
+Status xcr_module::listBlobs(Vector<Blob> *out) const {
   for (uint32_t i = 0; i < count(root->executables()); ++i)
-    XCR_RETURN_IF_ERROR(image(i, &bytes));
-  for (uint32_t i = 0; i < count(root->constants()); ++i) {
-    ByteRange range;
-    XCR_RETURN_IF_ERROR(constantBytes(i, &range));
-    ChunkReader reader(allocator, range);
-    do
-      XCR_RETURN_IF_ERROR(reader.next(&bytes));
-    while (bytes.size);
-    XCR_RETURN_IF_ERROR(checkConstant(i, reader.digest()));
+    XCR_RETURN_IF_ERROR(out->push({root->executables()->Get(i)->image(), "executable", i}));
+  for (uint32_t i = 0; i < count(root->constants()); ++i)
+    XCR_RETURN_IF_ERROR(out->push({root->constants()->Get(i)->data(), "constant", i}));
+  std::sort(out->begin(), out->end(), [](const Blob &a, const Blob &b) {
+    return a.begin() != b.begin() ? a.begin() < b.begin() : a.end() < b.end();
+  });
+  return Status();
+}
+
+/// Reads each range once, however many constants share it.
+Status xcr_module::verifyBlobs() {
+  Vector<Blob> blobs(allocator);
+  XCR_RETURN_IF_ERROR(listBlobs(&blobs));
+  const Blob *last = nullptr;
+  uint64_t digest = 0;
+  for (const Blob &blob : blobs) {
+    if (!last || !blob.isSameRange(*last)) {
+      ChunkReader reader(allocator, {&source, blob.begin(), blob.end() - blob.begin()});
+      Span<const uint8_t> bytes;
+      do
+        XCR_RETURN_IF_ERROR(reader.next(&bytes));
+      while (bytes.size);
+      digest = reader.digest();
+      last = &blob;
+    }
+    XCR_RETURN_IF_ERROR(checkDigest(*blob.reference, blob.what, blob.ordinal, digest));
   }
   return Status();
 }
@@ -248,21 +265,25 @@ Status xcr_module::checkZero(uint64_t begin, uint64_t end, bool *isZero) const {
   return Status();
 }
 
-/// No checksum covers what lies between tables and blobs.
+/// No checksum covers what lies between tables and blobs. Blobs are the same bytes or apart, so
+/// that reading all of them takes no longer than the file.
 Status xcr_module::verifyPadding() {
-  Vector<const fb::BlobRef *> blobs(allocator);
-  for (uint32_t i = 0; i < count(root->executables()); ++i)
-    XCR_RETURN_IF_ERROR(blobs.push(root->executables()->Get(i)->image()));
-  for (uint32_t i = 0; i < count(root->constants()); ++i)
-    XCR_RETURN_IF_ERROR(blobs.push(root->constants()->Get(i)->data()));
-  std::sort(blobs.begin(), blobs.end(),
-            [](const fb::BlobRef *a, const fb::BlobRef *b) { return a->offset() < b->offset(); });
+  Vector<Blob> blobs(allocator);
+  XCR_RETURN_IF_ERROR(listBlobs(&blobs));
   bool isClean = true;
   XCR_RETURN_IF_ERROR(checkZero(sizeof(ModuleHeader), header.tablesOffset, &isClean));
   uint64_t end = header.tablesOffset + header.tablesSize;
-  for (const fb::BlobRef *next : blobs) {
-    XCR_RETURN_IF_ERROR(checkZero(end, std::max(end, next->offset()), &isClean));
-    end = std::max(end, next->offset() + next->size());
+  const Blob *last = nullptr;
+  for (const Blob &blob : blobs) {
+    if (blob.begin() == blob.end() || (last && blob.isSameRange(*last)))
+      continue;
+    if (last && blob.begin() < end)
+      return makeStatus(allocator, XCR_STATUS_CORRUPT,
+                        "the module is damaged: the bytes of %s %u and %s %u overlap", last->what,
+                        last->ordinal, blob.what, blob.ordinal);
+    XCR_RETURN_IF_ERROR(checkZero(end, blob.begin(), &isClean));
+    end = blob.end();
+    last = &blob;
   }
   XCR_RETURN_IF_ERROR(checkZero(end, header.fileSize, &isClean));
   return isClean ? Status()

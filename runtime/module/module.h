@@ -69,8 +69,20 @@ private:
   ~xcr_module() override;
   void destroy() override { allocator.destroy(this); }
 
+  struct Blob {
+    const xc::fb::BlobRef *reference = nullptr;
+    const char *what = nullptr; ///< whose bytes they are
+    uint32_t ordinal = 0;
+    uint64_t begin() const { return reference->offset(); }
+    uint64_t end() const { return reference->offset() + reference->size(); }
+    bool isSameRange(const Blob &other) const {
+      return begin() == other.begin() && end() == other.end();
+    }
+  };
+
   xc::Status verifyHeader(xc::Span<const uint8_t> bytes, uint64_t fileSize);
   xc::Status verifyTables();
+  xc::Status listBlobs(xc::Vector<Blob> *out) const;
   xc::Status verifyBlobs();
   xc::Status verifyPadding();
   xc::Status blobRange(const xc::fb::BlobRef &reference, const char *what, uint32_t ordinal,

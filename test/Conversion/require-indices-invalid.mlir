@@ -38,3 +38,29 @@ func.func @long_period(%x: tensor<?xf32>, %p: tensor<?xf32>, %o: tensor<?xf32>) 
   } -> tensor<?xf32>
   return %r : tensor<?xf32>
 }
+
+// -----
+
+// One more than the largest number of 63 bits would count as the least.
+func.func @large_offset(%x: tensor<?xf32>, %o: tensor<2xf32>) -> tensor<2xf32> {
+  // expected-error @+1 {{'linalg.generic' op expected places d0 + 9223372036854775806 in dim 0 of 'tensor<?xf32>' that are made of numbers up to 70368744177664, got larger ones}}
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i + 9223372036854775806)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<?xf32>) outs(%o : tensor<2xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    linalg.yield %a : f32
+  } -> tensor<2xf32>
+  return %r : tensor<2xf32>
+}
+
+// -----
+
+// 2^17 times 2^47 is nothing in 64 bits.
+func.func @large_product(%x: tensor<?xf32>, %o: tensor<131073xf32>) -> tensor<131073xf32> {
+  // expected-error @+1 {{'linalg.generic' op expected places d0 * 140737488355328 in dim 0 of 'tensor<?xf32>' that are made of numbers up to 70368744177664, got larger ones}}
+  %r = linalg.generic {indexing_maps = [affine_map<(i) -> (i * 140737488355328)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
+      ins(%x : tensor<?xf32>) outs(%o : tensor<131073xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    linalg.yield %a : f32
+  } -> tensor<131073xf32>
+  return %r : tensor<131073xf32>
+}

@@ -250,7 +250,7 @@ private:
   }
 
   void bendKernel(ExportSpec &kernel, const ExportSpec &other) {
-    switch (input.ConsumeIntegralInRange<unsigned>(0, 8)) {
+    switch (input.ConsumeIntegralInRange<unsigned>(0, 9)) {
     case 0:
       return bendEntry(kernel.bindings);
     case 1:
@@ -267,6 +267,8 @@ private:
       return bendList(kernel.tensorMaps, other.tensorMaps);
     case 7:
       return bendEntry(input.ConsumeBool() ? kernel.bytes : kernel.flops);
+    case 8:
+      return bendList(kernel.locations, {"model.mlir:1"});
     default:
       if (!kernel.tensorMaps.empty())
         bendTensorMap(pick(kernel.tensorMaps));
@@ -336,7 +338,10 @@ private:
       module.requiredFeatures.push_back(input.ConsumeBool() ? "choices" : "shared formulas");
       return;
     case 9:
+      module.namings = static_cast<uint32_t>(std::min<size_t>(pickRepetitions(), 5000));
+      return;
     case 10:
+    case 11:
       if (!module.executables.empty() && !donor.executables.empty())
         bendExecutable(pick(module.executables), donor.executables.front());
       return;

@@ -170,6 +170,26 @@ static PlanSpec adjacentChoices(uint32_t count) {
   return plan;
 }
 
+// Each command names the choice a thousand times: its ends are looked at as often.
+TEST_F(CommandOrderTest, EdgesThatAreNamedAgainAreBoundedToo) {
+  const uint32_t kCount = 1000;
+  plan.commands.emplace_back(fb::CommandKind::Choice, 0, fb::Range(0, 0));
+  plan.edges.assign(kCount, 0);
+  for (uint32_t i = 0; i < kCount; ++i)
+    plan.fill(writes(fb::Space::Output, 0, literal(4)), 0, 4);
+  for (uint32_t i = 1; i <= kCount; ++i)
+    plan.commands[i] = fb::Command(fb::CommandKind::Fill, i - 1, fb::Range(0, kCount));
+  for (uint32_t i = 0; i < kCount; ++i)
+    plan.fill(writes(fb::Space::Output, 0, literal(4)), 0, 4);
+  plan.regions = {fb::Range(0, 1 + kCount), fb::Range(1 + kCount, kCount),
+                  fb::Range(1 + 2 * kCount, 0)};
+  plan.regionOrdinals = {1, 2};
+  plan.choices = {fb::Choice(literal(0), fb::Range(0, 2))};
+  HostAllocator allocator;
+  CommandOrder order(allocator);
+  XCR_EXPECT_FAILS(build(order, {0}).release(), XCR_STATUS_UNSUPPORTED, "wait for each other");
+}
+
 TEST_F(CommandOrderTest, EdgesAreBoundedByThePlan) {
   HostAllocator allocator;
   CommandOrder order(allocator);

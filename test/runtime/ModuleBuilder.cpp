@@ -165,8 +165,9 @@ static Offset<fb::TensorMap> writeTensorMap(FlatBufferBuilder &builder, const Te
   return writer.Finish();
 }
 
-static Offset<fb::Executable>
-writeExecutable(FlatBufferBuilder &builder, const ExecutableSpec &spec, const fb::BlobRef &image) {
+static Offset<fb::Executable> writeExecutable(FlatBufferBuilder &builder,
+                                              const ExecutableSpec &spec, uint32_t namings,
+                                              const fb::BlobRef &image) {
   std::vector<Offset<fb::Export>> exports;
   for (const ExportSpec &entry : spec.exports) {
     auto name = builder.CreateString(entry.name);
@@ -183,7 +184,9 @@ writeExecutable(FlatBufferBuilder &builder, const ExecutableSpec &spec, const fb
       operands.push_back(
           fb::CreateOperand(builder, operand.dtype, builder.CreateVectorOfStructs(operand.dims)));
     auto operandVector = builder.CreateVector(operands);
+    auto locations = builder.CreateVectorOfStrings(entry.locations);
     fb::ExportBuilder writer(builder);
+    writer.add_locations(locations);
     writer.add_cluster(cluster);
     writer.add_programmatic_launch(entry.programmaticLaunch);
     writer.add_tensor_maps(mapVector);
@@ -197,7 +200,7 @@ writeExecutable(FlatBufferBuilder &builder, const ExecutableSpec &spec, const fb
     writer.add_bytes(&entry.bytes);
     writer.add_flops(&entry.flops);
     writer.add_operands(operandVector);
-    exports.push_back(writer.Finish());
+    exports.insert(exports.end(), namings, writer.Finish());
   }
   auto arch = builder.CreateString(spec.arch);
   auto features = builder.CreateVectorOfStrings(spec.features);
@@ -214,7 +217,7 @@ static void writeTables(FlatBufferBuilder &builder, const ModuleSpec &spec,
   size_t blob = 0;
   std::vector<Offset<fb::Executable>> executables;
   for (const ExecutableSpec &code : spec.executables)
-    executables.push_back(writeExecutable(builder, code, blobs[blob++]));
+    executables.push_back(writeExecutable(builder, code, spec.namings, blobs[blob++]));
   std::vector<Offset<fb::Constant>> constants;
   for (const ConstantSpec &constant : spec.constants)
     constants.push_back(fb::CreateConstant(builder, constant.dtype,
@@ -226,7 +229,7 @@ static void writeTables(FlatBufferBuilder &builder, const ModuleSpec &spec,
                                        builder.CreateString(target.arch)));
   std::vector<Offset<fb::Function>> functions;
   for (const FunctionSpec &function : spec.functions)
-    functions.push_back(writeFunction(builder, function));
+    functions.insert(functions.end(), spec.namings, writeFunction(builder, function));
   std::vector<Offset<fb::ExternalParameter>> parameters;
   for (const ParameterSpec &parameter : spec.parameters)
     parameters.push_back(fb::CreateExternalParameter(

@@ -153,6 +153,7 @@ struct ExportSpec {
   std::vector<TensorMapSpec> tensorMaps;
   bool programmaticLaunch = false;
   std::vector<OperandSpec> operands;
+  std::vector<std::string> locations;
 };
 
 struct ExecutableSpec {
@@ -204,6 +205,8 @@ struct ModuleSpec {
   std::vector<ParameterSpec> parameters;
   std::vector<VariableSpec> variables;
   std::vector<InitPlanSpec> initPlans;
+  /// How often each kernel and function is named: they are one table in the file.
+  uint32_t namings = 1;
 
   std::vector<uint8_t> finish() const;
 };

@@ -12,7 +12,10 @@
 
 #include "runtime/base/checked.h"
 #include "runtime/module/verifier.h"
+#include "schemas/module_header.h"
 #include "test/runtime/XcrTest.h"
+
+#include <cstring>
 
 using namespace xc;
 using namespace xc::test;
@@ -126,6 +129,85 @@ TEST(SharedPartsTest, GuardsOfVariantsOfDispatches) {
     plan.dispatches.emplace_back(fb::Range(0, kCount), fb::Range(0, 0), 0);
   add(spec, plan);
   expectTooMuchSharing(spec);
+}
+
+//===----------------------------------------------------------------------===//
+// Strings and vectors of tables
+//===----------------------------------------------------------------------===//
+
+static void expectPartsNamedTooOften(const ModuleSpec &spec) {
+  std::vector<uint8_t> bytes = spec.finish();
+  ASSERT_LT(bytes.size(), 400u << 10);
+  xcr_module_t *module = nullptr;
+  XCR_EXPECT_FAILS(
+      xcr_module_load_memory(bytes.data(), bytes.size(), nullptr, nullptr, nullptr, &module),
+      XCR_STATUS_CORRUPT, "or name their parts too often");
+}
+
+TEST(SharedPartsTest, TextOfNames) {
+  ModuleSpec spec = addModule();
+  spec.functions[0].name.assign(100000, 'f');
+  spec.namings = 1000;
+  expectPartsNamedTooOften(spec);
+}
+
+TEST(SharedPartsTest, StringsOfVectors) {
+  ModuleSpec spec = addModule();
+  spec.executables[0].exports[0].locations.assign(10000, "a");
+  spec.namings = 1000;
+  expectPartsNamedTooOften(spec);
+}
+
+// No command is in them, so nothing but the plan names them.
+TEST(SharedPartsTest, EmptyRegionsOfPlans) {
+  ModuleSpec spec = addModule();
+  PlanSpec &plan = spec.functions[0].plans[0];
+  plan.regions.assign(10000, fb::Region(fb::Range(1, 0)));
+  plan.regions[0] = fb::Region(fb::Range(0, 1));
+  spec.namings = 1000;
+  expectPartsNamedTooOften(spec);
+}
+
+// Of files that share nothing every table and string fits, whatever is in them.
+TEST(SharedPartsTest, ManyShortStringsAreTaken) {
+  ModuleSpec spec = addModule();
+  spec.executables[0].exports[0].locations.assign(10000, "");
+  spec.functions[0].plans[0].locations.assign(10000, "");
+  std::vector<uint8_t> bytes = spec.finish();
+  EXPECT_TRUE(loadModule(bytes));
+}
+
+//===----------------------------------------------------------------------===//
+// Bytes of constants
+//===----------------------------------------------------------------------===//
+
+/// Two constants of 128 bytes, of which the second is those at \p move behind the first.
+static std::vector<uint8_t> moveSecondConstant(int64_t move) {
+  ModuleSpec spec = addModule();
+  ConstantSpec constant = {fb::DType::F32, {32}, std::vector<uint8_t>(128, 1)};
+  spec.constants = {constant, constant};
+  std::vector<uint8_t> bytes = spec.finish();
+  const fb::Module *module = fb::GetSizePrefixedModule(bytes.data() + sizeof(ModuleHeader));
+  const fb::BlobRef &first = *module->constants()->Get(0)->data();
+  const fb::BlobRef *second = module->constants()->Get(1)->data();
+  fb::BlobRef moved(first.offset() + static_cast<uint64_t>(move), first.size(), first.checksum());
+  size_t place = reinterpret_cast<const uint8_t *>(second) - bytes.data();
+  memcpy(bytes.data() + place, &moved, sizeof(moved));
+  // What nothing names has to be zeros.
+  std::fill(bytes.begin() + static_cast<long>(moved.offset() + moved.size()), bytes.end(), 0);
+  fixChecksums(bytes);
+  return bytes;
+}
+
+TEST(SharedPartsTest, ConstantsAreTheSameBytesOrApart) {
+  std::vector<uint8_t> apart = moveSecondConstant(128), same = moveSecondConstant(0);
+  EXPECT_TRUE(loadModule(apart, XCR_MODULE_VERIFY_BLOBS));
+  EXPECT_TRUE(loadModule(same, XCR_MODULE_VERIFY_BLOBS));
+  std::vector<uint8_t> overlapping = moveSecondConstant(64);
+  xcr_module_t *module = nullptr;
+  XCR_EXPECT_FAILS(xcr_module_load_memory(overlapping.data(), overlapping.size(), nullptr, nullptr,
+                                          nullptr, &module),
+                   XCR_STATUS_CORRUPT, "the bytes of constant 0 and constant 1 overlap");
 }
 
 // What compilers share is far below: each command its own dispatch, or one for a thousand.

@@ -49,6 +49,11 @@ FAULTS = {
     "target_kinds": [
         ("compiler/Dispatch/A.cpp", "if (target.isCUDA())\n", "if (target.holdsRows())\n"),
     ],
+    "unchecked_reads": [
+        ("compiler/Input/A.cpp", "auto buffer = llvm::MemoryBuffer::getFile(path);\n",
+         "if (!isPipeOrDevice(path))\n  auto buffer = llvm::MemoryBuffer::getFile(path);\n"),
+        ("tools/xcompile/A.cpp", "auto buffer = MemoryBuffer::getFileSlice(path, 8, 0);\n", "// MemoryBuffer::getFile\n"),
+    ],
     "raw_size_products": [
         ("compiler/Input/A.cpp", "int64_t all = size * count;\n", "int64_t all = *mulSizes(size, count);\n"),
         ("compiler/Input/A.cpp", "total *= shape[dim];\n", "total *= shape[dim]; // in range: a type's\n"),

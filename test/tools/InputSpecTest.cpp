@@ -135,6 +135,11 @@ TEST(InputSpec, MalformedText) {
   EXPECT_NE(failure("random:2xf32:1:5:5").find("LOW below HIGH"), std::string::npos);
   EXPECT_NE(failure("random:2xi32:1:1e18:2e18").find("within -2147483648 to 2147483647 for i32"),
             std::string::npos);
+  EXPECT_NE(failure("random:2xi32:1:0.5:3").find("whole numbers as range LOW:HIGH for i32"),
+            std::string::npos);
+  EXPECT_NE(
+      failure("random:2xf32:1:1e300:2e300").find("within -3.40282e+38 to 3.40282e+38 for f32"),
+      std::string::npos);
   EXPECT_NE(failure("random:2xui8:1:-1:3").find("within 0 to 255"), std::string::npos);
   EXPECT_NE(failure("zeros:-1xf32").find("a dimension is negative"), std::string::npos);
   EXPECT_NE(failure("zeros:99999999999999999999xf32").find("63 bits"), std::string::npos);

@@ -202,6 +202,18 @@ TEST_F(NpyFileTest, AnOrderIsTrueOrFalse) {
             std::string::npos);
 }
 
+TEST_F(NpyFileTest, AHeaderIsOneDictionaryOfThreeKeys) {
+  const char *more = "has a header that is more than descr, fortran_order and shape";
+  writeRaw(dict("<f4", "(1,)") + "junk\n", "abcd");
+  EXPECT_NE(readFailure().find(more), std::string::npos);
+  writeRaw("{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (1,), }\n", "abcd");
+  EXPECT_NE(readFailure().find(more), std::string::npos);
+  writeRaw("{'descr': '<f4', 'fortran_order': False, 'shape': (1,), 'x': 1}\n", "abcd");
+  EXPECT_NE(readFailure().find(more), std::string::npos);
+  writeRaw(dict("<f4", "(1)"), "abcd");
+  EXPECT_NE(readFailure().find("has the shape '(1)', expected a tuple"), std::string::npos);
+}
+
 TEST_F(NpyFileTest, APipeIsRefusedAtOnce) {
   ASSERT_EQ(mkfifo(path().c_str(), 0600), 0);
   EXPECT_NE(readFailure().find("not a regular file"), std::string::npos);

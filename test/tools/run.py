@@ -242,6 +242,7 @@ def lists_devices(b):
 @test
 def refuses_bad_command_lines(b):
     b.refuses("xrun", "model.vmfb", "--nonsense", says="unknown option '--nonsense'; known are .*--input")
+    b.refuses("xrun", "--help=1", says="option --help takes no value, got '1'")
     b.refuses("xrun", says="expected one module, got 0")
     b.refuses("xrun", "model.vmfb", "model.vmfb", says="expected one module, got 2")
     b.refuses("xrun", "model.vmfb", *XY, "--atol=many", says="expected a number")

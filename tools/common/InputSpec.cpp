@@ -13,6 +13,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 namespace xc::tools {
 
@@ -90,11 +91,30 @@ static int integerBits(DType dtype) {
   }
 }
 
-/// Whether the integers of a type reach from \p low to \p high.
+static Error checkFloatRange(DType dtype, double low, double high) {
+  double most = dtype == XCR_DTYPE_F16 ? 65504
+                : dtype == XCR_DTYPE_F32 || dtype == XCR_DTYPE_BF16
+                    ? std::numeric_limits<float>::max()
+                    : std::numeric_limits<double>::max();
+  if (-most <= low && high <= most)
+    return Error::success();
+  char text[160];
+  snprintf(text, sizeof(text), "expected a range LOW:HIGH within %g to %g for %s, got %g:%g", -most,
+           most, std::string(dtypeName(dtype)).c_str(), low, high);
+  return Error(text);
+}
+
+/// Whether the numbers of a type reach from \p low to \p high.
 static Error checkRange(DType dtype, double low, double high) {
   int bits = integerBits(dtype);
   if (bits == 0)
-    return Error::success();
+    return checkFloatRange(dtype, low, high);
+  if (low != std::floor(low) || high != std::floor(high)) {
+    char text[160];
+    snprintf(text, sizeof(text), "expected whole numbers as range LOW:HIGH for %s, got %g:%g",
+             std::string(dtypeName(dtype)).c_str(), low, high);
+    return Error(text);
+  }
   bool isSigned = dtype <= XCR_DTYPE_I64;
   double least = isSigned ? -std::ldexp(1.0, bits - 1) : 0;
   double end = std::ldexp(1.0, isSigned ? bits - 1 : bits);

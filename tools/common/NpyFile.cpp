@@ -114,7 +114,28 @@ static Error parseShape(std::string_view text, std::vector<int64_t> &dims) {
     if (*at++ != ',')
       return bad();
   }
+  // In Python (4) is a number.
+  if (dims.size() == 1 && text.find(',') == std::string_view::npos)
+    return bad();
   return Error::success();
+}
+
+/// Whether a header is one dictionary of three keys and nothing more, as NumPy wants it.
+static bool isDictOfThree(std::string_view dict) {
+  size_t last = dict.find_last_not_of(" \n");
+  if (last == std::string_view::npos || dict.front() != '{' || dict[last] != '}')
+    return false;
+  char quote = 0; // that is open
+  int keys = 0;
+  for (char c : dict.substr(1, last - 1)) {
+    if (quote || c == '\'' || c == '"')
+      quote = quote == c ? 0 : quote ? quote : c;
+    else if (c == '{' || c == '}')
+      return false;
+    else
+      keys += c == ':';
+  }
+  return !quote && keys == 3;
 }
 
 static Error parseDict(std::string_view dict, NpyHeader &header) {
@@ -123,6 +144,8 @@ static Error parseDict(std::string_view dict, NpyHeader &header) {
   std::string_view shape = dictValue(dict, "shape");
   if (descr.empty() || order.empty() || shape.empty())
     return Error("has a header without descr, fortran_order and shape");
+  if (!isDictOfThree(dict))
+    return Error("has a header that is more than descr, fortran_order and shape");
   if (Error error = parseDescr(descr, header))
     return error;
   while (!order.empty() && order.back() == ' ')

@@ -106,6 +106,9 @@ Error OptionParser::parse(int argc, const char *const *argv) {
     bool isLong = argument.compare(0, 2, "--") == 0;
     size_t equals = isLong ? argument.find('=') : std::string::npos;
     std::string name = isLong ? argument.substr(2, equals - 2) : argument.substr(1, 1);
+    if (equals != std::string::npos && (name == "help" || name == "version"))
+      return Error("option " + spell(name) + " takes no value, got '" +
+                   argument.substr(equals + 1) + "'");
     const Option *option = find(name);
     if (!option || (name.size() == 1) == isLong)
       return unknown(argument.substr(0, equals));

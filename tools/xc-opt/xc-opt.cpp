@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Pipeline/Registration.h"
+#include "tools/common/Printable.h"
 #include "tools/xcompile/InputFile.h"
 #include "tools/xcompile/OutputFile.h"
 
@@ -24,7 +25,8 @@
 using namespace mlir;
 
 static LogicalResult fail(const llvm::Twine &message) {
-  llvm::WithColor::error(llvm::errs(), "xc-opt") << message << "\n";
+  llvm::WithColor::error(llvm::errs(), "xc-opt")
+      << xc::tools::printable(message.str(), /*keepsLines=*/true) << "\n";
   return failure();
 }
 

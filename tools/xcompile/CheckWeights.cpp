@@ -12,6 +12,7 @@
 
 #include "tools/xcompile/CheckWeights.h"
 
+#include "compiler/Input/RegularFile.h"
 #include "xcr/xcr.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -85,6 +86,10 @@ static std::string formatShape(llvm::ArrayRef<int64_t> shape) {
 /// The arrays of a file by its header; nothing, and why, where it is no .safetensors file.
 static std::optional<Arrays> readHeader(const std::string &path, std::string &problem) {
   constexpr uint64_t kPrefix = 8;
+  if (isPipeOrDevice(path)) {
+    problem = "cannot read '" + path + "': not a regular file";
+    return std::nullopt;
+  }
   auto read = [&](uint64_t size, uint64_t offset) {
     auto slice = llvm::MemoryBuffer::getFileSlice(path, size, offset);
     if (!slice)

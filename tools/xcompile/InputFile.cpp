@@ -8,6 +8,7 @@
 #include "tools/xcompile/InputFile.h"
 
 #include "compiler/Input/Nesting.h"
+#include "compiler/Input/RegularFile.h"
 #include "schemas/module_header.h"
 #include "tools/xcompile/BytecodeTrial.h"
 
@@ -15,7 +16,6 @@
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/Twine.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
@@ -26,19 +26,14 @@ using namespace llvm;
 namespace xc {
 
 std::unique_ptr<MemoryBuffer> readInputFile(StringRef path, std::string &error) {
-  sys::fs::file_status status;
-  std::error_code code = path == "-" ? std::error_code() : sys::fs::status(path, status);
-  if (!code && path != "-" && sys::fs::is_other(status)) {
+  if (path != "-" && isPipeOrDevice(path)) {
     error = ("cannot read '" + path + "': not a regular file; '-' reads standard input").str();
     return nullptr;
   }
-  if (!code) {
-    ErrorOr<std::unique_ptr<MemoryBuffer>> buffer = MemoryBuffer::getFileOrSTDIN(path);
-    if (buffer)
-      return std::move(*buffer);
-    code = buffer.getError();
-  }
-  error = ("cannot open input file '" + path + "': " + code.message()).str();
+  ErrorOr<std::unique_ptr<MemoryBuffer>> buffer = MemoryBuffer::getFileOrSTDIN(path);
+  if (buffer)
+    return std::move(*buffer);
+  error = ("cannot open input file '" + path + "': " + buffer.getError().message()).str();
   return nullptr;
 }
 

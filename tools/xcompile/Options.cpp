@@ -97,13 +97,13 @@ static constexpr llvm::StringLiteral kDefaultCPU = "x86-64-v3";
 static bool addTarget(llvm::StringRef entry, llvm::StringRef cpu, CommandLine &result,
                       std::string &error) {
   auto [kind, arch] = entry.split(':');
-  if (kind == "cpu") {
+  if (kind == "cpu" && !entry.ends_with(":")) {
     if (arch.empty())
       arch = cpu.empty() ? llvm::StringRef(kDefaultCPU) : cpu;
     result.compile.targets.push_back("cpu:" + arch.str());
     return true;
   }
-  if (kind != "cuda") {
+  if (kind != "cuda" || entry.ends_with(":")) {
     error = "unknown target '" + entry.str() + "'; known are cpu, cpu:ARCH, cuda, cuda:ARCH";
     return false;
   }

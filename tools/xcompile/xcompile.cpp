@@ -9,11 +9,13 @@
 #include "compiler/Codegen/CUDA/Matmul/Tuning.h"
 #include "compiler/Input/ONNX/ImportONNX.h"
 #include "compiler/Input/ParserErrors.h"
+#include "compiler/Input/RegularFile.h"
 #include "compiler/Input/TruthLiterals.h"
 #include "compiler/Pipeline/Pipeline.h"
 #include "compiler/Pipeline/Registration.h"
 #include "compiler/Target/CUDA/Ptxas.h"
 #include "schemas/module_header.h"
+#include "tools/common/Printable.h"
 #include "tools/xcompile/InputFile.h"
 #include "tools/xcompile/LoadTrial.h"
 #include "tools/xcompile/Options.h"
@@ -46,7 +48,8 @@ using namespace mlir;
 static constexpr llvm::StringLiteral kVersion = "xcompile " XC_VERSION;
 
 static int fail(const llvm::Twine &message) {
-  llvm::WithColor::error(llvm::errs(), "xcompile") << message << "\n";
+  llvm::WithColor::error(llvm::errs(), "xcompile")
+      << xc::tools::printable(message.str(), /*keepsLines=*/true) << "\n";
   return 1;
 }
 
@@ -55,6 +58,8 @@ static bool holdsOtherFile(llvm::StringRef path) {
   llvm::sys::fs::file_status status;
   if (llvm::sys::fs::status(path, status) || !llvm::sys::fs::exists(status))
     return false;
+  if (xc::isPipeOrDevice(path))
+    return true;
   auto buffer = llvm::MemoryBuffer::getFileSlice(path, sizeof(xc::ModuleHeader::kMagic), 0);
   return !buffer || !(*buffer)->getBuffer().starts_with(llvm::StringRef(
                         xc::ModuleHeader::kMagic, sizeof(xc::ModuleHeader::kMagic)));

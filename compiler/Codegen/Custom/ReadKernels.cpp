@@ -13,10 +13,10 @@
 #include "compiler/Codegen/Custom/Passes.h"
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Input/RegularFile.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "llvm/ADT/SmallString.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
 
@@ -34,8 +34,7 @@ static LogicalResult readKernel(array::CustomKernelOp op, StringRef directory) {
     path = directory;
     llvm::sys::path::append(path, file);
   }
-  llvm::sys::fs::file_status status;
-  if (!llvm::sys::fs::status(path, status) && llvm::sys::fs::is_other(status))
+  if (isPipeOrDevice(path))
     return op.emitOpError("cannot read its kernel from '") << path << "': not a regular file";
   auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
   if (std::error_code error = buffer.getError())

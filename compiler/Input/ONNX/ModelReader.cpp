@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Input/ONNX/Model.h"
+#include "compiler/Input/RegularFile.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
@@ -206,6 +207,10 @@ llvm::MemoryBuffer *Reader::mapFile(StringRef location) {
     return file.get();
   llvm::SmallString<128> path(directory);
   llvm::sys::path::append(path, location);
+  if (isPipeOrDevice(path)) {
+    fail("cannot open '" + path + "', which holds weights: not a regular file");
+    return nullptr;
+  }
   // Mapped, not read: large files are, where no terminating zero is asked for.
   auto opened =
       llvm::MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);

@@ -459,6 +459,44 @@ def computed_slices():
                [Step([x, y, at(n)], error=error) for n, error in errors], "exact")
 
 
+def other_sizes():
+    """What linalg on tensors leaves undefined where sizes that are known late do not fit."""
+    x, y = random("f32", (5, 4), 97), random("f32", (2, 4), 98)
+    yield Case("insert_of_another_size", """  func.func @NAME(%x: tensor<?x4xf32>, %y: tensor<?x4xf32>, %n: tensor<?xf32>) -> tensor<?x4xf32> {
+    %c0 = arith.constant 0 : index
+    %s = tensor.dim %n, %c0 : tensor<?xf32>
+    %r = tensor.insert_slice %y into %x[1, 0] [%s, 4] [1, 1] : tensor<?x4xf32> into tensor<?x4xf32>
+    return %r : tensor<?x4xf32>
+  }
+""", [Step([x, y, Tensor("f32", np.zeros(2))], [("f32", np.concatenate([x.values[:1], y.values, x.values[3:]]))]),
+      Step([x, y, Tensor("f32", np.zeros(3))], error="expected dim 0 of tensor<.x4xf32> to be as large as the slice, got 2 and 3 for")], "exact")
+    yield Case("expand_of_another_size", """  func.func @NAME(%x: tensor<?x4xf32>, %n: tensor<?xf32>) -> tensor<?x2x4xf32> {
+    %c0 = arith.constant 0 : index
+    %s = tensor.dim %n, %c0 : tensor<?xf32>
+    %m = tensor.dim %x, %c0 : tensor<?x4xf32>
+    %e = tensor.empty(%m) : tensor<?x4xf32>
+    %a = linalg.negf ins(%x : tensor<?x4xf32>) outs(%e : tensor<?x4xf32>) -> tensor<?x4xf32>
+    %r = tensor.expand_shape %a [[0, 1], [2]] output_shape [%s, 2, 4] : tensor<?x4xf32> into tensor<?x2x4xf32>
+    return %r : tensor<?x2x4xf32>
+  }
+""", [Step([Tensor("f32", x.values[:4]), Tensor("f32", np.zeros(2))], [("f32", -x.values[:4].reshape(2, 2, 4))]),
+      Step([x, Tensor("f32", np.zeros(2))], error="expected dim 0 of tensor<.x4xf32> to have the elements of the dims that it is split into, got 5 and 4 for")],
+        "exact")
+    yield Case("extract_of_nothing", """  func.func @NAME(%x: tensor<?xf32>, %o: tensor<?xf32>) -> tensor<?xf32> {
+    %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} outs(%o : tensor<?xf32>) {
+    ^bb0(%b: f32):
+      %i = linalg.index 0 : index
+      %v = tensor.extract %x[%i] : tensor<?xf32>
+      linalg.yield %v : f32
+    } -> tensor<?xf32>
+    return %r : tensor<?xf32>
+  }
+""", [Step([Tensor("f32", x.values[0]), Tensor("f32", np.zeros(3))], [("f32", x.values[0, :3])]),
+      Step([Tensor("f32", np.zeros(0)), Tensor("f32", np.zeros(0))], [("f32", np.zeros(0))]),
+      Step([Tensor("f32", np.zeros(0)), Tensor("f32", np.zeros(3))],
+           error="expected an element to extract in dim 0 of tensor<.xf32>, got 1 and 0 for")], "exact")
+
+
 def indices():
     """Indices that are formulas over the loops, on dims of any size: what lies outside is refused."""
     def gather(name, inputs, types, maps, loops, steps, body="linalg.yield %a : f32", kinds=None):
@@ -745,6 +783,6 @@ def bytecode():
 
 def cases():
     for part in (bytecode, elementwise, whole_tensors, contractions, windows, movement, reductions, several_results, generics, unsigned,
-                 symbolic, windows_of_one_place, computed_slices, indices, scalars, control,
+                 symbolic, windows_of_one_place, computed_slices, other_sizes, indices, scalars, control,
                  torch_mlir):
         yield from part()
