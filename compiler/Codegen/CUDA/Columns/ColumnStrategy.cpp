@@ -53,7 +53,7 @@ static std::optional<Choice> chooseHeldColumns(const ReductionGroup &group,
   int64_t multiprocessors = kernel.target->multiprocessors, threads = 1, rows = 1;
   while (threads * widest < kHeldLine)
     threads *= 2;
-  auto countBlocks = [&] { return llvm::divideCeil(*columns, threads * vector); };
+  auto countBlocks = [&]() -> int64_t { return llvm::divideCeil(*columns, threads * vector); };
   if (threads > 1 && countBlocks() < kManyBlocks * multiprocessors)
     threads /= 2;
   auto countHeld = [&] { return llvm::divideCeil(*length, rows); };
