@@ -39,7 +39,7 @@ public:
         swapped(contraction.beginsWithB()),
         tile(kernel, contraction, frame, swapped ? config.getTileN() : config.getTileM(),
              swapped ? config.getTileM() : config.getTileN()),
-        sharers(config.getWarpgroupsPerTile()),
+        knownSizes(makeSizes(kernel)), sharers(config.getWarpgroupsPerTile()),
         cluster(config.getClusterM() * config.getClusterN()),
         rowsPerWarpgroup(config.getTileM() / sharers),
         ownColumns(config.getTileN() / config.getSplit()) {}
@@ -179,6 +179,7 @@ private:
   mlir::Location loc;
   bool swapped; // rows of the sums are columns of the product
   MatmulTile tile;
+  KernelSizes knownSizes;
   int64_t sharers;                      // warpgroups that share a tile
   int64_t cluster;                      // blocks whose tiles are neighbours
   int64_t rowsPerWarpgroup, ownColumns; // of the tile that this block stores
