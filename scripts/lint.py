@@ -238,6 +238,30 @@ def include_directions():
                 yield f"{name}:{number}: {part} may not include {included}: includes go down the layers"
 
 
+# Files of a strategy that come before emission, and the headers that emission begins with.
+ANALYSES = re.compile(r"compiler/Codegen/CUDA/(\w+/)?(\w*(Strategy|Strategies|Model|Problems?|Chooser|Access|Contraction|Kernel|Group)\.(h|cpp))$")
+EMISSION = re.compile(r"compiler/Codegen/CUDA/Common/(IndexBuilder|LaneOps|PointEmitter|KernelFrame)\.h$")
+ASKS_EMISSION = "compiler/Codegen/CUDA/SelectStrategy.cpp"  # which ops it knows
+
+
+def headers_of(name, seen):
+    """The headers of code generation that a file includes, itself or through others."""
+    for line in lines(name):
+        match = re.match(r'#include "(compiler/Codegen/CUDA/[^"]+\.h)"', line)
+        if match and match.group(1) not in seen and (ROOT / match.group(1)).is_file():
+            seen.add(match.group(1))
+            headers_of(match.group(1), seen)
+    return seen
+
+
+def analysis_includes():
+    """What matches, models and chooses CUDA kernels includes nothing of what emits them."""
+    for name in tracked((".cpp", ".h"), ("compiler/Codegen/CUDA/",)):
+        if ANALYSES.match(name) and name != ASKS_EMISSION:
+            for header in sorted(filter(EMISSION.match, headers_of(name, set()))):
+                yield f"{name}:1: an analysis may not include {header}, not even through another header"
+
+
 def target_kinds():
     """Fusion asks for a property of a target (DispatchTarget), not for its kind."""
     for name in tracked(CODE, ("compiler/Dispatch/",)):
@@ -589,7 +613,8 @@ def scripts_run():
 
 
 CHECKS = (dead_check_lines, missing_verify_diagnostics, untested_messages, undocumented_ops, undocumented_passes, pass_files,
-          include_directions, target_kinds, forbidden_calls, unchecked_reads, raw_size_products, formatting, headings, machine_paths, todos,
+          include_directions, analysis_includes, target_kinds, forbidden_calls, unchecked_reads, raw_size_products, formatting, headings,
+          machine_paths, todos,
           words_of_messages, words_of_comments, commit_subjects, sentences, private_words, links, pages_in_menu, names_on_pages,
           scripts_run)
 

@@ -204,7 +204,6 @@ struct ConvertScatter : OpConversionPattern<array::ScatterOp> {
     Value operand = castTo(rewriter, loc, adaptor.getOperand(), type),
           updates = adaptor.getUpdates();
     Value indices = castComponents(rewriter, op, adaptor.getIndices(), op.getAxes().size());
-    int64_t batchRank = cast<RankedTensorType>(indices.getType()).getRank() - 1;
     // Sums and products of 16-bit floats accumulate in f32, as those of reductions do.
     bool accumulates =
         op.getKind() == array::ScatterKind::Add || op.getKind() == array::ScatterKind::Mul;

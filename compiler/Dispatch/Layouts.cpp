@@ -88,7 +88,8 @@ enum class DimKind { Batch, Spatial, Group, Channel };
 /// The dims of each kind after those of the kinds before, else in the order that they have.
 template <typename Kind> static DimOrder orderByKind(ArrayRef<Kind> kinds) {
   DimOrder order = llvm::to_vector(llvm::seq<int64_t>(0, kinds.size()));
-  llvm::stable_sort(order, [&](int64_t a, int64_t b) { return kinds[a] < kinds[b]; });
+  llvm::sort(order,
+             [&](int64_t a, int64_t b) { return std::pair(kinds[a], a) < std::pair(kinds[b], b); });
   return order;
 }
 

@@ -27,7 +27,7 @@ func.func @sixteen_bits_accumulate_in_f32(%x: tensor<2x4x8xf16>, %w: tensor<8x16
 
 // CHECK-LABEL: func.func @unsigned_and_tf32(
 // CHECK:         linalg.contract {{.*}} {cast = #linalg.type_fn<cast_unsigned>} {{.*}} -> tensor<4x2xi32>
-// CHECK:         linalg.contract {{.*}} {allow_tf32} {{.*}} -> tensor<4x2xf32>
+// CHECK:         linalg.contract {{.*}} {plan.allow_tf32} {{.*}} -> tensor<4x2xf32>
 func.func @unsigned_and_tf32(%a: tensor<4x8xui8>, %b: tensor<8x2xui8>, %c: tensor<4x8xf32>, %d: tensor<8x2xf32>)
     -> (tensor<4x2xui32>, tensor<4x2xf32>) {
   %0 = array.matmul %a, %b : (tensor<4x8xui8>, tensor<8x2xui8>) -> tensor<4x2xui32>

@@ -5,8 +5,8 @@
 #c = affine_map<(m, n, k) -> (m, n)>
 
 // CHECK-LABEL: func.func @products(
-// CHECK:         linalg.contract {{.*}} {allow_tf32} ins(%{{.*}} : tensor<4x8xf32>
-// CHECK:         linalg.matmul {allow_tf32} ins(%{{.*}} : tensor<4x8xf32>
+// CHECK:         linalg.contract {{.*}} {plan.allow_tf32} ins(%{{.*}} : tensor<4x8xf32>
+// CHECK:         linalg.matmul {plan.allow_tf32} ins(%{{.*}} : tensor<4x8xf32>
 func.func @products(%a: tensor<4x8xf32>, %b: tensor<8x4xf32>, %init: tensor<4x4xf32>) -> tensor<4x4xf32> {
   %0 = linalg.contract indexing_maps = [#a, #b, #c] ins(%a, %b : tensor<4x8xf32>, tensor<8x4xf32>) outs(%init : tensor<4x4xf32>) -> tensor<4x4xf32>
   %1 = linalg.matmul ins(%a, %b : tensor<4x8xf32>, tensor<8x4xf32>) outs(%0 : tensor<4x4xf32>) -> tensor<4x4xf32>

@@ -12,10 +12,10 @@
 // CHECK:         %[[LHS:.*]] = tensor.collapse_shape %[[A_ARG]] {{\[}}[0, 1], [2], [3]] : tensor<1x8x?x4xf32> into tensor<8x?x4xf32>
 // CHECK:         %[[RHS:.*]] = tensor.collapse_shape %[[B_ARG]]
 // CHECK:         %[[OUT:.*]] = tensor.collapse_shape %[[INIT]]
-// CHECK:         %[[PRODUCT:.*]] = linalg.contract indexing_maps = [#[[A]], #[[B]], #[[C]]] {allow_tf32} ins(%[[LHS]], %[[RHS]] : tensor<8x?x4xf32>, tensor<8x32x4xf32>) outs(%[[OUT]] : tensor<8x?x32xf32>)
+// CHECK:         %[[PRODUCT:.*]] = linalg.contract indexing_maps = [#[[A]], #[[B]], #[[C]]] {plan.allow_tf32} ins(%[[LHS]], %[[RHS]] : tensor<8x?x4xf32>, tensor<8x32x4xf32>) outs(%[[OUT]] : tensor<8x?x32xf32>)
 // CHECK:         tensor.expand_shape %[[PRODUCT]] {{\[}}[0, 1], [2], [3]] output_shape [1, 8, %{{.*}}, 32] : tensor<8x?x32xf32> into tensor<1x8x?x32xf32>
 func.func @batch_of_one(%a: tensor<1x8x?x4xf32>, %b: tensor<1x8x32x4xf32>, %init: tensor<1x8x?x32xf32>) -> tensor<1x8x?x32xf32> {
-  %0 = linalg.contract indexing_maps = [#a, #b, #c] {allow_tf32} ins(%a, %b : tensor<1x8x?x4xf32>, tensor<1x8x32x4xf32>) outs(%init : tensor<1x8x?x32xf32>) -> tensor<1x8x?x32xf32>
+  %0 = linalg.contract indexing_maps = [#a, #b, #c] {plan.allow_tf32} ins(%a, %b : tensor<1x8x?x4xf32>, tensor<1x8x32x4xf32>) outs(%init : tensor<1x8x?x32xf32>) -> tensor<1x8x?x32xf32>
   return %0 : tensor<1x8x?x32xf32>
 }
 

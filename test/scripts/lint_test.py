@@ -92,6 +92,10 @@ FAULTS = {
         ("tools/ptxsim/driver/A.h", '#include "runtime/hal/B.h"\n', '#include "cuda_abi/cuda_abi.h"\n'),
         ("cuda_abi/include/cuda_abi/A.h", '#include "schemas/module_header.h"\n', '#include "cuda_abi/cuda_abi.h"\n'),
     ],
+    "analysis_includes": [
+        ("compiler/Codegen/CUDA/A/AStrategy.cpp", '#include "compiler/Codegen/CUDA/Common/PointEmitter.h"\n',
+         '#include "compiler/Codegen/CUDA/Common/SizeQueries.h"\n'),
+    ],
     "forbidden_calls": [
         ("compiler/A.cpp", "void f() { llvm::errs() << 1; }\n", "void f() { emitError() << 1; } // llvm::errs()\n"),
         ("runtime/A.cpp", "void f() { abort(); }\n", "void f() { job.abort(); }\n"),

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Common/Guards.h"
+#include "compiler/Codegen/CUDA/Common/PointEmitter.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/SelectVariants.h"
 #include "compiler/Codegen/CUDA/Strategy.h"
@@ -107,17 +108,6 @@ static FailureOr<Choice> takeCheapest(KernelQuery &query) {
   return taken;
 }
 
-void withPoints(const KernelInfo &kernel, llvm::function_ref<void(PointEmitter &)> ask) {
-  func::FuncOp function = kernel.getFunction();
-  // Constants go to the front of a function.
-  OwningOpRef<func::FuncOp> apart =
-      func::FuncOp::create(function.getLoc(), function.getName(), function.getFunctionType());
-  OpBuilder builder(function.getContext());
-  builder.setInsertionPointToStart(apart->addEntryBlock());
-  PointEmitter points(builder, kernel);
-  ask(points);
-}
-
 /// What was compared, as an attribute: times in nanoseconds.
 static SelectionAttr makeSelection(Builder &builder, const Choice &choice) {
   auto round = [](std::optional<double> microseconds) {
@@ -179,14 +169,11 @@ FailureOr<Choice> SelectStrategy::choose(const KernelInfo &kernel,
                                          std::optional<int64_t> rowBound) {
   SelectStrategyOptions options;
   options.wgmma = wgmma;
-  FailureOr<Choice> choice = failure();
-  withPoints(kernel, [&](PointEmitter &points) {
-    KernelQuery query(kernel, points, options, tables, rowBound);
-    FailureOr<std::optional<Choice>> given = takeGiven(query);
-    if (succeeded(given))
-      choice = *given ? FailureOr<Choice>(**given) : takeCheapest(query);
-  });
-  return choice;
+  KernelQuery query(kernel, options, tables, rowBound);
+  FailureOr<std::optional<Choice>> given = takeGiven(query);
+  if (failed(given))
+    return failure();
+  return *given ? FailureOr<Choice>(**given) : takeCheapest(query);
 }
 
 LogicalResult SelectStrategy::configure(func::FuncOp function) {

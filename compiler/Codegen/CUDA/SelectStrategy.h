@@ -9,7 +9,7 @@
 #define XC_CODEGEN_CUDA_SELECTSTRATEGY_H
 
 #include "compiler/Codegen/CUDA/Common/LineKernel.h"
-#include "compiler/Codegen/CUDA/Common/PointEmitter.h"
+#include "compiler/Codegen/CUDA/Common/SizeQueries.h"
 #include "compiler/Codegen/CUDA/Matmul/Contraction.h"
 #include "compiler/Codegen/CUDA/Matmul/Tuning.h"
 #include "compiler/Codegen/CUDA/Passes.h"
@@ -42,10 +42,6 @@ std::string formatTime(double microseconds);
 /// Puts the choice on a kernel function, with the width of its index arithmetic.
 void recordChoice(mlir::func::FuncOp function, const Choice &choice, int64_t indexBits);
 
-/// Calls `ask` with what knows the sizes of `kernel`. What it emits is outside of the kernel, which
-/// stays as it is, and is gone afterwards.
-void withPoints(const KernelInfo &kernel, llvm::function_ref<void(PointEmitter &)> ask);
-
 /// The number of elements of what the kernel reads or writes of `binding`; nothing if symbolic.
 std::optional<int64_t> getStaticCount(const KernelInfo &kernel, plan::BindingOp binding);
 
@@ -56,7 +52,7 @@ int64_t getVectorWidth(const KernelInfo &kernel);
 std::optional<int64_t> getStaticProduct(mlir::linalg::LinalgOp op, llvm::ArrayRef<unsigned> dims);
 
 /// A power of two that divides the size of the innermost of `dims` that is not 1.
-int64_t getInnermostDivisor(PointEmitter &points, const ReductionGroup &group,
+int64_t getInnermostDivisor(KernelSizes &sizes, const ReductionGroup &group,
                             llvm::ArrayRef<unsigned> dims);
 
 /// Threads of a block where nothing else decides.

@@ -195,15 +195,14 @@ static AffineExpr getSymbolicSize(const KernelInfo &kernel, linalg::LinalgOp op,
   largest = 1;
   MLIRContext *context = kernel.getFunction().getContext();
   AffineExpr count = getAffineConstantExpr(1, context);
-  withPoints(kernel, [&](PointEmitter &points) {
-    SmallVector<Value> sizes = points.getLoopSizes(op);
-    for (unsigned dim : dims) {
-      AffineExpr size = getScalarFormula(sizes[dim], context);
-      count = count && size ? count * size : AffineExpr();
-      std::optional<int64_t> bound = getUpperBound(sizes[dim]);
-      largest = bound ? llvm::checkedMul(largest, *bound).value_or(INT64_MAX) : INT64_MAX;
-    }
-  });
+  KernelSizes sizes = makeSizes(kernel);
+  SmallVector<plan::FormulaAttr> loops = sizes.getLoopSizes(op);
+  for (unsigned dim : dims) {
+    AffineExpr size = sizes.toAffine(loops[dim]);
+    count = count && size ? count * size : AffineExpr();
+    std::optional<int64_t> bound = sizes.getUpperBound(loops[dim]);
+    largest = bound ? llvm::checkedMul(largest, *bound).value_or(INT64_MAX) : INT64_MAX;
+  }
   return count;
 }
 

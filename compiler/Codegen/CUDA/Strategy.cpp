@@ -72,12 +72,12 @@ std::optional<int64_t> getStaticProduct(linalg::LinalgOp op, ArrayRef<unsigned> 
   return product;
 }
 
-int64_t getInnermostDivisor(PointEmitter &points, const ReductionGroup &group,
+int64_t getInnermostDivisor(KernelSizes &sizes, const ReductionGroup &group,
                             ArrayRef<unsigned> dims) {
-  SmallVector<Value> sizes = points.getLoopSizes(group.root);
+  SmallVector<plan::FormulaAttr> loops = sizes.getLoopSizes(group.root);
   for (unsigned dim : llvm::reverse(dims))
-    if (getConstantIntValue(sizes[dim]) != std::optional<int64_t>(1))
-      return knownDivisor(sizes[dim]);
+    if (loops[dim].asConstant() != 1)
+      return sizes.getDivisor(loops[dim]);
   return 1;
 }
 
@@ -109,11 +109,10 @@ static std::optional<int64_t> getNarrowSide(const Contraction &contraction) {
   return side == INT64_MAX ? std::nullopt : std::optional(side);
 }
 
-KernelQuery::KernelQuery(const KernelInfo &kernel, PointEmitter &points,
-                         const SelectStrategyOptions &options, const ProductTuning &tuning,
-                         std::optional<int64_t> rowBound)
-    : kernel(kernel), points(points), options(options), tuning(tuning), rowBound(rowBound),
-      lines(matchLineKernel(kernel)) {
+KernelQuery::KernelQuery(const KernelInfo &kernel, const SelectStrategyOptions &options,
+                         const ProductTuning &tuning, std::optional<int64_t> rowBound)
+    : kernel(kernel), sizes(makeSizes(kernel)), options(options), tuning(tuning),
+      rowBound(rowBound), lines(matchLineKernel(kernel)) {
   if (kernel.outputs.size() == 1)
     scatter = kernel.outputs.front().tensor.getDefiningOp<kernel::ScatterOp>();
   attention = matchAttention(kernel);

@@ -49,11 +49,11 @@ struct WindowQuery {
 /// A kernel, and what else bears on how it is compiled. What is asked for is found out once.
 class KernelQuery {
 public:
-  KernelQuery(const KernelInfo &kernel, PointEmitter &points, const SelectStrategyOptions &options,
+  KernelQuery(const KernelInfo &kernel, const SelectStrategyOptions &options,
               const ProductTuning &tuning, std::optional<int64_t> rowBound);
 
   const KernelInfo &kernel;
-  PointEmitter &points; // knows the sizes; what it emits is outside of the kernel
+  KernelSizes sizes;
   const SelectStrategyOptions &options;
   const ProductTuning &tuning;
   /// The longest rows, where their length is symbolic and the kernel is a variant for such.

@@ -121,7 +121,7 @@ Value BitBuilder::f32ToF16(Value x) {
   Value sign = mask(shr(bits, 16), 0x8000);
   Value magnitude = mask(bits, 0x7fffffff);
   Value odd = mask(shr(magnitude, 13), 1);
-  Value normal = shr(add(add(magnitude, odd), (int64_t(15 - 127) << 23) + 0xfff), 13);
+  Value normal = shr(add(add(magnitude, odd), (15 - 127) * (int64_t(1) << 23) + 0xfff), 13);
   // Adding 1/2 leaves a denormal's bits, rounded, at the bottom of the sum.
   Value half = f32OfBits(constant(0x3f000000));
   Value sum = arith::AddFOp::create(b, f32OfBits(magnitude), half);

@@ -390,7 +390,7 @@ FailureOr<std::vector<GraphValue>> GraphImport::importSubgraph(const Graph &grap
   ++depth;
   Scope inner{scope, {}};
   scope = &inner;
-  auto leave = llvm::make_scope_exit([&] { scope = inner.outer, --depth; });
+  llvm::scope_exit leave([&] { scope = inner.outer, --depth; });
   for (auto [info, value] : llvm::zip(graph.inputs, inputs))
     inner.values[info.name] = std::move(value);
   if (failed(bindInitializers(graph)) || failed(importNodes(graph.nodes)))

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Input/ONNX/GraphImport.h"
+#include "compiler/Input/ONNX/Sequences.h"
 
 #include <map>
 
@@ -18,12 +19,12 @@ static const llvm::StringMap<Versions> &getTable() {
   static const llvm::StringMap<Versions> table = [] {
     llvm::StringMap<Versions> result;
     for (auto *family :
-         {getElementwiseOps, getShapeOps,        getMovementOps,  getReductionOps,
-          getContractionOps, getWindowOps,       getNormOps,      getIndexOps,
-          getResizeOps,      getControlOps,      getRecurrentOps, getLinearAttentionOps,
-          getQuantizedOps,   getMicrosoftOps,    getSignalOps,    getSamplingOps,
-          getLossOps,        getRandomOps,       getTrainingOps,  getLinearAlgebraOps,
-          getRegionOps,      getFlexAttentionOps})
+         {getElementwiseOps, getShapeOps,         getMovementOps,  getReductionOps,
+          getContractionOps, getWindowOps,        getNormOps,      getIndexOps,
+          getResizeOps,      getControlOps,       getRecurrentOps, getLinearAttentionOps,
+          getQuantizedOps,   getMicrosoftOps,     getSignalOps,    getSamplingOps,
+          getLossOps,        getRandomOps,        getTrainingOps,  getLinearAlgebraOps,
+          getRegionOps,      getFlexAttentionOps, getSequenceOps})
       for (const OpEntry &entry : family())
         result[(entry.domain + "." + entry.op).str()][entry.since] = entry.importer;
     return result;

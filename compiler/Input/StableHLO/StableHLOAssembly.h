@@ -16,6 +16,10 @@ namespace xc::stablehlo {
 mlir::ParseResult parseConvDims(mlir::AsmParser &parser, ConvAttr &dims);
 void printConvDims(mlir::AsmPrinter &printer, ConvAttr dims);
 
+/// `[1, 2]`, in either form of attribute that an op may have them in.
+mlir::ParseResult parseNumbers(mlir::OpAsmParser &parser, mlir::Attribute &numbers);
+void printNumbers(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::Attribute numbers);
+
 } // namespace xc::stablehlo
 
 #endif // XC_INPUT_STABLEHLO_STABLEHLOASSEMBLY_H

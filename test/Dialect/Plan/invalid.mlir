@@ -168,3 +168,15 @@ plan.function @scalars symbols [{name = "n"}] inputs [] outputs [] arena 0 attri
 // expected-error @+1 {{expected the definition of s1 to be a formula over the symbols before it, got one of s2}}
 plan.function @definitions symbols [{name = "n"}] inputs [] outputs [] arena 0 attributes {definitions = [#plan.formula<s2 * 2>, #plan.formula<s0>]} {
 }
+
+// -----
+
+// expected-error @+1 {{expected 'arena_max' to be a number of bytes as i64, got "many"}}
+plan.function @bytes symbols [] inputs [] outputs [] arena 0 attributes {arena_max = "many"} {
+}
+
+// -----
+
+// expected-error @+1 {{does not take attribute 'arena_most'}}
+plan.function @unknown symbols [] inputs [] outputs [] arena 0 attributes {arena_most = 4 : i64} {
+}

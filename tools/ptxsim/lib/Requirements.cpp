@@ -22,14 +22,14 @@ using namespace xc::ptxsim;
 namespace {
 
 struct Requirement {
-  std::string_view names;     ///< "add|sub"; "*": every instruction
-  std::string_view modifiers; ///< "bf16|bf16x2 f32": one of each group, in this order
-  uint8_t sm;                 ///< the first target
-  uint8_t version;            ///< of PTX
-  bool specific = false;      ///< sm_90a alone
-  uint8_t operands = 0;       ///< only with so many
-  std::string_view without;   ///< "a|b": not of forms with one of these
-  uint8_t before = 255;       ///< for targets before this one only
+  std::string_view names;        ///< "add|sub"; "*": every instruction
+  std::string_view modifiers;    ///< "bf16|bf16x2 f32": one of each group, in this order
+  uint8_t sm;                    ///< the first target
+  uint8_t version;               ///< of PTX
+  bool specific = false;         ///< sm_90a alone
+  uint8_t operands = 0;          ///< only with so many
+  std::string_view without = {}; ///< "a|b": not of forms with one of these
+  uint8_t before = 255;          ///< for targets before this one only
 };
 
 constexpr Requirement kRequirements[] = {

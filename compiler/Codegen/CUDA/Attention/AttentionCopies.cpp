@@ -29,7 +29,8 @@ static SmallVector<Value> listScalars(func::FuncOp function, Value none) {
 AttentionTiles::CopySource AttentionTiles::makeCopySource(Value tensor, int64_t rows,
                                                           int64_t stages) {
   auto tensorType = cast<RankedTensorType>(tensor.getType());
-  AttentionOperand operand = *matchAttentionOperand(tensor, points);
+  KernelSizes kernelSizes = makeSizes(kernel);
+  AttentionOperand operand = *matchAttentionOperand(tensor, kernelSizes);
   SmallVector<Value> scalars = listScalars(kernel.getFunction(), index.constant(0));
   auto toValue = [&](AffineExpr formula) -> Value {
     if (auto constant = dyn_cast<AffineConstantExpr>(formula))
@@ -41,8 +42,8 @@ AttentionTiles::CopySource AttentionTiles::makeCopySource(Value tensor, int64_t 
   source.columns = tensorType.getShape().back();
   source.type = tile::SharedType::get(builder.getContext(), rows, padCopiedColumns(source.columns),
                                       tensorType.getElementType());
-  source.sizes = operand.sizes;
-  source.rows = operand.sizes[operand.sizes.size() - 2];
+  source.sizes = emitSizes(operand, tensor);
+  source.rows = source.sizes[source.sizes.size() - 2];
   source.strides = llvm::map_to_vector(operand.strides, toValue);
   source.offset = toValue(operand.offset);
   auto ring = tile::RingType::get(builder.getContext(), stages, {source.type});

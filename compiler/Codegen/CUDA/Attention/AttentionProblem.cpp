@@ -117,15 +117,15 @@ bool LinearCoord::add(AffineExpr expr, int64_t times) {
 
 /// Gives each of `operand`'s dims the stride that it has in the binding's memory, at `coords`.
 static bool findStrides(AttentionOperand &operand, ArrayRef<AffineExpr> coords,
-                        PointEmitter &points) {
+                        KernelSizes &sizes) {
   MLIRContext *context = operand.binding.getContext();
   operand.offset = getAffineConstantExpr(0, context);
   operand.strides.assign(operand.sizes.size(), AffineExpr());
   AffineExpr stride = getAffineConstantExpr(1, context);
-  SmallVector<Value> extents = points.getSizes(operand.binding);
+  SmallVector<plan::FormulaAttr> extents = sizes.getSizes(operand.binding.getMemory());
   for (auto [expr, extent] : llvm::reverse(llvm::zip_equal(coords, extents))) {
     LinearCoord coord(operand.sizes.size());
-    AffineExpr size = getScalarFormula(extent, context);
+    AffineExpr size = sizes.toAffine(extent);
     if (!size || !coord.add(expr, /*times=*/1))
       return false;
     for (auto [step, own] : llvm::zip_equal(coord.steps, operand.strides)) {
@@ -140,24 +140,25 @@ static bool findStrides(AttentionOperand &operand, ArrayRef<AffineExpr> coords,
   }
   for (auto [size, own] : llvm::zip_equal(operand.sizes, operand.strides)) {
     // What has one element is anywhere.
-    if (!own && getConstantIntValue(size) == std::optional<int64_t>(1))
+    if (!own && size.asConstant() == 1)
       own = getAffineConstantExpr(kVectorStep, context);
-    if (!own || !getScalarFormula(size, context))
+    if (!own || !sizes.toAffine(size))
       return false;
   }
   return true;
 }
 
 /// Merges dims before the length that follow one another in memory.
-static void mergeDims(AttentionOperand &operand, PointEmitter &points) {
-  MLIRContext *context = operand.binding.getContext();
+static void mergeDims(AttentionOperand &operand, const KernelSizes &sizes) {
   for (size_t dim = operand.sizes.size() - 2; dim-- > 1;) {
-    AffineExpr inner = getScalarFormula(operand.sizes[dim], context) * operand.strides[dim];
+    AffineExpr inner = sizes.toAffine(operand.sizes[dim]) * operand.strides[dim];
     if (operand.strides[dim - 1] != inner)
       continue;
-    operand.sizes[dim - 1] = points.index.mul(operand.sizes[dim - 1], operand.sizes[dim]);
+    operand.sizes[dim - 1] = operand.sizes[dim - 1] * operand.sizes[dim];
     operand.strides[dim - 1] = operand.strides[dim];
+    llvm::append_range(operand.dims[dim - 1], operand.dims[dim]);
     operand.sizes.erase(operand.sizes.begin() + dim);
+    operand.dims.erase(operand.dims.begin() + dim);
     operand.strides.erase(operand.strides.begin() + dim);
   }
 }
@@ -184,15 +185,17 @@ static Value getExpanded(tensor::ExpandShapeOp expand, SmallVector<AffineExpr> &
   return expand.getSrc();
 }
 
-std::optional<AttentionOperand> matchAttentionOperand(Value tensor, PointEmitter &points) {
+std::optional<AttentionOperand> matchAttentionOperand(Value tensor, KernelSizes &sizes) {
   /// PTX ISA, "Tensors": at most five dims; strides and addresses are multiples of 16 bytes.
   constexpr size_t mostDims = 5;
   constexpr int64_t alignment = 16;
   AttentionOperand operand;
-  operand.sizes = points.getSizes(tensor);
+  operand.sizes = sizes.getSizes(tensor);
   SmallVector<AffineExpr> coords;
-  for (unsigned dim = 0; dim < operand.sizes.size(); ++dim)
+  for (unsigned dim = 0; dim < operand.sizes.size(); ++dim) {
+    operand.dims.push_back({dim});
     coords.push_back(getAffineDimExpr(dim, tensor.getContext()));
+  }
   while (tensor && !getSourceBinding(tensor)) {
     Operation *op = tensor.getDefiningOp();
     if (auto expand = dyn_cast_or_null<tensor::ExpandShapeOp>(op))
@@ -203,13 +206,13 @@ std::optional<AttentionOperand> matchAttentionOperand(Value tensor, PointEmitter
   if (!tensor)
     return std::nullopt;
   operand.binding = getSourceBinding(tensor);
-  if (operand.binding.getAlignment() < alignment || !findStrides(operand, coords, points))
+  if (operand.binding.getAlignment() < alignment || !findStrides(operand, coords, sizes))
     return std::nullopt;
   auto isAligned = [](AffineExpr expr) { return expr.getLargestKnownDivisor() % kVectorStep == 0; };
   if (operand.strides.back() != getAffineConstantExpr(1, tensor.getContext()) ||
       !llvm::all_of(ArrayRef(operand.strides).drop_back(), isAligned) || !isAligned(operand.offset))
     return std::nullopt;
-  mergeDims(operand, points);
+  mergeDims(operand, sizes);
   return operand.sizes.size() <= mostDims ? std::optional(operand) : std::nullopt;
 }
 

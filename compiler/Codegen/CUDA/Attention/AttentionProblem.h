@@ -8,7 +8,7 @@
 #ifndef XC_CODEGEN_CUDA_ATTENTION_ATTENTIONPROBLEM_H
 #define XC_CODEGEN_CUDA_ATTENTION_ATTENTIONPROBLEM_H
 
-#include "compiler/Codegen/CUDA/Common/PointEmitter.h"
+#include "compiler/Codegen/CUDA/Common/SizeQueries.h"
 #include "compiler/Codegen/CUDA/IR/AttentionConfig.h"
 #include "compiler/Dialect/Kernel/IR/AttentionGradientOp.h"
 
@@ -35,14 +35,15 @@ llvm::SmallVector<unsigned> getResultOrder(const KernelInfo &kernel);
 /// follow one another), the length, and the vector, which is contiguous.
 struct AttentionOperand {
   plan::BindingOp binding;
-  llvm::SmallVector<mlir::Value> sizes;
-  llvm::SmallVector<mlir::AffineExpr> strides; // in elements, over the kernel's scalars
-  mlir::AffineExpr offset;                     // of the first element in the binding
+  llvm::SmallVector<plan::FormulaAttr> sizes;
+  llvm::SmallVector<llvm::SmallVector<unsigned, 1>> dims; // of the tensor, for each size
+  llvm::SmallVector<mlir::AffineExpr> strides;            // in elements, over the kernel's scalars
+  mlir::AffineExpr offset;                                // of the first element in the binding
 };
 
 /// That of `tensor`, which may be a slice or a permutation of a tensor in memory; nothing if boxes
 /// of it cannot be copied.
-std::optional<AttentionOperand> matchAttentionOperand(mlir::Value tensor, PointEmitter &points);
+std::optional<AttentionOperand> matchAttentionOperand(mlir::Value tensor, KernelSizes &sizes);
 
 /// Columns of a tile that cp.async fills with vectors of `columns` elements: whole steps of a
 /// product, and lines that a swizzle is made for.

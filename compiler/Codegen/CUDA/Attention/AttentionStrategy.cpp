@@ -39,7 +39,7 @@ static bool hasFittingOperands(kernel::AttentionOp op, KernelQuery &query) {
   return hasFittingSizes(query.kernel) &&
          llvm::all_of(
              ArrayRef<Value>{op.getQuery(), op.getKey(), op.getValue()},
-             [&](Value tensor) { return matchAttentionOperand(tensor, query.points).has_value(); });
+             [&](Value tensor) { return matchAttentionOperand(tensor, query.sizes).has_value(); });
 }
 
 static bool canUseWGMMA(kernel::AttentionOp op, KernelQuery &query) {

@@ -89,6 +89,16 @@ void AttentionTiles::fetch(const Source &source, RingState state, Value head, Va
                             state.stage);
 }
 
+SmallVector<Value> AttentionTiles::emitSizes(const AttentionOperand &operand, Value tensor) {
+  SmallVector<Value> sizes = points.getSizes(tensor);
+  return llvm::map_to_vector(operand.dims, [&](ArrayRef<unsigned> dims) {
+    Value product = sizes[dims.back()];
+    for (unsigned dim : llvm::reverse(dims.drop_back()))
+      product = index.mul(sizes[dim], product);
+    return product;
+  });
+}
+
 /// Of boxes of `rows` rows.
 Value AttentionTiles::makeMap(const AttentionOperand &operand, tile::SharedType type,
                               int64_t rows) {
@@ -97,9 +107,9 @@ Value AttentionTiles::makeMap(const AttentionOperand &operand, tile::SharedType 
   auto getMap = [&](ArrayRef<AffineExpr> formulas) {
     return AffineMapAttr::get(AffineMap::get(0, scalars, formulas, context));
   };
-  SmallVector<AffineExpr> sizes;
-  for (Value size : operand.sizes)
-    sizes.push_back(getScalarFormula(size, context));
+  KernelSizes kernelSizes = makeSizes(kernel);
+  SmallVector<AffineExpr> sizes = llvm::map_to_vector(
+      operand.sizes, [&](plan::FormulaAttr size) { return kernelSizes.toAffine(size); });
   SmallVector<int64_t> box(sizes.size() - 2, 1);
   box.append({rows, type.getPanelColumns()});
   auto mapType = tile::TensorMapType::get(context, box, type.getElementType(), type.getLineBytes());
@@ -116,9 +126,10 @@ AttentionTiles::Source AttentionTiles::makeSource(Value tensor, int64_t rows, in
   int64_t columns = llvm::alignTo(tensorType.getShape().back(), 64);
   auto type =
       tile::SharedType::get(builder.getContext(), rows, columns, tensorType.getElementType());
-  AttentionOperand operand = *matchAttentionOperand(tensor, points);
-  Source source{
-      makeMap(operand, type, rows / sharers), Value(), type, stages, sharers, operand.sizes};
+  KernelSizes kernelSizes = makeSizes(kernel);
+  AttentionOperand operand = *matchAttentionOperand(tensor, kernelSizes);
+  SmallVector<Value> sizes = emitSizes(operand, tensor);
+  Source source{makeMap(operand, type, rows / sharers), Value(), type, stages, sharers, sizes};
   auto ring = tile::RingType::get(builder.getContext(), stages, {type});
   source.ring =
       tile::RingOp::create(builder, loc, ring, /*arrivals=*/1, config.getWarpgroups() * sharers,

@@ -68,6 +68,8 @@ protected:
   };
 
   // Rings.
+  /// The values of the sizes of `operand`, which is `tensor`.
+  llvm::SmallVector<mlir::Value> emitSizes(const AttentionOperand &operand, mlir::Value tensor);
   mlir::Value makeMap(const AttentionOperand &operand, tile::SharedType type, int64_t rows);
   Source makeSource(mlir::Value tensor, int64_t rows, int64_t stages, int64_t sharers);
   RingState advance(RingState state, int64_t stages);

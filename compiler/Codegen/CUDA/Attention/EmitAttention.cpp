@@ -438,12 +438,9 @@ private:
             : AttentionChooser{op, *kernel.target}.check(cast<AttentionAttr>(config));
     if (!wrong.empty())
       return op.emitOpError("cannot take ") << config << ": " << wrong;
-    bool canCopy = true;
-    withPoints(kernel, [&](PointEmitter &points) {
-      for (Value tensor : {op.getQuery(), op.getKey(), op.getValue()})
-        canCopy &= matchAttentionOperand(tensor, points).has_value();
-    });
-    if (!canCopy)
+    KernelSizes sizes = makeSizes(kernel);
+    if (!llvm::all_of(ArrayRef<Value>{op.getQuery(), op.getKey(), op.getValue()},
+                      [&](Value tensor) { return matchAttentionOperand(tensor, sizes); }))
       return op.emitOpError("expected queries, keys and values that boxes can be copied of for ")
              << config;
     if (mma)

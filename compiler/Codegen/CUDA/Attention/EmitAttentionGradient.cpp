@@ -431,12 +431,9 @@ LogicalResult emitAttentionGradient(const KernelInfo &kernel, kernel::AttentionG
   AttentionGradientChooser chooser{op, *kernel.target};
   if (std::string wrong = chooser.check(config); !wrong.empty())
     return op.emitOpError("cannot take ") << config << ": " << wrong;
-  bool canCopy = true;
-  withPoints(kernel, [&](PointEmitter &points) {
-    for (Value tensor : {op.getQuery(), op.getKey(), op.getValue(), op.getCotangent()})
-      canCopy &= matchAttentionOperand(tensor, points).has_value();
-  });
-  if (!canCopy)
+  KernelSizes sizes = makeSizes(kernel);
+  if (!llvm::all_of(ArrayRef<Value>{op.getQuery(), op.getKey(), op.getValue(), op.getCotangent()},
+                    [&](Value tensor) { return matchAttentionOperand(tensor, sizes); }))
     return op.emitOpError("expected operands that boxes can be copied of for ") << config;
   if (mma)
     return AttentionGradientEmitter(kernel, op, mma).run();

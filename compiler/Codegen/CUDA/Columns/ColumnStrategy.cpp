@@ -36,13 +36,13 @@ static constexpr int64_t kTallColumn = 512;
 /// Columns whose elements are needed again after a reduction, in registers: a block of few columns
 /// holds all of them, and many such blocks are under way.
 static std::optional<Choice> chooseHeldColumns(const ReductionGroup &group,
-                                               const KernelInfo &kernel, PointEmitter &points,
+                                               const KernelInfo &kernel, KernelSizes &sizes,
                                                std::optional<int64_t> columns,
                                                std::optional<int64_t> length) {
   if (!group.reusesRows() || !columns || !length || *length == 0 || group.inputs.empty())
     return std::nullopt;
   int64_t vector =
-      std::min(getVectorWidth(kernel), getInnermostDivisor(points, group, group.parallelDims));
+      std::min(getVectorWidth(kernel), getInnermostDivisor(sizes, group, group.parallelDims));
   int64_t registers = 0, widest = 1;
   for (const ReductionGroup::Input &input : group.inputs) {
     int64_t bytes = getElementBytes(input.getMemoryType().getElementType());
@@ -53,7 +53,7 @@ static std::optional<Choice> chooseHeldColumns(const ReductionGroup &group,
   int64_t multiprocessors = kernel.target->multiprocessors, threads = 1, rows = 1;
   while (threads * widest < kHeldLine)
     threads *= 2;
-  auto countBlocks = [&] { return llvm::divideCeil(*columns, threads * vector); };
+  auto countBlocks = [&]() -> int64_t { return llvm::divideCeil(*columns, threads * vector); };
   if (threads > 1 && countBlocks() < kManyBlocks * multiprocessors)
     threads /= 2;
   auto countHeld = [&] { return llvm::divideCeil(*length, rows); };
@@ -75,10 +75,10 @@ static std::optional<Choice> chooseHeldColumns(const ReductionGroup &group,
 }
 
 static Choice chooseColumns(const ReductionGroup &group, const KernelInfo &kernel,
-                            PointEmitter &points) {
+                            KernelSizes &sizes) {
   std::optional<int64_t> columns = getStaticProduct(group.root, group.parallelDims),
                          length = getStaticProduct(group.root, group.reductionDims);
-  if (std::optional<Choice> choice = chooseHeldColumns(group, kernel, points, columns, length))
+  if (std::optional<Choice> choice = chooseHeldColumns(group, kernel, sizes, columns, length))
     return *choice;
   // Blocks have one of the parts each, and what it leaves of a column.
   int64_t parts = std::max<int64_t>(1, plan::countCyclicParts(group.root));
@@ -86,7 +86,7 @@ static Choice chooseColumns(const ReductionGroup &group, const KernelInfo &kerne
     length = llvm::divideCeil(*length, parts);
   MLIRContext *context = kernel.getFunction().getContext();
   int64_t vector =
-      std::min(getVectorWidth(kernel), getInnermostDivisor(points, group, group.parallelDims));
+      std::min(getVectorWidth(kernel), getInnermostDivisor(sizes, group, group.parallelDims));
   // Narrow blocks where columns are few, so that more multiprocessors have one; 8 threads still
   // read whole sectors of 32 bytes, and 4 do with vectors.
   int64_t threads = 32, rows = length && *length >= kTallColumn ? 16 : 8,
@@ -138,7 +138,7 @@ struct ColumnReductionStrategy final : Strategy {
     const ReductionGroup *group = query.getReductionGroup();
     if (!group || !group->partials.empty() || group->reducesContiguousDim)
       return success();
-    Choice choice = chooseColumns(*group, query.kernel, query.points);
+    Choice choice = chooseColumns(*group, query.kernel, query.sizes);
     choice.microseconds = estimateMemoryTime(query.kernel);
     if (const WindowQuery *windows = query.getWindows())
       describeSharedWindows(*windows, cast<ColumnReductionAttr>(choice.config).getRows(),

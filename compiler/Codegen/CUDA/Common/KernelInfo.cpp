@@ -7,13 +7,12 @@
 
 #include "compiler/Codegen/CUDA/Common/KernelInfo.h"
 
+#include "compiler/Codegen/Common/KernelSizes.h"
 #include "compiler/Codegen/Common/ScalarFormula.h"
 #include "compiler/Dialect/Plan/IR/PlanInitOps.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "llvm/Support/CheckedArithmetic.h"
 
 using namespace mlir;
 
@@ -130,18 +129,10 @@ std::optional<int64_t> getUpperBound(OpFoldResult value) {
   if (std::optional<int64_t> number = getConstantIntValue(value))
     return number;
   Operation *op = cast<Value>(value).getDefiningOp();
-  if (auto scalar = dyn_cast_or_null<plan::ScalarOp>(op)) {
-    if (std::optional<uint64_t> max = scalar.getMax())
-      return static_cast<int64_t>(*max);
+  if (!op)
     return std::nullopt;
-  }
-  if (!isa_and_nonnull<arith::AddIOp, arith::MulIOp>(op))
-    return std::nullopt;
-  std::optional<int64_t> lhs = getUpperBound(op->getOperand(0)),
-                         rhs = getUpperBound(op->getOperand(1));
-  if (!lhs || !rhs)
-    return std::nullopt;
-  return isa<arith::AddIOp>(op) ? llvm::checkedAdd(*lhs, *rhs) : llvm::checkedMul(*lhs, *rhs);
+  codegen::KernelSizes sizes(op->getParentOfType<func::FuncOp>());
+  return sizes.getUpperBound(sizes.getSize(value));
 }
 
 int64_t getElementBytes(Type type) {

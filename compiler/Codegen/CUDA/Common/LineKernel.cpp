@@ -7,8 +7,6 @@
 
 #include "compiler/Codegen/CUDA/Common/LineKernel.h"
 
-#include "compiler/Codegen/Common/LineOp.h"
-
 using namespace mlir;
 
 namespace xc::cuda {
@@ -30,23 +28,9 @@ std::optional<LineKernel> matchLineKernel(const KernelInfo &kernel) {
   return lines;
 }
 
-LineShape getLineShape(Operation *op, PointEmitter &points) {
-  IndexBuilder &index = points.index;
-  std::optional<codegen::LineOp> lines = codegen::matchLineOp(op);
-  assert(lines && "an op on lines");
-  SmallVector<Value> sizes = points.getSizes(op->getOperand(0));
-  ArrayRef<Value> all(sizes);
-  LineShape shape;
-  shape.outer = index.product(all.take_front(lines->axis));
-  shape.length = sizes[lines->axis];
-  shape.inner = index.product(all.drop_front(lines->axis + 1));
-  shape.segment = lines->segment ? index.constant(lines->segment) : shape.length;
-  shape.segments = lines->segment ? index.ceilDiv(shape.length, index.constant(lines->segment))
-                                  : index.constant(1);
-  // The last segment has no total.
-  if (lines->givesTotals)
-    shape.segments = points.getSizes(cast<kernel::ScanOp>(op).getDest())[lines->axis];
-  return shape;
+LineSizes<plan::FormulaAttr> getLineSizes(Operation *op, KernelSizes &sizes) {
+  return splitLines<plan::FormulaAttr>(op, sizes,
+                                       [&](Value tensor) { return sizes.getSizes(tensor); });
 }
 
 } // namespace xc::cuda

@@ -9,7 +9,8 @@
 #define XC_CODEGEN_CUDA_COMMON_LINEKERNEL_H
 
 #include "compiler/Codegen/CUDA/Common/KernelInfo.h"
-#include "compiler/Codegen/CUDA/Common/PointEmitter.h"
+#include "compiler/Codegen/CUDA/Common/SizeQueries.h"
+#include "compiler/Codegen/Common/LineOp.h"
 
 namespace xc::cuda {
 
@@ -37,11 +38,34 @@ mlir::FailureOr<LineKernel> requireLineKernel(const KernelInfo &kernel, mlir::At
 
 /// The sizes of an op on lines: `outer` lines above `inner` lines beside each other, `length`
 /// elements each, cut into segments of `segment`.
-struct LineShape {
-  mlir::Value outer, length, inner;
-  mlir::Value segment, segments;
+template <typename Size> struct LineSizes {
+  Size outer, length, inner;
+  Size segment, segments;
 };
-LineShape getLineShape(mlir::Operation *op, PointEmitter &points);
+
+/// Those of `op`. `getSizes` says the sizes of a tensor, `arithmetic` makes sizes of sizes.
+template <typename Size, typename Arithmetic>
+LineSizes<Size> splitLines(mlir::Operation *op, Arithmetic &arithmetic,
+                           llvm::function_ref<llvm::SmallVector<Size>(mlir::Value)> getSizes) {
+  std::optional<codegen::LineOp> lines = codegen::matchLineOp(op);
+  assert(lines && "an op on lines");
+  llvm::SmallVector<Size> sizes = getSizes(op->getOperand(0));
+  llvm::ArrayRef<Size> all(sizes);
+  LineSizes<Size> shape;
+  shape.outer = arithmetic.product(all.take_front(lines->axis));
+  shape.length = sizes[lines->axis];
+  shape.inner = arithmetic.product(all.drop_front(lines->axis + 1));
+  shape.segment = lines->segment ? arithmetic.constant(lines->segment) : shape.length;
+  shape.segments = lines->segment
+                       ? arithmetic.ceilDiv(shape.length, arithmetic.constant(lines->segment))
+                       : arithmetic.constant(1);
+  // The last segment has no total.
+  if (lines->givesTotals)
+    shape.segments = getSizes(mlir::cast<kernel::ScanOp>(op).getDest())[lines->axis];
+  return shape;
+}
+
+LineSizes<plan::FormulaAttr> getLineSizes(mlir::Operation *op, KernelSizes &sizes);
 
 } // namespace xc::cuda
 

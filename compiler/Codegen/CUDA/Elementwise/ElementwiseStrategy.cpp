@@ -45,12 +45,12 @@ static bool isFlat(const KernelInfo &kernel) {
 }
 
 /// A power of two that divides the innermost size of every output that is not 1.
-static int64_t getInnerDivisor(const KernelInfo &kernel, PointEmitter &points) {
+static int64_t getInnerDivisor(const KernelInfo &kernel, KernelSizes &sizes) {
   int64_t divisor = kVectorBytes;
   for (const KernelOutput &output : kernel.outputs)
-    for (Value size : llvm::reverse(points.getSizes(output)))
-      if (getConstantIntValue(size) != std::optional<int64_t>(1)) {
-        divisor = std::min(divisor, knownDivisor(size));
+    for (plan::FormulaAttr size : llvm::reverse(getStoredSizes(sizes, output)))
+      if (size.asConstant() != 1) {
+        divisor = std::min(divisor, sizes.getDivisor(size));
         break;
       }
   return divisor;
@@ -58,15 +58,16 @@ static int64_t getInnerDivisor(const KernelInfo &kernel, PointEmitter &points) {
 
 /// Squares in shared memory, if reads and writes run along different dims and both are long enough
 /// to matter.
-static std::optional<Choice> chooseTranspose(const KernelInfo &kernel, PointEmitter &points) {
+static std::optional<Choice> chooseTranspose(const KernelInfo &kernel, KernelSizes &knownSizes) {
   std::optional<TransposedInputs> transposed = findTransposedInputs(kernel);
   if (!transposed)
     return std::nullopt;
-  SmallVector<Value> sizes = points.getSizes(kernel.outputs.front().binding);
+  plan::BindingOp result = kernel.outputs.front().binding;
+  SmallVector<plan::FormulaAttr> sizes = knownSizes.getSizes(result.getMemory());
   auto getSize = [&](ArrayRef<unsigned> dims) -> std::optional<int64_t> {
     int64_t size = 1;
     for (unsigned dim : dims) {
-      std::optional<int64_t> known = getConstantIntValue(sizes[dim]);
+      std::optional<int64_t> known = sizes[dim].asConstant();
       if (!known)
         return std::nullopt;
       size *= *known;
@@ -78,7 +79,7 @@ static std::optional<Choice> chooseTranspose(const KernelInfo &kernel, PointEmit
        {ArrayRef(transposed->outerDims), ArrayRef(transposed->innerDims)}) {
     if (std::optional<int64_t> size = getSize(dims); size && *size < 8)
       return std::nullopt;
-    divisor = std::min(divisor, knownDivisor(sizes[dims.back()]));
+    divisor = std::min(divisor, knownSizes.getDivisor(sizes[dims.back()]));
   }
   for (const Access &input : transposed->inputs)
     bytes = std::max(bytes, getElementBytes(getElementTypeOrSelf(input.tensor)));
@@ -132,23 +133,23 @@ static int64_t countElementBytes(const KernelInfo &kernel) {
 
 /// True if results have rows of which `vector` elements, narrower than words, are at no known
 /// places: they had better be accessed together wherever that is in a row.
-static bool hasOddRows(const KernelInfo &kernel, PointEmitter &points, int64_t vector) {
+static bool hasOddRows(const KernelInfo &kernel, KernelSizes &sizes, int64_t vector) {
   constexpr int64_t wordBytes = 4;
   auto isOdd = [&](const KernelOutput &output) {
     auto type = cast<RankedTensorType>(output.tensor.getType());
     return type.hasStaticShape() && type.getRank() > 0 && type.getShape().back() >= vector &&
-           getElementBytes(type.getElementType()) * getInnerDivisor(kernel, points) < wordBytes;
+           getElementBytes(type.getElementType()) * getInnerDivisor(kernel, sizes) < wordBytes;
   };
   return vector > 1 && countGathers(kernel) == 0 && llvm::all_of(kernel.outputs, isOdd);
 }
 
-Choice chooseElementwise(const KernelInfo &kernel, PointEmitter &points, bool isWindow) {
+Choice chooseElementwise(const KernelInfo &kernel, KernelSizes &sizes, bool isWindow) {
   MLIRContext *context = kernel.getFunction().getContext();
   int64_t vector = getVectorWidth(kernel);
   bool flat = isFlat(kernel);
-  bool spansRows = !flat && !isWindow && hasOddRows(kernel, points, vector);
+  bool spansRows = !flat && !isWindow && hasOddRows(kernel, sizes, vector);
   if (!flat && !spansRows)
-    vector = std::min(vector, getInnerDivisor(kernel, points));
+    vector = std::min(vector, getInnerDivisor(kernel, sizes));
   // Short blocks, of 4 KiB, keep reads and writes mixed, and are not yet so many that launching
   // them takes longer than their work. Where an access has many elements to compute with, or
   // indices, a thread has two of them. Neighbours in a window share what they read.
@@ -221,7 +222,7 @@ struct TransposeStrategy final : Strategy {
   LogicalResult enumerate(KernelQuery &query, SmallVectorImpl<Choice> &choices) const override {
     if (!query.isElementwise())
       return success();
-    if (std::optional<Choice> choice = chooseTranspose(query.kernel, query.points)) {
+    if (std::optional<Choice> choice = chooseTranspose(query.kernel, query.sizes)) {
       choice->microseconds = estimateMemoryTime(query.kernel);
       choices.push_back(*choice);
     }
@@ -235,7 +236,7 @@ struct ElementwiseStrategy final : Strategy {
   LogicalResult enumerate(KernelQuery &query, SmallVectorImpl<Choice> &choices) const override {
     if (!query.isElementwise())
       return success();
-    Choice choice = chooseElementwise(query.kernel, query.points, /*isWindow=*/false);
+    Choice choice = chooseElementwise(query.kernel, query.sizes, /*isWindow=*/false);
     std::optional<TransposedInputs> transposed = findTransposedInputs(query.kernel);
     choice.microseconds =
         transposed ? estimateAcross(query.kernel, *transposed) : estimateMemoryTime(query.kernel);

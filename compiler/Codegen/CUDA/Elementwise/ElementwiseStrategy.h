@@ -13,8 +13,8 @@
 namespace xc::cuda {
 
 /// How many elements a thread computes, and in which vectors. `isWindow`: each of a window of its
-/// input. `points` knows the sizes, and nothing is emitted.
-Choice chooseElementwise(const KernelInfo &kernel, PointEmitter &points, bool isWindow);
+/// input.
+Choice chooseElementwise(const KernelInfo &kernel, KernelSizes &sizes, bool isWindow);
 
 } // namespace xc::cuda
 

@@ -103,12 +103,11 @@ void WGMMAEmitter::prepareOutput() {
   if (columns == 0)
     return;
   std::string reason;
-  std::optional<TiledAccess> access =
-      matchTiledOutput(contraction, result, tile.getLoopSizes(), index, reason);
+  std::optional<TiledAccess> access = matchTiledOutput(contraction, result, knownSizes, reason);
   auto type = tile::SharedType::get(
       builder.getContext(), config.getWarpgroups() * tile::kWarpgroupRows, columns, elementType);
   if (!access)
-    rowVector = getRowVector(contraction, result, tile.getLoopSizes(), index);
+    rowVector = getRowVector(contraction, result, knownSizes);
   if (rowVector > 0)
     staging = tile::AllocOp::create(builder, loc, type, IntegerAttr());
   if (!access || access->dims.back().group != Group::N)

@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // What EmitMatmulMMA.cpp, MMACopies.cpp, MMAFragments.cpp and MMAOutputs.cpp share; the first says
-// how the kernel works.
+// how the kernel works. It is one class of many methods since copies, fragments and outputs all
+// follow from one layout of the tile, which its members say.
 //
 //===----------------------------------------------------------------------===//
 

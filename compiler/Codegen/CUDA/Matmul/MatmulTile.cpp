@@ -22,7 +22,8 @@ namespace xc::cuda {
 /// operands in L2.
 static constexpr int64_t kRasterRows = 8;
 
-SmallVector<Value> getProductSizes(const Contraction &contraction, PointEmitter &points) {
+/// The sizes of the loops of `contraction`, of its partial sums too.
+static SmallVector<Value> emitProductSizes(const Contraction &contraction, PointEmitter &points) {
   SmallVector<Value> sizes = points.getLoopSizes(contraction.getOp());
   if (contraction.partial)
     sizes.push_back(points.index.constant(contraction.partial->count));
@@ -32,7 +33,7 @@ SmallVector<Value> getProductSizes(const Contraction &contraction, PointEmitter 
 MatmulTile::MatmulTile(const KernelInfo &kernel, const Contraction &contraction, KernelFrame &frame,
                        int64_t tileM, int64_t tileN)
     : contraction(contraction), frame(frame), points(frame.points), index(points.index),
-      sizes(getProductSizes(contraction, points)), tileM(tileM), tileN(tileN), groupM(tileM),
+      sizes(emitProductSizes(contraction, points)), tileM(tileM), tileN(tileN), groupM(tileM),
       groupN(tileN) {
   sizeM = product(contraction.m);
   sizeN = product(contraction.n);

@@ -19,10 +19,6 @@
 
 namespace xc::cuda {
 
-/// The sizes of the loops of `contraction`, of its partial sums too, as `points` finds them.
-llvm::SmallVector<mlir::Value> getProductSizes(const Contraction &contraction,
-                                               PointEmitter &points);
-
 class MatmulTile {
 public:
   MatmulTile(const KernelInfo &kernel, const Contraction &contraction, KernelFrame &frame,

@@ -39,9 +39,9 @@ static int64_t countOutputOps(const KernelInfo &kernel, const Contraction &contr
 }
 
 ProductChooser::ProductChooser(const Contraction &contraction, const KernelInfo &kernel,
-                               PointEmitter &points, const SelectStrategyOptions &options,
+                               KernelSizes &sizes, const SelectStrategyOptions &options,
                                const ProductTuning &tuning)
-    : contraction(contraction), kernel(kernel), points(points), options(options), tuning(tuning),
+    : contraction(contraction), kernel(kernel), sizes(sizes), options(options), tuning(tuning),
       isTF32(contraction.hasSingleOperands() && contraction.getOp()->hasAttr(plan::kAllowTF32Attr)),
       outputOps(countOutputOps(kernel, contraction)), key(makeKey(/*isExpected=*/false)),
       noKeyReason(findNoKeyReason(contraction.a, contraction.m)) {

@@ -35,7 +35,7 @@ DoublePlan toDoublePlan(MatmulMMAAttr config);
 /// ProductReport.cpp says what was chosen, and how tuning tables call the product.
 class ProductChooser {
 public:
-  ProductChooser(const Contraction &contraction, const KernelInfo &kernel, PointEmitter &points,
+  ProductChooser(const Contraction &contraction, const KernelInfo &kernel, KernelSizes &sizes,
                  const SelectStrategyOptions &options, const ProductTuning &tuning);
 
   TuningKey getKey() const { return {key, noKeyReason.empty() && hasKnownSizes()}; }
@@ -97,7 +97,7 @@ private:
   }
   /// The product as wgmma sees it; nothing, and `refusal`, where that cannot do it.
   std::optional<MatmulProblem> makeProblem();
-  std::optional<MatmulProblem> makeConvolutionProblem(llvm::ArrayRef<mlir::Value> sizes);
+  std::optional<MatmulProblem> makeConvolutionProblem();
   int64_t countPixels(int64_t positions, int64_t taps) const;
   void describeAcross(MatmulProblem &problem);
   std::optional<MatmulProblem> refuse(const llvm::Twine &reason) {
@@ -110,7 +110,7 @@ private:
 
   const Contraction &contraction;
   const KernelInfo &kernel;
-  PointEmitter &points; // knows the sizes; nothing is emitted
+  KernelSizes &sizes;
   const SelectStrategyOptions &options;
   const ProductTuning &tuning;
   bool isTF32;             // f32 operands may be rounded

@@ -11,7 +11,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Codegen/CUDA/Matmul/MatmulTile.h"
 #include "compiler/Codegen/CUDA/Matmul/ProductChooser.h"
 #include "compiler/Codegen/CUDA/Matmul/TiledAccess.h"
 
@@ -36,14 +35,13 @@ int64_t ProductChooser::getExpectedSize(ArrayRef<unsigned> dims, int64_t guess) 
   linalg::LinalgOp op = contraction.getOp();
   if (std::optional<int64_t> size = contraction.getProduct(dims))
     return *size;
-  MLIRContext *context = op.getContext();
-  SmallVector<Value> sizes = getProductSizes(contraction, points);
-  AffineExpr formula = getAffineConstantExpr(1, context);
+  SmallVector<plan::FormulaAttr> loops = getProductSizes(contraction, sizes);
+  AffineExpr formula = getAffineConstantExpr(1, op.getContext());
   std::optional<int64_t> most = 1;
   for (unsigned dim : dims) {
-    AffineExpr size = getScalarFormula(sizes[dim], context);
+    AffineExpr size = sizes.toAffine(loops[dim]);
     formula = formula && size ? formula * size : AffineExpr();
-    std::optional<int64_t> bound = getUpperBound(sizes[dim]);
+    std::optional<int64_t> bound = sizes.getUpperBound(loops[dim]);
     most = most && bound ? llvm::checkedMul(*most, std::max<int64_t>(*bound, 1)) : std::nullopt;
   }
   int64_t expected = std::min(guess, most.value_or(guess));
@@ -76,7 +74,7 @@ bool ProductChooser::canTurn(const Contraction::Side &side, ArrayRef<unsigned> o
          side.isVectorizable && binding.getAlignment() >= kWordBytes &&
          op.getMatchingIndexingMap(side.operand).isProjectedPermutation() &&
          llvm::count_if(contraction.k, [&](unsigned dim) { return ranges[dim] != 1; }) == 1 &&
-         getInnermostDivisor(points, contraction.group, own) >= width;
+         getInnermostDivisor(sizes, contraction.group, own) >= width;
 }
 
 std::optional<MatmulProblem> ProductChooser::makeProblem() {
@@ -92,15 +90,14 @@ std::optional<MatmulProblem> ProductChooser::makeProblem() {
   // Where sizes are symbolic, guards keep them from being zero or too large.
   if (!hasKnownSizes())
     return refuse("sizes may be zero, or too large");
-  SmallVector<Value> sizes = getProductSizes(contraction, points);
   auto getName = [&](const Contraction::Side &side) -> StringRef {
     return side.operand->getOperandNumber() == 0 ? "operand A" : "operand B";
   };
   std::string reason, pixelReason;
   convolution = matchConvolution(contraction, pixelReason);
   if (convolution)
-    return makeConvolutionProblem(sizes);
-  std::optional<TiledAccess> a = matchTiledOperand(contraction, first, sizes, points.index, reason);
+    return makeConvolutionProblem();
+  std::optional<TiledAccess> a = matchTiledOperand(contraction, first, sizes, reason);
   if (!a)
     return refuse("no boxes can be copied of " + getName(first) + ": " + reason +
                   ", nor columns of pixels: " + pixelReason);
@@ -108,7 +105,7 @@ std::optional<MatmulProblem> ProductChooser::makeProblem() {
   if (turns && !canTurn(second, swapped ? contraction.m : contraction.n))
     return refuse("threads cannot transpose " + getName(second));
   std::optional<TiledAccess> b =
-      turns ? TiledAccess() : matchTiledOperand(contraction, second, sizes, points.index, reason);
+      turns ? TiledAccess() : matchTiledOperand(contraction, second, sizes, reason);
   if (!b)
     return refuse("no boxes can be copied of " + getName(second) + ": " + reason);
   MatmulProblem problem;
@@ -132,13 +129,13 @@ std::optional<MatmulProblem> ProductChooser::makeProblem() {
   problem.turnsB = turns;
   problem.isKContiguousB = !turns && b->dims.back().group == TiledAccess::Group::K;
   problem.isFixedB = !turns && kernel.isFixed(b->binding);
-  problem.isStaged = isStagedOutput(contraction, sizes, points.index) &&
-                     (problem.elementBytes == 2 || problem.isKContiguousA);
+  problem.isStaged =
+      isStagedOutput(contraction, sizes) && (problem.elementBytes == 2 || problem.isKContiguousA);
   if (problem.elementBytes != 2 && !problem.isKContiguousB && !turns)
     return refuse(getName(second) +
                   " does not run along k, as elements of other than 16 bits must");
   problem.isScattered =
-      problem.outputBytes == 4 && !problem.isStaged && hasOddRows(contraction, sizes, points.index);
+      problem.outputBytes == 4 && !problem.isStaged && hasOddRows(contraction, sizes);
   problem.outputOps = outputOps;
   if (contraction.partial)
     problem.sharedElements = getExpectedSize(contraction.k, kExpectedSum) * (problem.m + problem.n);
@@ -146,12 +143,12 @@ std::optional<MatmulProblem> ProductChooser::makeProblem() {
 }
 
 /// The same of a convolution, whose filter is copied by boxes, or of its gradient to the filter.
-std::optional<MatmulProblem> ProductChooser::makeConvolutionProblem(ArrayRef<Value> sizes) {
+std::optional<MatmulProblem> ProductChooser::makeConvolutionProblem() {
   const Contraction &product = convolution->product;
   bool isAcross = convolution->image.isAcross;
   std::string reason;
   std::optional<TiledAccess> other =
-      matchTiledOperand(product, convolution->getOther(), sizes, points.index, reason);
+      matchTiledOperand(product, convolution->getOther(), sizes, reason);
   if (!other) {
     convolution = std::nullopt;
     return refuse(Twine("no boxes can be copied of ") +
@@ -169,7 +166,7 @@ std::optional<MatmulProblem> ProductChooser::makeConvolutionProblem(ArrayRef<Val
   problem.outputBytes = product.group.results.empty() ? 0 : getElementBytes(getOutputType(product));
   problem.partColumns = product.getPartColumns();
   problem.isGuess = !product.getProduct(product.m) || !product.getProduct(product.n);
-  problem.isStaged = isStagedOutput(product, sizes, points.index);
+  problem.isStaged = isStagedOutput(product, sizes);
   problem.outputOps = outputOps;
   if (isAcross) {
     describeAcross(problem);
@@ -213,7 +210,7 @@ ProductSize ProductChooser::makeMMASize() {
   int64_t elementBytes = getElementBytes(getElementTypeOrSelf(contraction.a.operand->get()));
   auto getWidth = [&](const Contraction::Side &side, ArrayRef<unsigned> own) -> int64_t {
     ArrayRef<unsigned> inner = side.isKContiguous ? ArrayRef(contraction.k) : own;
-    return side.isVectorizable ? getInnermostDivisor(points, contraction.group, inner) : 1;
+    return side.isVectorizable ? getInnermostDivisor(sizes, contraction.group, inner) : 1;
   };
   // The bytes that cp.async moves of an operand at a time; 0 if it cannot.
   auto getCopyBytes = [&](const Contraction::Side &side, ArrayRef<unsigned> own) -> int64_t {
@@ -240,7 +237,7 @@ ProductSize ProductChooser::makeMMASize() {
   size.isWide = isSymbolic && !kernel.getFunction()->hasAttr(plan::kGuardsAttr);
   size.partColumns = contraction.getPartColumns();
   size.isDemanding = outputOps >= kFunctionOps ||
-                     getInnermostDivisor(points, contraction.group, contraction.n) == 1;
+                     getInnermostDivisor(sizes, contraction.group, contraction.n) == 1;
   return size;
 }
 
@@ -269,7 +266,7 @@ FMAProblem ProductChooser::makeFMAProblem() {
     if (!side.isVectorizable || (problem.isCopied && side.isKContiguous))
       return 1;
     ArrayRef<unsigned> inner = side.isKContiguous ? ArrayRef(contraction.k) : own;
-    return std::min<int64_t>(4, getInnermostDivisor(points, contraction.group, inner));
+    return std::min<int64_t>(4, getInnermostDivisor(sizes, contraction.group, inner));
   };
   problem.widthA = getWidth(contraction.a, contraction.m);
   problem.widthB = getWidth(contraction.b, contraction.n);

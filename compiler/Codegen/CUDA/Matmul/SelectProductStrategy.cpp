@@ -17,7 +17,7 @@ namespace xc::cuda {
 static constexpr double kEmptyTiles = 0.55;
 
 static ProductChooser makeChooser(KernelQuery &query) {
-  return {*query.getContraction(), query.kernel, query.points, query.options, query.tuning};
+  return {*query.getContraction(), query.kernel, query.sizes, query.options, query.tuning};
 }
 
 bool canUseWGMMA(KernelQuery &query) { return makeChooser(query).chooseWGMMA().has_value(); }

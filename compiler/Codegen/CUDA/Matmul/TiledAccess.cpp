@@ -45,12 +45,19 @@ static ArrayRef<unsigned> getLoops(const Contraction &contraction, TiledAccess::
   llvm_unreachable("not a group");
 }
 
+SmallVector<plan::FormulaAttr> getProductSizes(const Contraction &contraction, KernelSizes &sizes) {
+  SmallVector<plan::FormulaAttr> loops = sizes.getLoopSizes(contraction.getOp());
+  if (contraction.partial)
+    loops.push_back(sizes.constant(contraction.partial->count));
+  return loops;
+}
+
 /// The loops of `group` that are not of size 1.
 static SmallVector<unsigned> getLongLoops(const Contraction &contraction, TiledAccess::Group group,
-                                          ArrayRef<Value> sizes) {
+                                          ArrayRef<plan::FormulaAttr> sizes) {
   SmallVector<unsigned> loops;
   for (unsigned loop : getLoops(contraction, group))
-    if (getConstantIntValue(sizes[loop]) != std::optional<int64_t>(1))
+    if (sizes[loop].asConstant() != 1)
       loops.push_back(loop);
   return loops;
 }
@@ -87,7 +94,7 @@ static std::optional<Coord> matchCoord(AffineExpr expr) {
 /// Whether boxes of elements of `bytes` bytes can be copied along the dims of `access`; else says
 /// why not.
 static bool checkDims(const TiledAccess &access, const Contraction &contraction,
-                      ArrayRef<Value> sizes, int64_t bytes, std::string &reason) {
+                      ArrayRef<plan::FormulaAttr> sizes, int64_t bytes, std::string &reason) {
   if (access.offset.getLargestKnownDivisor() * bytes % kStrideBytes != 0) {
     reason = "its first element is not aligned to 16 bytes";
     return false;
@@ -112,10 +119,12 @@ static bool checkDims(const TiledAccess &access, const Contraction &contraction,
   return true;
 }
 
-std::optional<TiledAccess> matchTiledAccess(const Contraction &contraction, plan::BindingOp binding,
-                                            ArrayRef<Value> extents, ArrayRef<AffineExpr> coords,
-                                            ArrayRef<Value> sizes, IndexBuilder &index,
-                                            std::string &reason) {
+/// The access of `binding` at `coords`: multiples of loops of the product plus constants. Nothing
+/// if boxes of it cannot be copied, with a reason.
+static std::optional<TiledAccess> matchTiledAccess(const Contraction &contraction,
+                                                   plan::BindingOp binding,
+                                                   ArrayRef<AffineExpr> coords,
+                                                   KernelSizes &kernelSizes, std::string &reason) {
   if (binding.getAlignment() < kStrideBytes) {
     reason = "it is not aligned to 16 bytes";
     return std::nullopt;
@@ -123,18 +132,20 @@ std::optional<TiledAccess> matchTiledAccess(const Contraction &contraction, plan
   MLIRContext *context = binding.getContext();
   TiledAccess access{binding, {}, getAffineConstantExpr(0, context)};
   int64_t bytes = getElementBytes(cast<MemRefType>(binding.getMemory().getType()).getElementType());
+  SmallVector<plan::FormulaAttr> sizes = getProductSizes(contraction, kernelSizes),
+                                 extents = kernelSizes.getSizes(binding.getMemory());
   // Innermost first; `stride` is what one step along the next dim is.
-  Value stride = index.constant(1);
-  Value inner = stride; // the stride of the dim before
+  plan::FormulaAttr stride = kernelSizes.constant(1);
+  plan::FormulaAttr inner = stride; // the stride of the dim before
   for (auto [expr, extent] : llvm::reverse(llvm::zip_equal(coords, extents))) {
     inner = stride;
-    stride = index.mul(inner, extent);
+    stride = inner * extent;
     std::optional<Coord> coord = matchCoord(expr);
     if (!coord) {
       reason = "its indices are not the product's";
       return std::nullopt;
     }
-    AffineExpr step = getScalarFormula(inner, context);
+    AffineExpr step = kernelSizes.toAffine(inner);
     if (!step) {
       reason = "its sizes are no formulas";
       return std::nullopt;
@@ -143,10 +154,10 @@ std::optional<TiledAccess> matchTiledAccess(const Contraction &contraction, plan
     if (!coord->dim)
       continue;
     unsigned loop = coord->dim.getPosition();
-    if (getConstantIntValue(sizes[loop]) == std::optional<int64_t>(1))
+    if (sizes[loop].asConstant() == 1)
       continue;
     TiledAccess::Group group = findGroup(contraction, loop);
-    AffineExpr size = getScalarFormula(sizes[loop], context);
+    AffineExpr size = kernelSizes.toAffine(sizes[loop]);
     if (!size) {
       reason = "its sizes are no formulas";
       return std::nullopt;
@@ -166,7 +177,8 @@ std::optional<TiledAccess> matchTiledAccess(const Contraction &contraction, plan
       last->loops.insert(last->loops.begin(), loop);
       last->size = last->size * size;
     } else {
-      if (!access.dims.empty() && knownDivisor(inner) * coord->step * bytes % kStrideBytes != 0) {
+      if (!access.dims.empty() &&
+          kernelSizes.getDivisor(inner) * coord->step * bytes % kStrideBytes != 0) {
         reason = "its rows are not known to be multiples of 16 bytes";
         return std::nullopt;
       }
@@ -178,59 +190,46 @@ std::optional<TiledAccess> matchTiledAccess(const Contraction &contraction, plan
   return access;
 }
 
-/// The sizes of `binding`'s dims.
-static SmallVector<Value> getExtents(plan::BindingOp binding, IndexBuilder &index) {
-  auto type = cast<MemRefType>(binding.getMemory().getType());
-  SmallVector<Value> extents;
-  for (OpFoldResult size :
-       getMixedValues(type.getShape(), binding.getSizes(), binding.getContext()))
-    extents.push_back(index.get(size));
-  return extents;
-}
-
 std::optional<TiledAccess> matchTiledOutput(const Contraction &contraction,
                                             const ReductionGroup::Result &result,
-                                            ArrayRef<Value> sizes, IndexBuilder &index,
-                                            std::string &reason) {
-  return matchTiledAccess(contraction, result.output.binding,
-                          getExtents(result.output.binding, index), result.coords, sizes, index,
-                          reason);
+                                            KernelSizes &sizes, std::string &reason) {
+  return matchTiledAccess(contraction, result.output.binding, result.coords, sizes, reason);
 }
 
 int64_t getRowVector(const Contraction &contraction, const ReductionGroup::Result &result,
-                     ArrayRef<Value> sizes, IndexBuilder &index) {
+                     KernelSizes &sizes) {
   plan::BindingOp binding = result.output.binding;
   auto type = cast<MemRefType>(binding.getMemory().getType());
   int64_t bytes = getElementBytes(type.getElementType());
-  SmallVector<unsigned> columns = getLongLoops(contraction, TiledAccess::Group::N, sizes);
+  SmallVector<plan::FormulaAttr> loops = getProductSizes(contraction, sizes);
+  SmallVector<unsigned> columns = getLongLoops(contraction, TiledAccess::Group::N, loops);
   if (columns.empty() || result.coords.empty())
     return 0;
   std::optional<Coord> inner = matchCoord(result.coords.back());
   if (!inner || !inner->dim || inner->dim.getPosition() != columns.back() || inner->step != 1)
     return 0;
   auto aligned = std::min<int64_t>(binding.getAlignment(), kStrideBytes);
-  int64_t width = std::min({aligned / bytes, knownDivisor(sizes[columns.back()]),
-                            knownDivisor(getExtents(binding, index).back())});
+  int64_t width = std::min({aligned / bytes, sizes.getDivisor(loops[columns.back()]),
+                            sizes.getDivisor(sizes.getSizes(binding.getMemory()).back())});
   while (width > 1 && inner->start % width != 0)
     width /= 2;
   return width;
 }
 
-bool isStagedOutput(const Contraction &contraction, ArrayRef<Value> sizes, IndexBuilder &index) {
+bool isStagedOutput(const Contraction &contraction, KernelSizes &sizes) {
   if (contraction.group.results.size() != 1)
     return false;
   const ReductionGroup::Result &result = contraction.group.results.front();
   int64_t bytes = getElementBytes(getElementTypeOrSelf(result.output.tensor));
   std::string reason;
-  return (bytes == 2 || bytes == 4) &&
-         (matchTiledOutput(contraction, result, sizes, index, reason) ||
-          getRowVector(contraction, result, sizes, index) > 0);
+  return (bytes == 2 || bytes == 4) && (matchTiledOutput(contraction, result, sizes, reason) ||
+                                        getRowVector(contraction, result, sizes) > 0);
 }
 
-bool hasOddRows(const Contraction &contraction, ArrayRef<Value> sizes, IndexBuilder &index) {
+bool hasOddRows(const Contraction &contraction, KernelSizes &sizes) {
   return llvm::any_of(contraction.group.results, [&](const ReductionGroup::Result &result) {
     int64_t bytes = getElementBytes(getElementTypeOrSelf(result.output.tensor));
-    return getRowVector(contraction, result, sizes, index) * bytes < kStrideBytes;
+    return getRowVector(contraction, result, sizes) * bytes < kStrideBytes;
   });
 }
 
@@ -253,14 +252,14 @@ Value getCopied(Operation *op, SmallVector<AffineExpr> &coords) {
 
 /// True if `access` has all loops of `group`: the others would be re-read for each.
 static bool hasLoops(const TiledAccess &access, const Contraction &contraction,
-                     TiledAccess::Group group, ArrayRef<Value> sizes) {
+                     TiledAccess::Group group, ArrayRef<plan::FormulaAttr> sizes) {
   return getLongLoops(contraction, group, sizes).empty() ||
          llvm::any_of(access.dims, [&](const TiledAccess::Dim &dim) { return dim.group == group; });
 }
 
 std::optional<TiledAccess> matchTiledOperand(const Contraction &contraction,
-                                             const Contraction::Side &side, ArrayRef<Value> sizes,
-                                             IndexBuilder &index, std::string &reason) {
+                                             const Contraction::Side &side, KernelSizes &sizes,
+                                             std::string &reason) {
   AffineMap map = contraction.getOp().getMatchingIndexingMap(side.operand);
   SmallVector<AffineExpr> coords(map.getResults());
   Value tensor = side.operand->get();
@@ -270,11 +269,11 @@ std::optional<TiledAccess> matchTiledOperand(const Contraction &contraction,
       return std::nullopt;
     }
   plan::BindingOp binding = getSourceBinding(tensor);
-  std::optional<TiledAccess> access = matchTiledAccess(
-      contraction, binding, getExtents(binding, index), coords, sizes, index, reason);
+  std::optional<TiledAccess> access = matchTiledAccess(contraction, binding, coords, sizes, reason);
+  SmallVector<plan::FormulaAttr> loops = getProductSizes(contraction, sizes);
   TiledAccess::Group own = &side == &contraction.a ? TiledAccess::Group::M : TiledAccess::Group::N;
-  if (access && (!hasLoops(*access, contraction, own, sizes) ||
-                 !hasLoops(*access, contraction, TiledAccess::Group::K, sizes))) {
+  if (access && (!hasLoops(*access, contraction, own, loops) ||
+                 !hasLoops(*access, contraction, TiledAccess::Group::K, loops))) {
     reason = "it repeats its elements";
     return std::nullopt;
   }

@@ -8,7 +8,7 @@
 #ifndef XC_CODEGEN_CUDA_MATMUL_TILEDACCESS_H
 #define XC_CODEGEN_CUDA_MATMUL_TILEDACCESS_H
 
-#include "compiler/Codegen/CUDA/Common/IndexBuilder.h"
+#include "compiler/Codegen/CUDA/Common/SizeQueries.h"
 #include "compiler/Codegen/CUDA/Matmul/Contraction.h"
 
 namespace xc::cuda {
@@ -37,39 +37,30 @@ struct TiledAccess {
 /// element that is copied. Null if it computes anything.
 mlir::Value getCopied(mlir::Operation *op, llvm::SmallVector<mlir::AffineExpr> &coords);
 
-/// The access of `binding`, whose dims are `extents`, at `coords`: multiples of loops of the
-/// product plus constants; the loops' sizes are `sizes`. Nothing if boxes of it cannot be copied,
-/// with a reason.
-std::optional<TiledAccess> matchTiledAccess(const Contraction &contraction, plan::BindingOp binding,
-                                            llvm::ArrayRef<mlir::Value> extents,
-                                            llvm::ArrayRef<mlir::AffineExpr> coords,
-                                            llvm::ArrayRef<mlir::Value> sizes, IndexBuilder &index,
-                                            std::string &reason);
+/// The sizes of the loops of `contraction`, of its partial sums too.
+llvm::SmallVector<plan::FormulaAttr> getProductSizes(const Contraction &contraction,
+                                                     KernelSizes &sizes);
 
-/// That of output `result`.
+/// The access of output `result`. Nothing if boxes of it cannot be copied, with a reason.
 std::optional<TiledAccess> matchTiledOutput(const Contraction &contraction,
                                             const ReductionGroup::Result &result,
-                                            llvm::ArrayRef<mlir::Value> sizes, IndexBuilder &index,
-                                            std::string &reason);
+                                            KernelSizes &sizes, std::string &reason);
 
 /// The elements of the widest aligned vectors, of at most 16 bytes, that rows of output `result`
 /// are runs of, wherever in memory the rows are: threads can store those where boxes cannot be. 0
 /// if its rows do not run along columns of the product.
 int64_t getRowVector(const Contraction &contraction, const ReductionGroup::Result &result,
-                     llvm::ArrayRef<mlir::Value> sizes, IndexBuilder &index);
+                     KernelSizes &sizes);
 
 /// True if the only output leaves through shared memory: by boxes, or by vectors of neighbours.
-bool isStagedOutput(const Contraction &contraction, llvm::ArrayRef<mlir::Value> sizes,
-                    IndexBuilder &index);
+bool isStagedOutput(const Contraction &contraction, KernelSizes &sizes);
 
 /// True if rows of a result begin at no multiple of 16 bytes.
-bool hasOddRows(const Contraction &contraction, llvm::ArrayRef<mlir::Value> sizes,
-                IndexBuilder &index);
+bool hasOddRows(const Contraction &contraction, KernelSizes &sizes);
 
 /// That of an operand of the product; it may be a slice or a permutation of a tensor in memory.
 std::optional<TiledAccess> matchTiledOperand(const Contraction &contraction,
-                                             const Contraction::Side &side,
-                                             llvm::ArrayRef<mlir::Value> sizes, IndexBuilder &index,
+                                             const Contraction::Side &side, KernelSizes &sizes,
                                              std::string &reason);
 
 } // namespace xc::cuda

@@ -4,6 +4,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// It is one class of many methods since the warpgroup that fetches and those that multiply are two
+// halves of one protocol: what one waits for, the other one signals, and both need the operands,
+// the ring, the tile, and where the block is in its cluster. Its files are by concept:
+// WGMMAOperands.cpp has operands and their tensor maps, WGMMAProducer.cpp and WGMMACopies.cpp what
+// fills the ring, WGMMAProducts.cpp the products, WGMMAOutputs.cpp how results leave, and
+// EmitMatmulWGMMA.cpp the kernel as a whole.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef XC_CODEGEN_CUDA_MATMUL_WGMMAEMITTER_H
 #define XC_CODEGEN_CUDA_MATMUL_WGMMAEMITTER_H
@@ -39,7 +48,7 @@ public:
         swapped(contraction.beginsWithB()),
         tile(kernel, contraction, frame, swapped ? config.getTileN() : config.getTileM(),
              swapped ? config.getTileM() : config.getTileN()),
-        sharers(config.getWarpgroupsPerTile()),
+        knownSizes(makeSizes(kernel)), sharers(config.getWarpgroupsPerTile()),
         cluster(config.getClusterM() * config.getClusterN()),
         rowsPerWarpgroup(config.getTileM() / sharers),
         ownColumns(config.getTileN() / config.getSplit()) {}
@@ -179,6 +188,7 @@ private:
   mlir::Location loc;
   bool swapped; // rows of the sums are columns of the product
   MatmulTile tile;
+  KernelSizes knownSizes;
   int64_t sharers;                      // warpgroups that share a tile
   int64_t cluster;                      // blocks whose tiles are neighbours
   int64_t rowsPerWarpgroup, ownColumns; // of the tile that this block stores

@@ -54,8 +54,7 @@ LogicalResult WGMMAEmitter::addOperand(const Contraction::Side &side, int64_t ow
   if (inRegisters && !side.isKContiguous)
     return addTurned(side, own);
   std::string reason;
-  std::optional<TiledAccess> access =
-      matchTiledOperand(contraction, side, tile.getLoopSizes(), index, reason);
+  std::optional<TiledAccess> access = matchTiledOperand(contraction, side, knownSizes, reason);
   if (!access)
     return kernel.getFunction().emitOpError("expected operands that can be copied by boxes for ")
            << config << ": " << reason;

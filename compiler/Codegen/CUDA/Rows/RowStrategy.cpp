@@ -82,9 +82,9 @@ namespace {
 
 class RowChooser {
 public:
-  RowChooser(const ReductionGroup &group, const KernelInfo &kernel, PointEmitter &points,
+  RowChooser(const ReductionGroup &group, const KernelInfo &kernel, KernelSizes &sizes,
              std::optional<int64_t> rowBound)
-      : group(group), kernel(kernel), points(points), rowBound(rowBound) {}
+      : group(group), kernel(kernel), sizes(sizes), rowBound(rowBound) {}
 
   Choice chooseRows();
   Choice chooseWalk(int64_t length);
@@ -107,7 +107,7 @@ private:
 
   const ReductionGroup &group;
   const KernelInfo &kernel;
-  PointEmitter &points; // knows the sizes; nothing is emitted
+  KernelSizes &sizes;
   std::optional<int64_t> rowBound;
 };
 
@@ -321,7 +321,7 @@ Choice RowChooser::chooseRows() {
   std::optional<int64_t> rows = getStaticProduct(group.root, group.parallelDims),
                          length = getStaticProduct(group.root, group.reductionDims);
   int64_t vector =
-      std::min(getVectorWidth(kernel), getInnermostDivisor(points, group, group.reductionDims));
+      std::min(getVectorWidth(kernel), getInnermostDivisor(sizes, group, group.reductionDims));
   if (std::optional<int64_t> longest = length ? length : rowBound; longest && *longest > 0) {
     bool shifted = hasShiftedRows(*longest, vector);
     int64_t full = shifted ? getVectorWidth(kernel) : vector;
@@ -364,7 +364,7 @@ Choice RowChooser::chooseRows() {
 
 Choice RowChooser::chooseWalk(int64_t length) {
   int64_t vector =
-      std::min(getVectorWidth(kernel), getInnermostDivisor(points, group, group.reductionDims));
+      std::min(getVectorWidth(kernel), getInnermostDivisor(sizes, group, group.reductionDims));
   // Registers hold a thread's elements of each input and of each sum: a warp for a row while that
   // many fit, since warps need not wait for each other.
   int64_t perElement = group.inputs.size() + group.partials.size() + 1;
@@ -428,9 +428,9 @@ LogicalResult RowReductionStrategy::enumerate(KernelQuery &query,
       return group->getRoot()->emitOpError("expected rows that blocks have registers for where "
                                            "they are summed up too, got rows of ")
              << (length ? std::to_string(*length) : "a symbolic number");
-    choice = RowChooser(*group, query.kernel, query.points, std::nullopt).chooseWalk(*length);
+    choice = RowChooser(*group, query.kernel, query.sizes, std::nullopt).chooseWalk(*length);
   } else {
-    choice = RowChooser(*group, query.kernel, query.points, query.rowBound).chooseRows();
+    choice = RowChooser(*group, query.kernel, query.sizes, query.rowBound).chooseRows();
   }
   choice.microseconds = estimateMemoryTime(query.kernel);
   auto config = cast<RowReductionAttr>(choice.config);

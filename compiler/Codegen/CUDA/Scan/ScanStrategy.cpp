@@ -20,25 +20,20 @@ using namespace mlir;
 
 namespace xc::cuda {
 
-/// `width`, or less where it does not divide `size`.
-static int64_t divideVector(int64_t width, Value size) {
-  return std::min(width, knownDivisor(size));
-}
-
 static std::string describe(std::optional<int64_t> size) {
   return size ? std::to_string(*size) : std::string("a symbolic number of");
 }
 
-static Choice chooseScan(kernel::ScanOp op, const KernelInfo &kernel, PointEmitter &points,
+static Choice chooseScan(kernel::ScanOp op, const KernelInfo &kernel, KernelSizes &sizes,
                          int64_t vectorWidth) {
   MLIRContext *context = op.getContext();
-  LineShape shape = getLineShape(op, points);
-  std::optional<int64_t> length = getConstantIntValue(shape.segment);
-  if (getConstantIntValue(shape.inner) != std::optional<int64_t>(1)) {
-    int64_t vector = divideVector(vectorWidth, shape.inner);
+  LineSizes<plan::FormulaAttr> shape = getLineSizes(op, sizes);
+  std::optional<int64_t> length = shape.segment.asConstant();
+  if (shape.inner.asConstant() != 1) {
+    int64_t vector = std::min(vectorWidth, sizes.getDivisor(shape.inner));
     // Narrow vectors where there are few lines, so that more threads have some.
     std::optional<int64_t> lines =
-        getConstantIntValue(points.index.product({shape.outer, shape.inner, shape.segments}));
+        sizes.product({shape.outer, shape.inner, shape.segments}).asConstant();
     int64_t wanted = int64_t(kernel.target->multiprocessors) * 512;
     while (vector > 1 && lines && *lines / vector < wanted)
       vector /= 2;
@@ -47,8 +42,8 @@ static Choice chooseScan(kernel::ScanOp op, const KernelInfo &kernel, PointEmitt
             llvm::formatv("columns of {0} elements: a thread loops down {1} of them",
                           describe(length), vector)};
   }
-  int64_t vector = divideVector(vectorWidth, shape.length);
-  vector = std::min(vector, knownDivisor(shape.segment));
+  int64_t vector =
+      std::min({vectorWidth, sizes.getDivisor(shape.length), sizes.getDivisor(shape.segment)});
   int64_t threads = 256;
   if (length) {
     int64_t vectors = llvm::divideCeil(std::max<int64_t>(*length, 1), vector);
@@ -74,7 +69,7 @@ struct ScanStrategy final : Strategy {
     auto op = lines ? dyn_cast<kernel::ScanOp>(lines->op) : kernel::ScanOp();
     if (!op)
       return success();
-    Choice choice = chooseScan(op, query.kernel, query.points, getVectorWidth(query.kernel));
+    Choice choice = chooseScan(op, query.kernel, query.sizes, getVectorWidth(query.kernel));
     choice.microseconds = estimateMemoryTime(query.kernel);
     choices.push_back(choice);
     return success();

@@ -17,7 +17,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Common/KernelFrame.h"
-#include "compiler/Codegen/CUDA/Common/LineKernel.h"
+#include "compiler/Codegen/CUDA/Common/LineShape.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/Passes.h"
 #include "compiler/Codegen/CUDA/Sort/SortEntries.h"

@@ -9,7 +9,7 @@
 #define XC_CODEGEN_CUDA_SORT_SORTFRAME_H
 
 #include "compiler/Codegen/CUDA/Common/KernelFrame.h"
-#include "compiler/Codegen/CUDA/Common/LineKernel.h"
+#include "compiler/Codegen/CUDA/Common/LineShape.h"
 
 namespace xc::cuda {
 

@@ -35,11 +35,6 @@ static constexpr int64_t kDigitThreads = 256;
 /// more are wanted than this.
 static constexpr int64_t kLeastSearched = 512, kMostSelected = 128;
 
-/// `width`, or less where it does not divide `size`.
-static int64_t divideVector(int64_t width, Value size) {
-  return std::min(width, knownDivisor(size));
-}
-
 static std::string describe(std::optional<int64_t> size) {
   return size ? std::to_string(*size) : std::string("a symbolic number of");
 }
@@ -67,9 +62,10 @@ static Choice chooseTileSort(MLIRContext *context, int64_t length, bool bounded)
 }
 
 /// Long rows of which few elements are wanted.
-static std::optional<Choice> chooseSelect(kernel::SortOp op, const LineShape &shape,
+static std::optional<Choice> chooseSelect(kernel::SortOp op, KernelSizes &sizes,
                                           int64_t vectorWidth) {
-  std::optional<int64_t> length = getConstantIntValue(shape.segment);
+  LineSizes<plan::FormulaAttr> shape = getLineSizes(op, sizes);
+  std::optional<int64_t> length = shape.segment.asConstant();
   int64_t keep = op.getKeep();
   if (keep < 1 || keep > kMostSelected || (length && *length < kLeastSearched))
     return std::nullopt;
@@ -77,8 +73,8 @@ static std::optional<Choice> chooseSelect(kernel::SortOp op, const LineShape &sh
   int64_t groups = std::max<int64_t>(32, llvm::PowerOf2Ceil(2 * keep));
   int64_t share = length ? llvm::PowerOf2Ceil(llvm::divideCeil(*length, kSortItems)) : 256;
   int64_t threads = std::clamp<int64_t>(share, groups, 256);
-  int64_t vector = divideVector(std::min<int64_t>(vectorWidth, kSortItems), shape.length);
-  vector = std::min(vector, knownDivisor(shape.segment));
+  int64_t vector = std::min(
+      {vectorWidth, kSortItems, sizes.getDivisor(shape.length), sizes.getDivisor(shape.segment)});
   return Choice{
       SelectAttr::get(op.getContext(), threads, kSortItems, groups, vector),
       llvm::formatv("the first {0} of {1} elements: those up to the {0}th among the first of {2} "
@@ -118,10 +114,9 @@ LogicalResult addSortVariants(const KernelInfo &kernel) {
   return success();
 }
 
-static Choice chooseSort(kernel::SortOp op, PointEmitter &points) {
+static Choice chooseSort(kernel::SortOp op, KernelSizes &sizes) {
   MLIRContext *context = op.getContext();
-  LineShape shape = getLineShape(op, points);
-  std::optional<int64_t> length = getConstantIntValue(shape.segment);
+  std::optional<int64_t> length = getLineSizes(op, sizes).segment.asConstant();
   int64_t keep = op.getKeep();
   if (length && *length <= kSortTile)
     return chooseTileSort(context, *length, /*bounded=*/false);
@@ -144,9 +139,9 @@ struct SortStrategy final : Strategy {
   LogicalResult enumerate(KernelQuery &query, SmallVectorImpl<Choice> &choices) const override {
     const LineKernel *lines = query.getLineKernel();
     auto op = lines ? dyn_cast<kernel::SortOp>(lines->op) : kernel::SortOp();
-    if (!op || chooseSelect(op, getLineShape(op, query.points), getVectorWidth(query.kernel)))
+    if (!op || chooseSelect(op, query.sizes, getVectorWidth(query.kernel)))
       return success();
-    Choice choice = chooseSort(op, query.points);
+    Choice choice = chooseSort(op, query.sizes);
     choice.microseconds = estimateMemoryTime(query.kernel);
     choices.push_back(choice);
     return success();
@@ -161,8 +156,7 @@ struct SelectFirstStrategy final : Strategy {
     auto op = lines ? dyn_cast<kernel::SortOp>(lines->op) : kernel::SortOp();
     if (!op)
       return success();
-    std::optional<Choice> choice =
-        chooseSelect(op, getLineShape(op, query.points), getVectorWidth(query.kernel));
+    std::optional<Choice> choice = chooseSelect(op, query.sizes, getVectorWidth(query.kernel));
     if (!choice)
       return success();
     choice->microseconds = estimateMemoryTime(query.kernel);

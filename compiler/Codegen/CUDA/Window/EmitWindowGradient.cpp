@@ -25,6 +25,7 @@
 #include "compiler/Codegen/CUDA/IR/WindowConfig.h"
 #include "compiler/Codegen/CUDA/Passes.h"
 #include "compiler/Codegen/CUDA/Window/WindowGradient.h"
+#include "compiler/Codegen/CUDA/Window/WindowLoader.h"
 
 #include "compiler/Codegen/CUDA/Common/CombineResults.h"
 

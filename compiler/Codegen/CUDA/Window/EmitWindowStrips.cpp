@@ -26,6 +26,7 @@
 #include "compiler/Codegen/CUDA/Common/LaneOps.h"
 #include "compiler/Codegen/CUDA/IR/WindowConfig.h"
 #include "compiler/Codegen/CUDA/Passes.h"
+#include "compiler/Codegen/CUDA/Window/WindowLoader.h"
 #include "compiler/Codegen/CUDA/Window/WindowStrips.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

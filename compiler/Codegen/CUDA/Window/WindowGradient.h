@@ -8,6 +8,7 @@
 #ifndef XC_CODEGEN_CUDA_WINDOW_WINDOWGRADIENT_H
 #define XC_CODEGEN_CUDA_WINDOW_WINDOWGRADIENT_H
 
+#include "compiler/Codegen/CUDA/Common/Targets.h"
 #include "compiler/Codegen/CUDA/Window/WindowImage.h"
 #include "compiler/Dialect/Plan/IR/PartialSums.h"
 

@@ -45,7 +45,7 @@ struct DirectWindowStrategy final : Strategy {
     const WindowQuery *windows = query.getWindows();
     if (!windows || windows->elements > kMaxWindow || windows->narrowSide.value_or(1) > kDirectSide)
       return success();
-    Choice choice = chooseElementwise(query.kernel, query.points, /*isWindow=*/true);
+    Choice choice = chooseElementwise(query.kernel, query.sizes, /*isWindow=*/true);
     auto config = cast<ElementwiseAttr>(choice.config);
     choice.microseconds = estimateWalkedWindows(query.getTarget(), windows->problem,
                                                 config.getVector(), config.getUnroll());

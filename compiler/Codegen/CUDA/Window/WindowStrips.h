@@ -8,6 +8,7 @@
 #ifndef XC_CODEGEN_CUDA_WINDOW_WINDOWSTRIPS_H
 #define XC_CODEGEN_CUDA_WINDOW_WINDOWSTRIPS_H
 
+#include "compiler/Codegen/CUDA/Common/KernelInfo.h"
 #include "compiler/Codegen/CUDA/Window/WindowImage.h"
 #include "compiler/Codegen/Common/Combiner.h"
 

@@ -168,7 +168,6 @@ struct GroupedFeatures {
         axes.push_back(dim);
   }
   Value split(Value value) {
-    RankedTensorType type = typeOf(value);
     SizeBuilder sizeBuilder(e.getBuilder(), op.getLoc());
     SmallVector<OpFoldResult> sizes = sizeBuilder.sizes(value);
     sizes[axis] = sizeBuilder.constant(groups);

@@ -11,6 +11,7 @@
 
 #include "compiler/Dialect/Plan/IR/Contracts.h"
 #include "compiler/Dialect/Plan/IR/PlanInitOps.h"
+#include "compiler/Dialect/Plan/IR/Products.h"
 #include "compiler/Dialect/Plan/IR/Reductions.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -128,6 +129,7 @@ static constexpr Contract kContracts[] = {
     {kFixedBindingsAttr, isOn<FunctionOpInterface>, "functions", isA<DenseI64ArrayAttr>,
      "an array of i64"},
     // Of ops on tensors.
+    {kAllowTF32Attr, isOn<linalg::LinalgOp>, "linalg ops", isA<UnitAttr>, "a unit"},
     {kPartialAttr, isOn<linalg::LinalgOp>, "linalg ops", isA<PartialAttr>, "#plan.partial"},
     {kPositionAttr, isOn<linalg::LinalgOp>, "linalg ops", isA<IntegerAttr>, "an integer"},
     {kBreaksTiesAttr, isOn<linalg::LinalgOp>, "linalg ops", isA<UnitAttr>, "a unit"},

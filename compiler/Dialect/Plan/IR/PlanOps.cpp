@@ -7,6 +7,7 @@
 
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 
+#include "compiler/Dialect/Plan/IR/Contracts.h"
 #include "compiler/Dialect/Plan/IR/FormulaText.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -109,8 +110,45 @@ static std::optional<unsigned> findLaterSymbol(FormulaAttr definition, unsigned 
   return found;
 }
 
+static bool isBytes(Attribute value) {
+  auto bytes = dyn_cast<IntegerAttr>(value);
+  return bytes && bytes.getType().isSignlessInteger(64) && bytes.getInt() >= 0;
+}
+
+/// What a plan says of itself where there is something to say.
+static constexpr struct {
+  StringLiteral name;
+  bool (*isOf)(Attribute value);
+  StringLiteral type; // in words
+} kFunctionAttributes[] = {
+    {"requirements", isArrayOf<DictionaryAttr>, "an array of dictionaries"},
+    {"definitions", isArrayOf<FormulaAttr>, "an array of formulas"},
+    {"arena_static", isBytes, "a number of bytes as i64"},
+    {"arena_max", isBytes, "a number of bytes as i64"},
+    {"doc", isA<StringAttr>, "a string"},
+};
+
+/// Attributes with a dialect's prefix are checked by the dialect.
+static LogicalResult verifyAttributes(FunctionOp op) {
+  for (NamedAttribute attribute : op->getDiscardableAttrs()) {
+    StringRef name = attribute.getName();
+    if (name.contains('.'))
+      continue;
+    const auto *known =
+        llvm::find_if(kFunctionAttributes, [&](const auto &known) { return known.name == name; });
+    if (known == std::end(kFunctionAttributes))
+      return op.emitOpError("does not take attribute '") << name << "'";
+    if (!known->isOf(attribute.getValue()))
+      return op.emitOpError("expected '")
+             << name << "' to be " << known->type << ", got " << attribute.getValue();
+  }
+  return success();
+}
+
 /// Symbols stand for inputs' sizes and for definitions; others have no value.
 LogicalResult FunctionOp::verify() {
+  if (failed(verifyAttributes(*this)))
+    return failure();
   unsigned count = getSymbols().size();
   if (ArrayAttr definitions = getDefinitions())
     for (auto definition : definitions.getAsRange<FormulaAttr>()) {

@@ -25,6 +25,7 @@
 #include "compiler/Dialect/Plan/Transforms/Views.h"
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Dialect/Array/IR/AttributeNames.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -137,7 +138,7 @@ unsigned PlanBuilder::getOuterBuffer(unsigned number) {
 std::optional<unsigned> PlanBuilder::getReplacedArgument(unsigned result) {
   if (outer)
     return outer->replacesArguments ? std::optional<unsigned>(result) : std::nullopt;
-  if (auto alias = func.getResultAttrOfType<IntegerAttr>(result, kAliasAttr))
+  if (auto alias = func.getResultAttrOfType<IntegerAttr>(result, array::kAliasAttr))
     return alias.getInt();
   return std::nullopt;
 }

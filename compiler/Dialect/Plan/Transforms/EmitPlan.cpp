@@ -118,7 +118,7 @@ static DictionaryAttr describe(StringRef fallbackName, unsigned index, Type type
     result.set("dtype", dtype);
   if (get(array::kDonatedAttr))
     result.set("donated", builder.getUnitAttr());
-  if (Attribute alias = get(kAliasAttr))
+  if (Attribute alias = get(array::kAliasAttr))
     result.set("alias", alias);
   return result.getDictionary(builder.getContext());
 }

@@ -24,9 +24,6 @@ namespace xc::plan {
 
 struct PlannedRegion;
 
-/// Of a result: the argument whose buffer it takes over.
-constexpr llvm::StringLiteral kAliasAttr = "array.alias";
-
 /// Memory with one place: an input, an output, a variable, a constant, some bytes of the arena, or
 /// a buffer of the plan around this one.
 struct Buffer {

@@ -30,14 +30,13 @@ using namespace mlir;
 namespace xc::plan {
 
 SymbolicDims::SymbolicDims(func::FuncOp func, UnifySizes unifySizes)
-    : func(func), context(func.getContext()) {
+    : SizeFormulas(func.getContext()), func(func) {
   nameArgumentSymbols();
   if (unifySizes == UnifySizes::Yes)
     func.walk([&](linalg::LinalgOp op) { unifyLoopSizes(op); });
   numberSymbols();
   // What was cached while symbols were being merged speaks of the candidates.
-  formulaCache.clear();
-  dimCache.clear();
+  forgetValues();
   definitions.clear();
   definedSymbols.clear();
 }
@@ -324,22 +323,6 @@ FormulaAttr FormulaTranslation::operator()(FormulaAttr formula) {
 // Formulas of values
 //===----------------------------------------------------------------------===//
 
-FailureOr<FormulaAttr> SymbolicDims::getFormula(OpFoldResult index) {
-  if (std::optional<int64_t> constant = getConstantIntValue(index))
-    return FormulaAttr::getConstant(context, *constant);
-  return getFormula(cast<Value>(index));
-}
-
-FailureOr<FormulaAttr> SymbolicDims::getFormula(Value index) {
-  auto it = formulaCache.find(index);
-  if (it != formulaCache.end())
-    return it->second;
-  FailureOr<FormulaAttr> formula = computeFormula(index);
-  if (succeeded(formula))
-    formulaCache[index] = *formula = shorten(*formula);
-  return formula;
-}
-
 FormulaAttr SymbolicDims::makeMax(FormulaAttr lhs, FormulaAttr rhs) {
   FormulaBounds difference = getBounds(collectTerms(lhs - rhs));
   if (difference.low.value_or(-1) >= 0)
@@ -354,121 +337,10 @@ FormulaAttr SymbolicDims::makeMin(FormulaAttr lhs, FormulaAttr rhs) {
   return difference.high.value_or(1) <= 0 ? lhs : FormulaAttr::getMin(lhs, rhs);
 }
 
-/// What chooses between two sizes: a number that is not 0 for the first one. Null of another value.
-static Value getChoice(Value condition) {
-  auto compare = condition.getDefiningOp<arith::CmpIOp>();
-  bool isChoice = compare && compare.getPredicate() == arith::CmpIPredicate::ne &&
-                  isConstantIntValue(compare.getRhs(), 0);
-  return isChoice ? compare.getLhs() : Value();
-}
-
-FailureOr<FormulaAttr> SymbolicDims::computeFormula(Value index) {
-  if (std::optional<int64_t> constant = getConstantIntValue(index))
-    return FormulaAttr::getConstant(context, *constant);
-  Operation *op = index.getDefiningOp();
-  if (!op)
+FailureOr<FormulaAttr> SymbolicDims::computeArgumentDim(BlockArgument argument, int64_t dim) {
+  if (argument.getOwner()->getParentOp() != func)
     return failure();
-
-  auto binary = [&](auto combine) -> FailureOr<FormulaAttr> {
-    FailureOr<FormulaAttr> lhs = getFormula(op->getOperand(0)), rhs = getFormula(op->getOperand(1));
-    if (failed(lhs) || failed(rhs))
-      return failure();
-    return combine(*lhs, *rhs);
-  };
-  return llvm::TypeSwitch<Operation *, FailureOr<FormulaAttr>>(op)
-      .Case([&](tensor::DimOp dim) -> FailureOr<FormulaAttr> {
-        std::optional<int64_t> position = dim.getConstantIndex();
-        if (!position)
-          return failure();
-        return getDim(dim.getSource(), *position);
-      })
-      .Case([&](array::DimOp dim) { return getDim(dim.getOperand(), dim.getAxis()); })
-      .Case<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp, arith::ExtUIOp,
-            arith::TruncIOp>([&](auto cast) { return getFormula(cast.getOperand()); })
-      .Case([&](arith::AddIOp) {
-        return binary([](FormulaAttr a, FormulaAttr b) { return collectTerms(a + b); });
-      })
-      .Case([&](arith::SubIOp) {
-        return binary([](FormulaAttr a, FormulaAttr b) { return collectTerms(a - b); });
-      })
-      .Case(
-          [&](arith::MulIOp) { return binary([](FormulaAttr a, FormulaAttr b) { return a * b; }); })
-      // Sizes are not negative, so truncating and flooring division agree.
-      .Case<arith::DivSIOp, arith::DivUIOp, arith::FloorDivSIOp>(
-          [&](auto) { return binary([](FormulaAttr a, FormulaAttr b) { return a.floorDiv(b); }); })
-      .Case<arith::CeilDivSIOp, arith::CeilDivUIOp>(
-          [&](auto) { return binary([](FormulaAttr a, FormulaAttr b) { return a.ceilDiv(b); }); })
-      .Case<arith::MinSIOp, arith::MinUIOp>(
-          [&](auto) { return binary([&](FormulaAttr a, FormulaAttr b) { return makeMin(a, b); }); })
-      .Case<arith::MaxSIOp, arith::MaxUIOp>(
-          [&](auto) { return binary([&](FormulaAttr a, FormulaAttr b) { return makeMax(a, b); }); })
-      .Case([&](arith::SelectOp select) -> FailureOr<FormulaAttr> {
-        Value choice = getChoice(select.getCondition());
-        if (!choice)
-          return failure();
-        FailureOr<FormulaAttr> condition = getFormula(choice),
-                               ifOne = getFormula(select.getTrueValue()),
-                               ifZero = getFormula(select.getFalseValue());
-        if (failed(condition) || failed(ifOne) || failed(ifZero))
-          return failure();
-        return FormulaAttr::getSelect(*condition, *ifOne, *ifZero);
-      })
-      .Case<arith::RemSIOp, arith::RemUIOp>(
-          [&](auto) { return binary([](FormulaAttr a, FormulaAttr b) { return a % b; }); })
-      .Case([&](affine::AffineApplyOp apply) -> FailureOr<FormulaAttr> {
-        SmallVector<FormulaAttr> dims, syms;
-        for (auto [position, operand] : llvm::enumerate(apply.getMapOperands())) {
-          FailureOr<FormulaAttr> formula = getFormula(operand);
-          if (failed(formula))
-            return failure();
-          (position < apply.getAffineMap().getNumDims() ? dims : syms).push_back(*formula);
-        }
-        return FormulaAttr::get(apply.getAffineMap().getResult(0), dims, syms);
-      })
-      .Default([](Operation *) -> FailureOr<FormulaAttr> { return failure(); });
-}
-
-FailureOr<SmallVector<FormulaAttr>> SymbolicDims::getShape(Value tensor) {
-  SmallVector<FormulaAttr> shape;
-  for (int64_t dim = 0, rank = cast<RankedTensorType>(tensor.getType()).getRank(); dim < rank;
-       ++dim) {
-    FailureOr<FormulaAttr> formula = getDim(tensor, dim);
-    if (failed(formula))
-      return failure();
-    shape.push_back(*formula);
-  }
-  return shape;
-}
-
-FailureOr<FormulaAttr> SymbolicDims::getDim(Value tensor, int64_t dim) {
-  auto type = cast<RankedTensorType>(tensor.getType());
-  if (!type.isDynamicDim(dim))
-    return FormulaAttr::getConstant(context, type.getDimSize(dim));
-  if (auto argument = dyn_cast<BlockArgument>(tensor)) {
-    if (argument.getOwner()->getParentOp() != func)
-      return failure();
-    return finalFormula[argumentSymbol.at({argument.getArgNumber(), static_cast<unsigned>(dim)})];
-  }
-  auto it = dimCache.find({tensor, dim});
-  if (it != dimCache.end())
-    return it->second;
-  FailureOr<FormulaAttr> formula = computeDim(cast<OpResult>(tensor), dim);
-  if (succeeded(formula))
-    dimCache[{tensor, dim}] = *formula = shorten(*formula);
-  return formula;
-}
-
-/// The operand among `dims` (the dynamic sizes of all of an op's results) that is `dim` of
-/// `result`.
-static Value selectDynamicSize(OpResult result, int64_t dim, ValueRange dims) {
-  unsigned position = 0;
-  for (OpResult other : result.getOwner()->getResults()) {
-    auto type = cast<RankedTensorType>(other.getType());
-    if (other == result)
-      return dims[position + type.getDynamicDimIndex(dim)];
-    position += type.getNumDynamicDims();
-  }
-  llvm_unreachable("the result is one of its owner's");
+  return finalFormula[argumentSymbol.at({argument.getArgNumber(), static_cast<unsigned>(dim)})];
 }
 
 /// Both regions give results of one shape (-xc-build-plan refuses others), so the first one tells.
@@ -492,51 +364,26 @@ FailureOr<FormulaAttr> SymbolicDims::computeBranchDim(OpResult result, int64_t d
   return FormulaTranslation(inside, *this, std::move(around))(*formula);
 }
 
-FailureOr<FormulaAttr> SymbolicDims::computeDim(OpResult result, int64_t dim) {
-  Operation *op = result.getOwner();
-  if (auto empty = dyn_cast<tensor::EmptyOp>(op))
-    return getFormula(empty.getDynamicSize(dim));
-  if (auto region = dyn_cast<RegionOp>(op))
-    return getFormula(selectDynamicSize(result, dim, region.getDims()));
-  if (auto dispatch = dyn_cast<DispatchOp>(op))
-    return getFormula(selectDynamicSize(result, dim, dispatch.getDims()));
-  if (auto cast = dyn_cast<tensor::CastOp>(op))
-    return getDim(cast.getSource(), dim);
-  if (auto loop = dyn_cast<LoopOp>(op))
-    return getDim(loop.getInits()[result.getResultNumber()], dim);
-  if (isa<BranchOp>(op))
-    return computeBranchDim(result, dim);
-  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
-    llvm::SmallBitVector dropped = slice.getDroppedDims();
-    int64_t position = 0;
-    for (auto [source, size] : llvm::enumerate(slice.getMixedSizes()))
-      if (!dropped.test(source) && position++ == dim)
-        return getFormula(size);
-    return failure();
-  }
-  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
-    return getFormula(expand.getMixedOutputShape()[dim]);
-  if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
-    FormulaAttr product = FormulaAttr::getConstant(context, 1);
-    SmallVector<ReassociationIndices> groups = collapse.getReassociationIndices();
-    for (int64_t source : groups[dim]) {
-      FailureOr<FormulaAttr> size = getDim(collapse.getSrc(), source);
-      if (failed(size))
-        return failure();
-      product = product * *size;
-    }
-    return product;
-  }
-  if (auto destination = dyn_cast<DestinationStyleOpInterface>(op))
-    return getDim(destination.getTiedOpOperand(result)->get(), dim);
-  auto reify = dyn_cast<ReifyRankedShapedTypeOpInterface>(op);
+/// Shape functions of array ops say sizes by ops. They are asked in the copy of a function that
+/// -xc-state-demands makes, and nowhere else: a dispatch has no array ops.
+FailureOr<FormulaAttr> SymbolicDims::computeArrayDim(OpResult result, int64_t dim) {
+  auto reify = dyn_cast<ReifyRankedShapedTypeOpInterface>(result.getOwner());
   if (!reify)
     return failure();
-  OpBuilder builder(op);
+  OpBuilder builder(reify);
   ReifiedRankedShapedTypeDims shapes;
   if (failed(reify.reifyResultShapes(builder, shapes)))
     return failure();
   return getFormula(shapes[result.getResultNumber()][dim]);
+}
+
+FailureOr<FormulaAttr> SymbolicDims::computeDim(OpResult result, int64_t dim) {
+  Operation *op = result.getOwner();
+  if (isa<BranchOp>(op))
+    return computeBranchDim(result, dim);
+  if (isa_and_present<array::ArrayDialect>(op->getDialect()))
+    return computeArrayDim(result, dim);
+  return SizeFormulas::computeDim(result, dim);
 }
 
 } // namespace xc::plan

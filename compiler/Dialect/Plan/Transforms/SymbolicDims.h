@@ -20,6 +20,7 @@
 #define XC_DIALECT_PLAN_TRANSFORMS_SYMBOLICDIMS_H
 
 #include "compiler/Dialect/Plan/Transforms/FormulaBounds.h"
+#include "compiler/Dialect/Plan/Transforms/SizeFormulas.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
@@ -55,7 +56,7 @@ enum class UnifySizes { No, Yes };
 
 /// Formulas of the index values and tensor sizes of one function. Built once; valid while the
 /// function's arguments and linalg ops are not changed.
-class SymbolicDims {
+class SymbolicDims final : public SizeFormulas {
 public:
   explicit SymbolicDims(mlir::func::FuncOp func, UnifySizes unifySizes = UnifySizes::Yes);
 
@@ -70,21 +71,11 @@ public:
   }
 
   /// `formula`, where it is long by symbols for its parts or for all of it.
-  FormulaAttr shorten(FormulaAttr formula);
+  FormulaAttr shorten(FormulaAttr formula) override;
 
   /// The larger or smaller one, which is one of the two where ranges tell.
-  FormulaAttr makeMax(FormulaAttr lhs, FormulaAttr rhs);
-  FormulaAttr makeMin(FormulaAttr lhs, FormulaAttr rhs);
-
-  /// The formula of an index value or of a constant; failure (without a diagnostic) if it is none.
-  mlir::FailureOr<FormulaAttr> getFormula(mlir::Value index);
-  mlir::FailureOr<FormulaAttr> getFormula(mlir::OpFoldResult index);
-
-  /// The formula of dimension `dim` of a ranked tensor.
-  mlir::FailureOr<FormulaAttr> getDim(mlir::Value tensor, int64_t dim);
-
-  /// All dims of a ranked tensor.
-  mlir::FailureOr<llvm::SmallVector<FormulaAttr>> getShape(mlir::Value tensor);
+  FormulaAttr makeMax(FormulaAttr lhs, FormulaAttr rhs) override;
+  FormulaAttr makeMin(FormulaAttr lhs, FormulaAttr rhs) override;
 
   /// What follows for a formula from the ranges that the user gave.
   SizeRange getRange(FormulaAttr formula) const;
@@ -97,12 +88,6 @@ public:
   /// Takes ranges that leave no size for unknown: those of a function that is not called then.
   void dropEmptyRanges();
 
-  /// Forgets what is known of values: some were erased, and others may lie where those were.
-  void forgetValues() {
-    formulaCache.clear();
-    dimCache.clear();
-  }
-
   /// Makes a formula's value of the sizes of the function's arguments. `symbolValues` holds those
   /// of the symbols of inputs, once the first call has made them; definitions are made once, at the
   /// start of the function.
@@ -114,9 +99,11 @@ private:
   void unifyLoopSizes(mlir::Operation *op);
   void unify(FormulaAttr a, FormulaAttr b);
   void numberSymbols();
-  mlir::FailureOr<FormulaAttr> computeDim(mlir::OpResult result, int64_t dim);
+  mlir::FailureOr<FormulaAttr> computeArgumentDim(mlir::BlockArgument argument,
+                                                  int64_t dim) override;
+  mlir::FailureOr<FormulaAttr> computeDim(mlir::OpResult result, int64_t dim) override;
   mlir::FailureOr<FormulaAttr> computeBranchDim(mlir::OpResult result, int64_t dim);
-  mlir::FailureOr<FormulaAttr> computeFormula(mlir::Value index);
+  mlir::FailureOr<FormulaAttr> computeArrayDim(mlir::OpResult result, int64_t dim);
   FormulaBounds getBounds(FormulaAttr formula) const;
   FormulaBounds getSymbolBounds(unsigned symbol) const;
   FormulaAttr define(FormulaAttr formula);
@@ -129,7 +116,6 @@ private:
   };
 
   mlir::func::FuncOp func;
-  mlir::MLIRContext *context;
   llvm::SmallVector<SymbolDefinition> symbols;
   /// All names that the user gave to dims of arguments.
   llvm::StringSet<> givenNames;
@@ -143,8 +129,6 @@ private:
   /// definition.
   llvm::SmallVector<mlir::Value> firstSymbolValues;
   mlir::Operation *lastDefinition = nullptr;
-  llvm::DenseMap<mlir::Value, FormulaAttr> formulaCache;
-  llvm::DenseMap<std::pair<mlir::Value, int64_t>, FormulaAttr> dimCache;
 };
 
 /// Formulas of one function as those of another, in which its symbols are these formulas.

@@ -318,7 +318,7 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
   // CHECK:         tensor.expand_shape %{{.*}} into tensor<[[PARTS:[0-9]+]]x{{[0-9]+}}x128xf32>
   // CHECK:         linalg.contract {{.*}} outs(%{{.*}} : tensor<[[PARTS]]x128x64xf32>)
   func.func @turned(%a: tensor<60000x128xf32>, %b: tensor<60000x64xf32>, %init: tensor<128x64xf32>) -> tensor<128x64xf32> {
-    %c = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (k, m)>, #b, #c] {allow_tf32} ins(%a, %b : tensor<60000x128xf32>, tensor<60000x64xf32>)
+    %c = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (k, m)>, #b, #c] {plan.allow_tf32} ins(%a, %b : tensor<60000x128xf32>, tensor<60000x64xf32>)
         outs(%init : tensor<128x64xf32>) -> tensor<128x64xf32>
     return %c : tensor<128x64xf32>
   }
@@ -654,7 +654,7 @@ builtin.module @plain attributes {plan.target = #plan.target<"cuda", "sm_90a">} 
   // CHECK-LABEL: func.func @tf32
   // CHECK-NOT:     tensor.expand_shape
   func.func @tf32(%a: tensor<1024x1024xf32>, %b: tensor<1024x1024xf32>, %init: tensor<1024x1024xf32>) -> tensor<1024x1024xf32> {
-    %c = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {allow_tf32}
+    %c = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] {plan.allow_tf32}
       ins(%a, %b : tensor<1024x1024xf32>, tensor<1024x1024xf32>) outs(%init : tensor<1024x1024xf32>) -> tensor<1024x1024xf32>
     return %c : tensor<1024x1024xf32>
   }

@@ -46,7 +46,7 @@ builtin.module @unaligned attributes {plan.target = #plan.target<"cuda", "sm_90a
   // CHECK-NOT:     tensor.pad
   // CHECK:         linalg.contract
   func.func @rounded(%a: tensor<4097x4099xf32>, %b: tensor<4099x4096xf32>, %c: tensor<4097x4096xf32>) -> tensor<4097x4096xf32> {
-    %p = linalg.contract indexing_maps = [#a, #b, #c] {allow_tf32} ins(%a, %b : tensor<4097x4099xf32>, tensor<4099x4096xf32>) outs(%c : tensor<4097x4096xf32>) -> tensor<4097x4096xf32>
+    %p = linalg.contract indexing_maps = [#a, #b, #c] {plan.allow_tf32} ins(%a, %b : tensor<4097x4099xf32>, tensor<4099x4096xf32>) outs(%c : tensor<4097x4096xf32>) -> tensor<4097x4096xf32>
     return %p : tensor<4097x4096xf32>
   }
   // CHECK-LABEL: func.func @bytes(
@@ -98,7 +98,7 @@ builtin.module @turned attributes {plan.target = #plan.target<"cuda", "sm_90a">}
   // CHECK-NOT:     tensor.pad
   // CHECK:         linalg.contract {{.*}} ins(%[[A]],
   func.func @turned_tf32(%a: tensor<4096x4099xf32>, %b: tensor<4096x4097xf32>, %c: tensor<4099x4097xf32>) -> tensor<4099x4097xf32> {
-    %p = linalg.contract indexing_maps = [#at, #b, #c] {allow_tf32} ins(%a, %b : tensor<4096x4099xf32>, tensor<4096x4097xf32>) outs(%c : tensor<4099x4097xf32>) -> tensor<4099x4097xf32>
+    %p = linalg.contract indexing_maps = [#at, #b, #c] {plan.allow_tf32} ins(%a, %b : tensor<4096x4099xf32>, tensor<4096x4097xf32>) outs(%c : tensor<4099x4097xf32>) -> tensor<4099x4097xf32>
     return %p : tensor<4099x4097xf32>
   }
   // Bytes that are no words cannot be turned, and nothing is gained.
@@ -141,7 +141,7 @@ builtin.module @symbolic attributes {plan.target = #plan.target<"cuda", "sm_90a"
   // CHECK-LABEL: func.func @symbolic_sum(
   // CHECK-NOT:     tensor.pad
   func.func @symbolic_sum(%a: tensor<?x4096xf32>, %b: tensor<?x4097xf32>, %c: tensor<4096x4097xf32>) -> tensor<4096x4097xf32> {
-    %p = linalg.contract indexing_maps = [#at, #b, #c] {allow_tf32} ins(%a, %b : tensor<?x4096xf32>, tensor<?x4097xf32>) outs(%c : tensor<4096x4097xf32>) -> tensor<4096x4097xf32>
+    %p = linalg.contract indexing_maps = [#at, #b, #c] {plan.allow_tf32} ins(%a, %b : tensor<?x4096xf32>, tensor<?x4097xf32>) outs(%c : tensor<4096x4097xf32>) -> tensor<4096x4097xf32>
     return %p : tensor<4096x4097xf32>
   }
 }

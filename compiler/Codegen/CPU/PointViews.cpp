@@ -1,0 +1,154 @@
+//===- PointViews.cpp - Elements of views, and of what is put together ----===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// A view only moves the point: its element is one of its source at other indices. Of a tensor that
+// is padded, or that a slice was put into, the point says which of two it is an element of.
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CPU/KernelAnalysis.h"
+#include "compiler/Codegen/CPU/PointEvaluator.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+
+namespace xc::cpu {
+
+Value PointEvaluator::evaluateExtractSlice(tensor::ExtractSliceOp op, ArrayRef<LaneIndex> indices) {
+  SmallVector<LaneIndex> source;
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  unsigned next = 0;
+  for (auto [dim, start, stride] : llvm::enumerate(op.getMixedOffsets(), op.getMixedStrides())) {
+    LaneIndex index = dropped[dim] ? constantIndex(op.getLoc(), 0) : indices[next++];
+    source.push_back(offset(op.getLoc(), index, start, stride));
+  }
+  return evaluate(op.getSource(), source);
+}
+
+Value PointEvaluator::evaluateExpandShape(tensor::ExpandShapeOp op, ArrayRef<LaneIndex> indices) {
+  SmallVector<LaneIndex> source;
+  SmallVector<OpFoldResult> sizes = op.getMixedOutputShape();
+  for (const ReassociationIndices &group : op.getReassociationIndices()) {
+    LaneIndex sum;
+    for (int64_t dim : group) {
+      if (isConstantIntValue(sizes[dim], 1))
+        continue;
+      if (!sum.base && !sum.lanes) {
+        sum = indices[dim];
+        continue;
+      }
+      LaneIndex size{getValueOrCreateConstantIndexOp(builder, op.getLoc(), sizes[dim])};
+      sum = combine(op.getLoc(), AffineExprKind::Mul, sum, size);
+      sum = combine(op.getLoc(), AffineExprKind::Add, sum, indices[dim]);
+    }
+    source.push_back(sum.base || sum.lanes || sum.absorbed ? sum : constantIndex(op.getLoc(), 0));
+  }
+  return evaluate(op.getSrc(), source);
+}
+
+Value PointEvaluator::evaluateCollapseShape(tensor::CollapseShapeOp op,
+                                            ArrayRef<LaneIndex> indices) {
+  Location loc = op.getLoc();
+  SmallVector<LaneIndex> source(op.getSrcType().getRank());
+  SmallVector<OpFoldResult> sizes = getSizes(builder, op.getSrc());
+  for (auto [group, groupIndex] : llvm::zip(op.getReassociationIndices(), indices)) {
+    LaneIndex rest = groupIndex;
+    SmallVector<int64_t> dims;
+    for (int64_t dim : group) {
+      source[dim] = constantIndex(loc, 0);
+      if (!isConstantIntValue(sizes[dim], 1))
+        dims.push_back(dim);
+    }
+    for (size_t i = dims.size(); i-- > 1;) {
+      LaneIndex size{getValueOrCreateConstantIndexOp(builder, loc, sizes[dims[i]])};
+      source[dims[i]] = combine(loc, AffineExprKind::Mod, rest, size);
+      rest = combine(loc, AffineExprKind::FloorDiv, rest, size);
+    }
+    if (!dims.empty())
+      source[dims[0]] = rest;
+  }
+  return evaluate(op.getSrc(), source);
+}
+
+/// |then| at |thenIndices| where |condition| holds, else |otherwise| (a scalar, or a tensor at
+/// |otherwiseIndices|).
+Value PointEvaluator::evaluateIf(Location loc, Value condition, Value then,
+                                 ArrayRef<LaneIndex> thenIndices, Value otherwise,
+                                 ArrayRef<LaneIndex> otherwiseIndices) {
+  // Values computed inside a branch are not visible after it, nor is their width known before: make
+  // them all lanes.
+  auto emitBranch = [&](Value value, ArrayRef<LaneIndex> indices) {
+    return [&, value, indices](OpBuilder &branchBuilder, Location branchLoc) {
+      PointEvaluator nested(branchBuilder, environment, numLanes);
+      Value result = isa<ShapedType>(value.getType()) ? nested.evaluate(value, indices) : value;
+      scf::YieldOp::create(branchBuilder, branchLoc, nested.toLanes(branchLoc, result));
+    };
+  };
+  auto ifOp = scf::IfOp::create(builder, loc, condition, emitBranch(then, thenIndices),
+                                emitBranch(otherwise, otherwiseIndices));
+  return ifOp.getResult(0);
+}
+
+/// |low| <= |index| < |low| + |size|.
+static Value isInside(OpBuilder &builder, Location loc, Value index, Value low, Value size) {
+  Value shifted = builder.createOrFold<arith::SubIOp>(loc, index, low);
+  // Unsigned: what is below |low| wraps to a large number.
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, shifted, size);
+}
+
+Value PointEvaluator::evaluatePad(tensor::PadOp op, ArrayRef<LaneIndex> indices) {
+  Location loc = op.getLoc();
+  Value condition = arith::ConstantIntOp::create(builder, loc, 1, 1);
+  SmallVector<LaneIndex> source;
+  SmallVector<OpFoldResult> sizes = getSizes(builder, op.getSource());
+  for (auto [dim, index, lowPad, highPad] :
+       llvm::enumerate(indices, op.getMixedLowPad(), op.getMixedHighPad())) {
+    if (isZeroInteger(lowPad) && isZeroInteger(highPad)) {
+      source.push_back(index);
+      continue;
+    }
+    assert(index.isUniform() && "the summary says that this dim is guarded");
+    Value low = getValueOrCreateConstantIndexOp(builder, loc, lowPad);
+    Value size = getValueOrCreateConstantIndexOp(builder, loc, sizes[dim]);
+    condition = builder.createOrFold<arith::AndIOp>(loc, condition,
+                                                    isInside(builder, loc, index.base, low, size));
+    source.push_back({builder.createOrFold<arith::SubIOp>(loc, index.base, low)});
+  }
+  return evaluateIf(loc, condition, op.getSource(), source, op.getConstantPaddingValue(), {});
+}
+
+Value PointEvaluator::evaluateInsertSlice(tensor::InsertSliceOp op, ArrayRef<LaneIndex> indices) {
+  Location loc = op.getLoc();
+  Value condition = arith::ConstantIntOp::create(builder, loc, 1, 1);
+  SmallVector<LaneIndex> source;
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  for (auto [dim, index] : llvm::enumerate(indices)) {
+    assert(index.isUniform() && "the summary says that this dim is guarded");
+    Value low = getValueOrCreateConstantIndexOp(builder, loc, op.getMixedOffsets()[dim]);
+    Value size = getValueOrCreateConstantIndexOp(builder, loc, op.getMixedSizes()[dim]);
+    Value stride = getValueOrCreateConstantIndexOp(builder, loc, op.getMixedStrides()[dim]);
+    Value distance = builder.createOrFold<arith::SubIOp>(loc, index.base, low);
+    Value position = distance;
+    if (!isConstantIntValue(stride, 1)) {
+      position = arith::DivUIOp::create(builder, loc, distance, stride);
+      Value rest = arith::RemUIOp::create(builder, loc, distance, stride);
+      Value hit = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, rest,
+                                        arith::ConstantIndexOp::create(builder, loc, 0));
+      condition = builder.createOrFold<arith::AndIOp>(loc, condition, hit);
+    }
+    Value inside = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, position, size);
+    condition = builder.createOrFold<arith::AndIOp>(loc, condition, inside);
+    if (!dropped[dim])
+      source.push_back({position});
+  }
+  return evaluateIf(loc, condition, op.getSource(), source, op.getDest(), indices);
+}
+
+} // namespace xc::cpu

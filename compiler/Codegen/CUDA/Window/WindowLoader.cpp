@@ -1,0 +1,100 @@
+//===- WindowLoader.cpp - Loads of elements under strips of windows -------===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "compiler/Codegen/CUDA/Window/WindowLoader.h"
+
+#include "compiler/Codegen/CUDA/Common/LaneOps.h"
+#include "compiler/Dialect/Plan/IR/Products.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace xc::cuda {
+
+Value combineLeaf(PointEmitter &points, const Combiner &combiner, Value sum, Value leaf) {
+  auto product = leaf.getDefiningOp<arith::MulFOp>();
+  if (product && plan::matchProduct(combiner.getOp()))
+    return math::FmaOp::create(points.builder, points.loc, product.getLhs(), product.getRhs(), sum);
+  return combineInOrder(points.builder, points.loc, combiner, sum, leaf).front();
+}
+
+bool WindowLoader::isRagged() const {
+  std::optional<int64_t> count = getConstantIntValue(positions);
+  return !count || *count % strip != 0;
+}
+
+/// The padding of `pad`, if it is a constant, of known extent.
+static Attribute getKnownPadding(tensor::PadOp pad) {
+  Attribute padding;
+  if (!pad || llvm::is_contained(pad.getStaticLow(), ShapedType::kDynamic) ||
+      llvm::is_contained(pad.getStaticHigh(), ShapedType::kDynamic))
+    return {};
+  Value value = pad.getConstantPaddingValue();
+  if (!value || !matchPattern(value, m_Constant(&padding)))
+    return {};
+  return padding;
+}
+
+Value WindowLoader::emitPadded(tensor::PadOp pad, SmallVector<Coord> coords, int64_t column) {
+  IndexBuilder &index = points.index;
+  SmallVector<Value> extents = points.getSizes(pad.getSource());
+  // Where the last strip begins, if that is known.
+  std::optional<int64_t> count = getConstantIntValue(positions);
+  std::optional<int64_t> last = count ? std::optional((*count - 1) / strip * strip) : std::nullopt;
+  Value inside;
+  for (auto [dim, coord] : llvm::enumerate(coords)) {
+    int64_t low = pad.getStaticLow()[dim];
+    if (low == 0 && pad.getStaticHigh()[dim] == 0)
+      continue;
+    Value place = index.add(coord.first(), -low), extent = extents[dim];
+    bool isAlong = dim == image.dim;
+    std::optional<int64_t> size = getConstantIntValue(extent);
+    if (!isAlong || column < low) {
+      inside = index.both(inside, index.isAtLeast(place, index.constant(0)));
+      place = index.max(place, index.constant(0));
+    }
+    if (!isAlong || !last || !size || *last * image.stride + column - low >= *size) {
+      inside = index.both(inside, index.isLess(place, extent));
+      place = index.min(place, index.add(extent, -1));
+    }
+    coord = Coord::uniform(place);
+  }
+  Value value = splatTo(points.builder, points.loc,
+                        points.emit(pad.getSource(), Point{coords, {}, lanes, {}}), lanes);
+  if (!inside)
+    return value;
+  Value padding = splatTo(points.builder, points.loc,
+                          points.constant(cast<TypedAttr>(getKnownPadding(pad))), lanes);
+  return arith::SelectOp::create(points.builder, points.loc, inside, value, padding);
+}
+
+Value WindowLoader::emit(ArrayRef<Coord> loops, Value start, int64_t column) {
+  IndexBuilder &index = points.index;
+  Value tensor = image.operand->get();
+  SmallVector<Coord> coords;
+  for (auto [dim, expr] : llvm::enumerate(op.getMatchingIndexingMap(image.operand).getResults())) {
+    if (dim != image.dim) {
+      coords.push_back(points.apply(expr, loops, lanes));
+      continue;
+    }
+    Value place = index.add(index.mul(start, image.stride), column);
+    // Nobody needs what is read for positions beyond the last one, but it must be there.
+    if (isRagged())
+      place = index.min(place, index.add(points.getSizes(tensor)[dim], -1));
+    coords.push_back(Coord::uniform(place));
+  }
+  auto pad = tensor.getDefiningOp<tensor::PadOp>();
+  if (getKnownPadding(pad))
+    return emitPadded(pad, coords, column);
+  return splatTo(points.builder, points.loc, points.emit(tensor, Point{coords, {}, lanes, {}}),
+                 lanes);
+}
+
+} // namespace xc::cuda
