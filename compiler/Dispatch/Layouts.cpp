@@ -267,17 +267,28 @@ int64_t LayoutChoice::findRegion(Value value) const {
   return region;
 }
 
-/// `to` goes with `from`; it takes `order` if it has none yet.
-void LayoutChoice::relate(Value from, Value to, DimOrder order) {
+/// Holds `to` in `order` if it has none yet; with that order it goes with `from`. False if it has
+/// another one.
+bool LayoutChoice::relate(Value from, Value to, DimOrder order) {
   if (from && to == from)
-    return;
-  if (orders.insert({to, order}).second) {
+    return true;
+  auto [entry, isNew] = orders.insert({to, order});
+  if (isNew) {
     worklist.push_back(to);
     regionOf[to] = parents.size();
     parents.push_back(parents.size());
+  } else if (entry->second != order) {
+    return false;
   }
   if (from)
     parents[findRegion(to)] = findRegion(from);
+  return true;
+}
+
+/// The same of tensors of an op that has them all in one order.
+void LayoutChoice::follow(Value from, Value to, DimOrder order) {
+  if (!relate(from, to, std::move(order)))
+    borders.emplace_back(from, to);
 }
 
 /// The order of `to`, whose dims have the parallel loops `exprs`, that goes over them as `loops`
@@ -317,7 +328,7 @@ void LayoutChoice::propagateThroughGeneric(linalg::GenericOp op, Value from) {
     return;
   for (auto [value, map] : llvm::zip_equal(values, maps))
     if (std::optional<DimOrder> order = orderByLoops(map, op, loops))
-      relate(from, value, *order);
+      follow(from, value, *order);
 }
 
 std::optional<DimOrder> orderReshaped(ArrayRef<ReassociationIndices> groups,
@@ -351,7 +362,7 @@ void LayoutChoice::propagateThrough(Operation *op, Value from) {
                            bool splits) {
     bool isForward = from == source;
     if (std::optional<DimOrder> other = orderReshaped(groups, order, isForward == splits))
-      relate(from, isForward ? result : source, *other);
+      follow(from, isForward ? result : source, *other);
   };
   if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
     return relateReshape(expand.getSrc(), expand.getResult(), expand.getReassociationIndices(),
@@ -360,12 +371,12 @@ void LayoutChoice::propagateThrough(Operation *op, Value from) {
     return relateReshape(collapse.getSrc(), collapse.getResult(),
                          collapse.getReassociationIndices(), false);
   if (isa<tensor::PadOp, tensor::ExtractSliceOp, tensor::CastOp>(op)) {
-    relate(from, op->getOperand(0), order);
-    relate(from, op->getResult(0), order);
+    follow(from, op->getOperand(0), order);
+    follow(from, op->getResult(0), order);
   } else if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
     for (Value value : {insert.getSource(), insert.getDest(), insert.getResult()})
       if (!isRemade(value))
-        relate(from, value, order);
+        follow(from, value, order);
   }
 }
 
@@ -423,6 +434,10 @@ LayoutChoice::weighRegions(ArrayRef<Convolution> convolutions,
   for (const auto &[value, order] : orders)
     if (!isIdentity(order))
       balance[findRegion(value)] -= countTransposed(value);
+  for (auto [value, other] : borders)
+    if (!isIdentity(orders.lookup(value)))
+      balance[findRegion(value)] -= std::min(countElements(typeOf(value).getShape()),
+                                             countElements(typeOf(other).getShape()));
   return balance;
 }
 

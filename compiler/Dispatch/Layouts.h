@@ -68,7 +68,8 @@ private:
   void propagate();
   void propagateThrough(mlir::Operation *op, mlir::Value from);
   void propagateThroughGeneric(mlir::linalg::GenericOp op, mlir::Value from);
-  void relate(mlir::Value from, mlir::Value to, DimOrder order);
+  bool relate(mlir::Value from, mlir::Value to, DimOrder order);
+  void follow(mlir::Value from, mlir::Value to, DimOrder order);
   double countTransposed(mlir::Value value) const;
   bool isHeld(mlir::Value value, llvm::ArrayRef<int64_t> order,
               const llvm::DenseSet<int64_t> &dropped) const;
@@ -82,6 +83,8 @@ private:
   /// Tensors that are held in related orders belong to one region: all change, or none.
   llvm::DenseMap<mlir::Value, int64_t> regionOf;
   mutable llvm::SmallVector<int64_t> parents;
+  /// Tensors of one op that are not held in related orders: elements move between them.
+  llvm::SmallVector<std::pair<mlir::Value, mlir::Value>> borders;
   llvm::SmallVector<mlir::Value> worklist;
   unsigned numConvolutions = 0;
 };

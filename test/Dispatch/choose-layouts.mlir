@@ -310,3 +310,46 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
     return %c0 : tensor<16x32x20x20xf32>
   }
 }
+
+// -----
+
+// The gradient to a filter would have a part of the image with its batch last, which the convolution beside it has with its channels
+// last: what would be moved between both orders is more than that gains, and the part stays as it is.
+#image = affine_map<(n, f, y, x, c, r, s) -> (n, y + r, x + s, c)>
+#filter = affine_map<(n, f, y, x, c, r, s) -> (f, c, r, s)>
+#result = affine_map<(n, f, y, x, c, r, s) -> (n, y, x, f)>
+#steps = affine_map<(r, s, c, f, n, y, x) -> (n, r + y * 2, s + x * 2, c)>
+#change = affine_map<(r, s, c, f, n, y, x) -> (n, y, x, f)>
+#sums = affine_map<(r, s, c, f, n, y, x) -> (r, s, c, f)>
+// CHECK-LABEL: func.func @part(
+// CHECK-SAME:    %[[X:[^:]*]]: tensor<16x20x20x64xbf16>
+// CHECK-SAME:    plan.layouts = "channels last (convolutions: 1, transposes: 1)"
+// CHECK:         %[[PART:.*]] = tensor.extract_slice %[[X]]
+// CHECK:         linalg.generic {{.*}} ins(%[[PART]], %{{.*}} : tensor<16x15x15x64xbf16>, tensor<16x8x8x128xbf16>)
+builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @part(%x: tensor<16x20x20x64xbf16>, %w: tensor<128x64x3x3xbf16>, %f: tensor<16x18x18x128xf32>, %d: tensor<16x8x8x128xbf16>,
+                  %g: tensor<1x1x64x128xf32>) -> (tensor<16x18x18x128xf32>, tensor<1x1x64x128xf32>) {
+    %c = linalg.generic {indexing_maps = [#image, #filter, #result],
+        iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+        ins(%x, %w : tensor<16x20x20x64xbf16>, tensor<128x64x3x3xbf16>) outs(%f : tensor<16x18x18x128xf32>) {
+    ^bb0(%a: bf16, %b: bf16, %o: f32):
+      %l = arith.extf %a : bf16 to f32
+      %r = arith.extf %b : bf16 to f32
+      %m = arith.mulf %l, %r : f32
+      %s = arith.addf %o, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<16x18x18x128xf32>
+    %part = tensor.extract_slice %x[0, 0, 0, 0] [16, 15, 15, 64] [1, 1, 1, 1] : tensor<16x20x20x64xbf16> to tensor<16x15x15x64xbf16>
+    %e = linalg.generic {indexing_maps = [#steps, #change, #sums],
+        iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+        ins(%part, %d : tensor<16x15x15x64xbf16>, tensor<16x8x8x128xbf16>) outs(%g : tensor<1x1x64x128xf32>) {
+    ^bb0(%a: bf16, %b: bf16, %o: f32):
+      %l = arith.extf %a : bf16 to f32
+      %r = arith.extf %b : bf16 to f32
+      %m = arith.mulf %l, %r : f32
+      %s = arith.addf %o, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<1x1x64x128xf32>
+    return %c, %e : tensor<16x18x18x128xf32>, tensor<1x1x64x128xf32>
+  }
+}
