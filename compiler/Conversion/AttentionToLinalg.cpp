@@ -74,7 +74,7 @@ struct ConvertPagedAttention : OpConversionPattern<array::PagedAttentionOp> {
   }
 };
 
-/// One op for all three gradients: a target without a kernel computes them together.
+/// One op for all gradients: a target without a kernel computes them together.
 struct ConvertAttentionGradient : OpConversionPattern<array::AttentionGradientOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -84,14 +84,18 @@ struct ConvertAttentionGradient : OpConversionPattern<array::AttentionGradientOp
       return rewriter.notifyMatchFailure(op, "is to be decomposed");
     Location loc = op.getLoc();
     SmallVector<Value> dests;
-    for (Value operand : {adaptor.getQuery(), adaptor.getKey(), adaptor.getValue()})
+    SmallVector<Value> wanted{adaptor.getQuery(), adaptor.getKey(), adaptor.getValue()};
+    if (op.getWithMask())
+      wanted.push_back(adaptor.getMask());
+    for (Value operand : wanted)
       dests.push_back(emptyTensor(rewriter, loc, tensor::getMixedSizes(rewriter, loc, operand),
                                   cast<RankedTensorType>(operand.getType()).getElementType()));
     auto gradient = kernel::AttentionGradientOp::create(
         rewriter, loc, ValueRange(dests).getTypes(), adaptor.getQuery(), adaptor.getKey(),
         adaptor.getValue(), adaptor.getCotangent(), adaptor.getLogsumexp(), adaptor.getDelta(),
-        adaptor.getMask(), adaptor.getOffset(), dests, op.getCausalAttr(), op.getWindowAttr(),
-        op.getScaleAttr());
+        adaptor.getMask(), adaptor.getOffset(), adaptor.getSinks(), dests, op.getCausalAttr(),
+        op.getWindowAttr(), op.getScaleAttr(), /*only_keys=*/UnitAttr(), /*only_values=*/UnitAttr(),
+        /*only_mask=*/UnitAttr());
     SmallVector<Value> results;
     for (auto [value, result] : llvm::zip_equal(gradient.getResults(), op.getResults()))
       results.push_back(castTo(rewriter, loc, value, storageType(result.getType())));

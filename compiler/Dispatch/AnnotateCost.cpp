@@ -241,17 +241,15 @@ static FormulaAttr countAttentionFlops(kernel::AttentionDecodeOp op, KernelSizes
   return countForwardFlops(op, keys, sizes);
 }
 
-/// Those of its products: three for the queries, four for keys and values.
+/// Those of its products.
 static FormulaAttr countAttentionFlops(kernel::AttentionGradientOp op, KernelSizes &sizes) {
-  int64_t rank = op.getQueryType().getRank(), vector = op.getQueryType().getShape().back(),
-          result = op.getValueType().getShape().back();
+  int64_t rank = op.getQueryType().getRank();
   FormulaAttr flops = FormulaAttr::getConstant(op.getContext(), 2);
   auto scale = [&](FormulaAttr size) { flops = size ? flops * size : flops; };
   for (int64_t dim = 0; dim < rank - 1; ++dim)
     scale(sizes.getDim(op.getQuery(), dim));
   scale(sizes.getDim(op.getKey(), rank - 2));
-  int64_t ofResults = op.isOfKeys() ? 2 : 1;
-  return flops * (2 * vector + ofResults * result); // in range: sizes of types
+  return flops * op.countProductElements();
 }
 
 /// Element type and dims of each binding; -1 where a dim is no formula of the scalars.

@@ -582,3 +582,27 @@ func.func @f(%q: tensor<4x5x8xf32>, %l: tensor<4x6xf32>) {
   %0:3 = array.attention_gradient %q, %q, %q, %q rows(%l, %l : tensor<4x6xf32>, tensor<4x6xf32>) scale = 0.5 : (tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<4x5x8xf32>) -> tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<4x5x8xf32>
   return
 }
+
+// -----
+
+func.func @f(%q: tensor<4x5x8xf32>, %s: tensor<5xf32>) {
+  // expected-error @+1 {{'array.attention_gradient' op expected a sink for each of 4 query heads, of f32 or the queries' type, got 'tensor<5xf32>'}}
+  %0:4 = array.attention_gradient %q, %q, %q, %q sinks(%s : tensor<5xf32>) to_sinks scale = 0.5 : (tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<4x5x8xf32>) -> tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<5xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<4x5x8xf32>) {
+  // expected-error @+1 {{'array.attention_gradient' op expected a mask that is added beside 'to_mask'}}
+  %0:3 = array.attention_gradient %q, %q, %q, %q to_mask scale = 0.5 : (tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<4x5x8xf32>) -> tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<4x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<4x5x8xf32>) {
+  // expected-error @+1 {{'array.attention_gradient' op expected sinks beside 'to_sinks'}}
+  %0:3 = array.attention_gradient %q, %q, %q, %q to_sinks scale = 0.5 : (tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<4x5x8xf32>) -> tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<4x5x8xf32>
+  return
+}

@@ -86,15 +86,77 @@ func.func @gradient(%q: tensor<2x20x64xf16>, %k: tensor<2x30x64xf16>, %g: tensor
 
 // -----
 
-// An attention of another scale is no help; a gradient of sizes that are not known is taken apart.
+// An attention of another scale is no help. Lengths need not be known.
 // CHECK-LABEL: func.func @gradient_alone
 // CHECK:         array.attention %{{.*}} scale = 5.000000e-01 {{.*}}array.whole
 // CHECK:         array.attention %{{.*}} logsumexp scale = 1.250000e-01 {{.*}}array.whole
 // CHECK:         array.attention_gradient
-// CHECK-NOT:     array.attention_gradient
+// CHECK:         array.attention %{{.*}} logsumexp scale = 1.250000e-01 {{.*}}array.whole{{.*}}tensor<2x?x64xf16>
+// CHECK:         array.attention_gradient {{.*}}array.whole{{.*}}tensor<2x?x64xf16>
 func.func @gradient_alone(%q: tensor<2x20x64xf16>, %k: tensor<2x30x64xf16>, %g: tensor<2x20x64xf16>, %x: tensor<2x?x64xf16>) -> (tensor<2x20x64xf16>, tensor<2x20x64xf16>, tensor<2x?x64xf16>) {
   %r = array.attention %q, %k, %k scale = 0.5 : (tensor<2x20x64xf16>, tensor<2x30x64xf16>, tensor<2x30x64xf16>) -> tensor<2x20x64xf16>
   %a, %b, %c = array.attention_gradient %q, %k, %k, %g scale = 0.125 : (tensor<2x20x64xf16>, tensor<2x30x64xf16>, tensor<2x30x64xf16>, tensor<2x20x64xf16>) -> tensor<2x20x64xf16>, tensor<2x30x64xf16>, tensor<2x30x64xf16>
   %d, %e, %f = array.attention_gradient %x, %x, %x, %x scale = 0.125 : (tensor<2x?x64xf16>, tensor<2x?x64xf16>, tensor<2x?x64xf16>, tensor<2x?x64xf16>) -> tensor<2x?x64xf16>, tensor<2x?x64xf16>, tensor<2x?x64xf16>
   return %r, %a, %d : tensor<2x20x64xf16>, tensor<2x20x64xf16>, tensor<2x?x64xf16>
+}
+
+// -----
+
+// What sinks get follows from the rows, and so does what a mask of a number for each query gets.
+// CHECK-LABEL: func.func @gradient_of_sinks
+// CHECK:         %{{.*}}, %[[L:.*]] = array.attention %{{.*}} sinks({{.*}}) logsumexp
+// CHECK:         %[[DELTA:.*]] = array.reduce sum
+// CHECK:         array.exp
+// CHECK:         %[[SINKS:.*]] = array.reduce sum
+// CHECK:         array.attention_gradient %{{.*}} sinks(%{{.*}} : tensor<2xf32>) rows(%[[L]], %[[DELTA]] : {{.*}}) {{.*}}array.whole
+// CHECK:         return {{.*}}%[[SINKS]]
+func.func @gradient_of_sinks(%q: tensor<2x20x64xf16>, %k: tensor<2x30x64xf16>, %g: tensor<2x20x64xf16>, %s: tensor<2xf32>) -> (tensor<2x20x64xf16>, tensor<2x30x64xf16>, tensor<2x30x64xf16>, tensor<2xf32>) {
+  %a, %b, %c, %d = array.attention_gradient %q, %k, %k, %g sinks(%s : tensor<2xf32>) to_sinks scale = 0.125 : (tensor<2x20x64xf16>, tensor<2x30x64xf16>, tensor<2x30x64xf16>, tensor<2x20x64xf16>) -> tensor<2x20x64xf16>, tensor<2x30x64xf16>, tensor<2x30x64xf16>, tensor<2xf32>
+  return %a, %b, %c, %d : tensor<2x20x64xf16>, tensor<2x30x64xf16>, tensor<2x30x64xf16>, tensor<2xf32>
+}
+
+// -----
+
+// A mask of queries and keys has a kernel; one of queries changes nothing; one of keys alone is taken apart with the others.
+// CHECK-LABEL: func.func @gradient_of_mask(
+// CHECK:         array.attention_gradient {{.*}} to_mask rows({{.*}}array.whole
+// CHECK-LABEL: func.func @gradient_of_queries_mask
+// CHECK:         array.attention_gradient
+// CHECK-NOT:     to_mask
+// CHECK-LABEL: func.func @gradient_of_keys_mask
+// CHECK-NOT:     array.attention_gradient
+func.func @gradient_of_mask(%q: tensor<2x20x64xf16>, %k: tensor<2x30x64xf16>, %m: tensor<1x20x30xf32>) -> (tensor<2x20x64xf16>, tensor<1x20x30xf32>) {
+  %a, %b, %c, %d = array.attention_gradient %q, %k, %k, %q mask(%m : tensor<1x20x30xf32>) to_mask scale = 0.125 : (tensor<2x20x64xf16>, tensor<2x30x64xf16>, tensor<2x30x64xf16>, tensor<2x20x64xf16>) -> tensor<2x20x64xf16>, tensor<2x30x64xf16>, tensor<2x30x64xf16>, tensor<1x20x30xf32>
+  return %a, %d : tensor<2x20x64xf16>, tensor<1x20x30xf32>
+}
+func.func @gradient_of_queries_mask(%q: tensor<2x20x64xf16>, %k: tensor<2x30x64xf16>, %m: tensor<20x1xf32>) -> (tensor<2x20x64xf16>, tensor<20x1xf32>) {
+  %a, %b, %c, %d = array.attention_gradient %q, %k, %k, %q mask(%m : tensor<20x1xf32>) to_mask scale = 0.125 : (tensor<2x20x64xf16>, tensor<2x30x64xf16>, tensor<2x30x64xf16>, tensor<2x20x64xf16>) -> tensor<2x20x64xf16>, tensor<2x30x64xf16>, tensor<2x30x64xf16>, tensor<20x1xf32>
+  return %a, %d : tensor<2x20x64xf16>, tensor<20x1xf32>
+}
+func.func @gradient_of_keys_mask(%q: tensor<2x20x64xf16>, %k: tensor<2x30x64xf16>, %m: tensor<30xf32>) -> (tensor<2x20x64xf16>, tensor<30xf32>) {
+  %a, %b, %c, %d = array.attention_gradient %q, %k, %k, %q mask(%m : tensor<30xf32>) to_mask scale = 0.125 : (tensor<2x20x64xf16>, tensor<2x30x64xf16>, tensor<2x30x64xf16>, tensor<2x20x64xf16>) -> tensor<2x20x64xf16>, tensor<2x30x64xf16>, tensor<2x30x64xf16>, tensor<30xf32>
+  return %a, %d : tensor<2x20x64xf16>, tensor<30xf32>
+}
+
+// -----
+
+// Sizes that the host knows are no runtime sizes, also of a loop's values, and of what attention to a cache makes.
+// CHECK-LABEL: func.func @host_batch
+// CHECK:         array.attention {{.*}}array.whole{{.*}}tensor<?x4x1x64xf16>, tensor<?x2x?x64xf16>
+// CHECK:         array.attention {{.*}}array.whole{{.*}}tensor<?x4x1x64xf16>, tensor<?x2x?x64xf16>
+// CHECK-NOT:     array.attention
+func.func @host_batch(%q: tensor<?x4x1x64xf16>, %k: tensor<?x2x30x64xf16>, %n: tensor<i64>, %i: tensor<i32>) -> tensor<?x4x1x64xf16> {
+  %grown = array.set_extent %k, %n axis = 2 : (tensor<?x2x30x64xf16>, tensor<i64>) -> tensor<?x2x?x64xf16>
+  %r0 = array.attention %q, %grown, %grown scale = 0.125 : (tensor<?x4x1x64xf16>, tensor<?x2x?x64xf16>, tensor<?x2x?x64xf16>) -> tensor<?x4x1x64xf16>
+  %r:2 = array.while %i, %r0 : (tensor<i32>, tensor<?x4x1x64xf16>) -> (tensor<i32>, tensor<?x4x1x64xf16>) condition {
+  ^bb0(%j: tensor<i32>, %x: tensor<?x4x1x64xf16>):
+    %more = array.compare lt, %j, %i : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    array.yield %more : tensor<i1>
+  } body {
+  ^bb0(%j: tensor<i32>, %x: tensor<?x4x1x64xf16>):
+    %y = array.exp %x : tensor<?x4x1x64xf16>
+    array.yield %j, %y : tensor<i32>, tensor<?x4x1x64xf16>
+  }
+  %r1 = array.attention %r#1, %grown, %grown scale = 0.125 : (tensor<?x4x1x64xf16>, tensor<?x2x?x64xf16>, tensor<?x2x?x64xf16>) -> tensor<?x4x1x64xf16>
+  return %r1 : tensor<?x4x1x64xf16>
 }

@@ -79,7 +79,7 @@ func.func @attention_window(%q: tensor<8x?x64xf16>, %k: tensor<2x?x64xf16>, %t: 
 }
 
 // CHECK-LABEL: func.func @attention_gradient(
-func.func @attention_gradient(%q: tensor<8x?x64xf16>, %k: tensor<2x?x64xf16>, %g: tensor<8x?x64xf16>, %m: tensor<?x?xi1>, %p: tensor<i32>, %l: tensor<8x?xf32>) {
+func.func @attention_gradient(%q: tensor<8x?x64xf16>, %k: tensor<2x?x64xf16>, %g: tensor<8x?x64xf16>, %m: tensor<?x?xi1>, %p: tensor<i32>, %l: tensor<8x?xf32>, %b: tensor<?x?xf32>, %s: tensor<8xf32>) {
   // CHECK: array.attention_gradient %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} mask(%{{.*}} : tensor<?x?xi1>) causal window = 128 offset(%{{.*}} : tensor<i32>) scale = 1.250000e-01
   // CHECK-SAME: -> tensor<8x?x64xf16>, tensor<2x?x64xf16>, tensor<2x?x64xf16>
   %0:3 = array.attention_gradient %q, %k, %k, %g mask(%m : tensor<?x?xi1>) causal window = 128 offset(%p : tensor<i32>) scale = 0.125
@@ -87,6 +87,10 @@ func.func @attention_gradient(%q: tensor<8x?x64xf16>, %k: tensor<2x?x64xf16>, %g
   // CHECK: array.attention_gradient %{{.*}} rows(%{{.*}}, %{{.*}} : tensor<8x?xf32>, tensor<8x?xf32>) scale = 1.250000e-01
   %1:3 = array.attention_gradient %q, %k, %k, %g rows(%l, %l : tensor<8x?xf32>, tensor<8x?xf32>) scale = 0.125
      : (tensor<8x?x64xf16>, tensor<2x?x64xf16>, tensor<2x?x64xf16>, tensor<8x?x64xf16>) -> tensor<8x?x64xf16>, tensor<2x?x64xf16>, tensor<2x?x64xf16>
+  // CHECK: array.attention_gradient %{{.*}} mask(%{{.*}} : tensor<?x?xf32>) to_mask sinks(%{{.*}} : tensor<8xf32>) to_sinks scale = 1.250000e-01
+  // CHECK-SAME: -> tensor<8x?x64xf16>, tensor<2x?x64xf16>, tensor<2x?x64xf16>, tensor<?x?xf32>, tensor<8xf32>
+  %2:5 = array.attention_gradient %q, %k, %k, %g mask(%b : tensor<?x?xf32>) to_mask sinks(%s : tensor<8xf32>) to_sinks scale = 0.125
+     : (tensor<8x?x64xf16>, tensor<2x?x64xf16>, tensor<2x?x64xf16>, tensor<8x?x64xf16>) -> tensor<8x?x64xf16>, tensor<2x?x64xf16>, tensor<2x?x64xf16>, tensor<?x?xf32>, tensor<8xf32>
   return
 }
 

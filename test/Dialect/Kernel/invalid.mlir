@@ -456,6 +456,30 @@ func.func @attention_gradient_dest(%q: memref<2x4x16xf16>, %e: memref<2x4x8xf16>
 
 // -----
 
+func.func @attention_gradient_only(%q: memref<2x4x16xf16>, %l: memref<2x4xf32>) {
+  // expected-error @below {{expected one destination beside one of 'only_keys', 'only_values' and 'only_mask', got 2}}
+  kernel.attention_gradient %q, %q, %q, %q, %l, %l only_keys into %q, %q scale = 1.0 : memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4xf32>, memref<2x4xf32> into memref<2x4x16xf16>, memref<2x4x16xf16>
+  return
+}
+
+// -----
+
+func.func @attention_gradient_only_mask(%q: memref<2x4x16xf16>, %m: memref<4x4xi8>, %l: memref<2x4xf32>) {
+  // expected-error @below {{expected a mask of floats beside 'only_mask'}}
+  kernel.attention_gradient %q, %q, %q, %q, %l, %l mask(%m : memref<4x4xi8>) only_mask into %q scale = 1.0 : memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4xf32>, memref<2x4xf32> into memref<2x4x16xf16>
+  return
+}
+
+// -----
+
+func.func @attention_gradient_sinks(%q: memref<2x4x16xf16>, %s: memref<2xf32>, %l: memref<2x4xf32>) {
+  // expected-error @below {{expected a sink for each of 2 query heads beside three destinations, got 'memref<2xf32>'}}
+  kernel.attention_gradient %q, %q, %q, %q, %l, %l sinks(%s : memref<2xf32>) into %q scale = 1.0 : memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4xf32>, memref<2x4xf32> into memref<2x4x16xf16>
+  return
+}
+
+// -----
+
 func.func @attention_gradient_mask(%q: memref<2x4x16xf16>, %m: memref<4x4xi32>, %l: memref<2x4xf32>) {
   // expected-error @below {{expected a mask of floats or bytes that broadcasts to the scores, got 'memref<4x4xi32>'}}
   kernel.attention_gradient %q, %q, %q, %q, %l, %l mask(%m : memref<4x4xi32>) into %q scale = 1.0 : memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4xf32>, memref<2x4xf32> into memref<2x4x16xf16>

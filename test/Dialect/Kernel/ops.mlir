@@ -128,13 +128,16 @@ func.func @attention(%q: tensor<?x8x?x64xf16>, %k: tensor<?x2x?x64xf16>, %m: ten
 // CHECK-LABEL: func.func @attention_gradient
 // CHECK:         kernel.attention_gradient %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} mask(%{{.*}} : tensor<20x30xi8>) causal window = 9 offset(%{{.*}} : tensor<i32>) into %{{.*}} scale = 1.250000e-01
 // CHECK:         kernel.attention_gradient %{{.*}} into %{{.*}}, %{{.*}} scale = 1.250000e-01
+// CHECK:         kernel.attention_gradient %{{.*}} only_values into %{{.*}} scale = 1.250000e-01
 func.func @attention_gradient(%q: tensor<2x8x20x64xf16>, %k: tensor<2x2x30x64xf16>, %v: tensor<2x2x30x32xf16>, %g: tensor<2x8x20x32xf16>, %l: tensor<2x8x20xf32>, %m: tensor<20x30xi8>, %o: tensor<i32>)
     -> (tensor<2x8x20x64xf16>, tensor<2x2x30x64xf16>, tensor<2x2x30x32xf16>) {
   %a = kernel.attention_gradient %q, %k, %v, %g, %l, %l mask(%m : tensor<20x30xi8>) causal window = 9 offset(%o : tensor<i32>) into %q scale = 0.125
     : tensor<2x8x20x64xf16>, tensor<2x2x30x64xf16>, tensor<2x2x30x32xf16>, tensor<2x8x20x32xf16>, tensor<2x8x20xf32>, tensor<2x8x20xf32> into tensor<2x8x20x64xf16> -> tensor<2x8x20x64xf16>
   %b, %c = kernel.attention_gradient %q, %k, %v, %g, %l, %l into %k, %v scale = 0.125
     : tensor<2x8x20x64xf16>, tensor<2x2x30x64xf16>, tensor<2x2x30x32xf16>, tensor<2x8x20x32xf16>, tensor<2x8x20xf32>, tensor<2x8x20xf32> into tensor<2x2x30x64xf16>, tensor<2x2x30x32xf16> -> tensor<2x2x30x64xf16>, tensor<2x2x30x32xf16>
-  return %a, %b, %c : tensor<2x8x20x64xf16>, tensor<2x2x30x64xf16>, tensor<2x2x30x32xf16>
+  %d = kernel.attention_gradient %q, %k, %v, %g, %l, %l only_values into %c scale = 0.125
+    : tensor<2x8x20x64xf16>, tensor<2x2x30x64xf16>, tensor<2x2x30x32xf16>, tensor<2x8x20x32xf16>, tensor<2x8x20xf32>, tensor<2x8x20xf32> into tensor<2x2x30x32xf16> -> tensor<2x2x30x32xf16>
+  return %a, %b, %d : tensor<2x8x20x64xf16>, tensor<2x2x30x64xf16>, tensor<2x2x30x32xf16>
 }
 
 // CHECK-LABEL: func.func @attention_decode

@@ -105,6 +105,9 @@ def extents():
     sinks = [Tensor("f32", [0.5, -1, 3, 0])]
     yield Case("extent_window", text(three, cache, "causal window = 30 sinks(%s : tensor<4xf32>)", ", %s: tensor<4xf32>"),
                list(steps((2, 4, 3, 32), shape, (1, 35, 200), sinks, causal=True, window=30)), "sum")
+    # Batches that the host knows beside keys that the device counts.
+    batches = [step for batch in (1, 3) for step in steps((batch, 4, 1, 32), (batch, 2, CACHED, 32), (0, 17, CACHED))]
+    yield Case("extent_symbolic_batch", text("tensor<?x4x1x32xf16>", "tensor<?x2xKEYSx32xf16>", ""), batches, "sum")
     # Not of one offset: each query sees all keys before the extent.
     yield Case("extent_all_seen", text(three, cache, ""), list(steps((2, 4, 3, 32), shape, (0, 2, 40))), "sum")
     CACHED = 9000

@@ -220,7 +220,7 @@ def packed():
 
 def gradients():
     """Of --gradient, one kernel for queries and one for keys and values where a target has them: sizes that are not multiples of tiles, grouped
-    heads, keys that are hidden by position or by a mask, queries that see none, and what falls outside those kernels (wide vectors)."""
+    heads, keys that are hidden by position or by a mask, queries that see none, and wide vectors, of which keys and values have a kernel each."""
     offset = Tensor("i32", np.int32(-20))
     hidden = np.random.default_rng(7).random((2, 1, 70, 150)) < 0.5
     hidden[:, :, 2], hidden[:, :, :, 100:] = False, False
@@ -234,6 +234,12 @@ def gradients():
             ("wide_128", "bf16", (1, 1, 140, 128), (1, 1, 270, 128), 128, "", {}),
             ("wide_80", "f16", (1, 1, 70, 80), (1, 1, 200, 80), 80, "", {}),
             ("wide_136", "bf16", (1, 1, 40, 136), (1, 1, 70, 136), 136, "", {}),
+            ("wide_192", "bf16", (1, 4, 70, 192), (1, 4, 130, 192), 128, "causal", dict(causal=True)),
+            ("wide_256", "f16", (1, 4, 133, 256), (1, 2, 170, 256), 256, "causal", dict(causal=True)),
+            ("wide_values", "f16", (2, 2, 70, 64), (2, 1, 150, 64), 248, "", {}),
+            ("wide_window", "bf16", (1, 2, 200, 160), (1, 2, 300, 160), 160, "causal window = 70", dict(causal=True, window=70)),
+            ("wide_masked", "bf16", (2, 4, 70, 256), (2, 2, 150, 256), 256, "", dict(mask=Tensor("i1", hidden))),
+            ("wide_biased", "f16", (2, 4, 70, 192), (2, 2, 150, 192), 192, "", dict(mask=bias)),
             ("narrow_values", "f16", (1, 2, 70, 40), (1, 2, 150, 40), 24, "", {}),
             ("rounds", "f16", (1, 66, 260, 8), (1, 66, 260, 8), 8, "causal", dict(causal=True)),
             ("causal", "bf16", (1, 2, 300, 64), (1, 2, 300, 64), 64, "causal", dict(causal=True)),
@@ -264,6 +270,109 @@ def gradients():
                         f"    %r = array.attention %q, %k, %v {clauses} scale = 0.25 : ({', '.join(t.mlir for t in given)}) -> {cotangent.mlir}")
         wanted = attention_gradients(*(t.values for t in given), cotangent.values, 0.25, **more)
         yield Case(f"fused_gradient_{name}", text, [Step([*operands, cotangent], [(dtype, g) for g in wanted[:3]], "_vjp")], "model", gradients=(":0,1,2",))
+
+
+def gradients_with_sinks():
+    """Each sink gets what queries of its head gave it, also where they see no key, or no sink."""
+    hidden = np.random.default_rng(7).random((2, 1, 70, 150)) < 0.5
+    hidden[:, :, 2] = False
+    for name, dtype, sink_type, given_sinks, options, width, more in (
+            ("plain", "bf16", "f32", [0.5, -1, 3, 0], "", 32, {}), ("same_type", "f16", "f16", [0.5, -1, 3, 0], "causal", 32, dict(causal=True)),
+            ("window", "bf16", "f32", [-np.inf, -1, 9, 0], "causal window = 9", 32, dict(causal=True, window=9)),
+            ("masked", "f16", "f32", [-np.inf, -1, 9, 0], "", 32, dict(mask=Tensor("i1", hidden))),
+            ("wide", "bf16", "bf16", [0.5, -1, 3, 0], "causal", 136, dict(causal=True))):
+        given = inputs(dtype, (2, 4, 70, width), (2, 2, 150, width))
+        cotangent, sinks = tensors.random(dtype, (2, 4, 70, width), 11, -1, 1), Tensor(sink_type, given_sinks)
+        operands, clauses, mask = [*given, sinks], options, more.pop("mask", None)
+        if mask:
+            operands.append(mask)
+            clauses = f"mask(%m : {mask.mlir}) {clauses}"
+            more["mask"] = mask.values
+        text = function("", [(name, t.mlir) for name, t in zip(["%q", "%k", "%v", "%s", "%m"], operands)], [("%r", cotangent.mlir)],
+                        f"    %r = array.attention %q, %k, %v {clauses} sinks(%s : {sinks.mlir}) scale = 0.25 : "
+                        f"({', '.join(t.mlir for t in given)}) -> {cotangent.mlir}")
+        wanted = attention_gradients(*(t.values for t in given), cotangent.values, 0.25, sinks=sinks.values, **more)
+        results = [(dtype, g) for g in wanted[:3]] + [(sink_type, wanted[-1])]
+        yield Case(f"fused_gradient_sinks_{name}", text, [Step([*operands, cotangent], results, "_vjp")], "model", gradients=(":0,1,2,3",))
+
+
+def gradients_of_masks():
+    """A mask that is added gets what flows to all scores that it is added to: one kernel where it has queries and keys, also where all keys
+    of some tiles are hidden; none where each query has one number, which changes nothing but a sink; other ops where keys alone have one."""
+    for name, dtype, shape, mask_type, width, options, sink_values, more in (
+            ("heads_and_batch", "bf16", (70, 150), "f32", 32, "", None, {}), ("batch", "f16", (1, 4, 70, 150), "f16", 32, "", None, {}),
+            ("heads", "bf16", (2, 1, 70, 150), "bf16", 64, "causal", None, dict(causal=True)),
+            ("all", "f16", (2, 4, 70, 150), "f32", 128, "causal window = 30", None, dict(causal=True, window=30)),
+            ("wide", "bf16", (4, 70, 150), "f32", 256, "", [0.5, -1, 3, 0], {}),
+            ("queries", "f16", (4, 70, 1), "f32", 32, "", [0.5, -1, 3, 0], {}), ("queries_without_sinks", "f16", (70, 1), "f32", 32, "", None, {}),
+            ("keys", "f16", (2, 1, 1, 150), "f32", 32, "", None, {})):
+        given = inputs(dtype, (2, 4, 70, width), (2, 2, 150, width))
+        cotangent, mask = tensors.random(dtype, (2, 4, 70, width), 11, -1, 1), tensors.random(mask_type, shape, 9, -1, 1)
+        operands, clauses, wanted_results = [*given, mask], f"mask(%m : {mask.mlir}) {options}", "0,1,2,3"
+        if sink_values:
+            operands.append(Tensor("f32", sink_values))
+            clauses, wanted_results = f"{clauses} sinks(%s : tensor<4xf32>)", "0,1,2,3,4"
+            more["sinks"] = operands[-1].values
+        text = function("", [(name, t.mlir) for name, t in zip(["%q", "%k", "%v", "%m", "%s"], operands)], [("%r", cotangent.mlir)],
+                        f"    %r = array.attention %q, %k, %v {clauses} scale = 0.25 : ({', '.join(t.mlir for t in given)}) -> {cotangent.mlir}")
+        wanted = attention_gradients(*(t.values for t in given), cotangent.values, 0.25, mask=mask.values, **more)
+        types = [dtype] * 3 + [mask_type, "f32"]
+        yield Case(f"fused_gradient_of_mask_{name}", text, [Step([*operands, cotangent], list(zip(types, wanted)), "_vjp")], "model",
+                   gradients=(f":{wanted_results}",))
+    # Of one module, all lengths.
+    steps = []
+    for queries, keys in ((1, 1), (5, 300), (128, 128), (130, 20), (0, 4), (70, 0), (16, 16)):
+        given = inputs("f16", (2, 4, queries, 32), (2, 2, keys, 32))
+        mask, cotangent = tensors.random("f32", (4, queries, keys), 7, -1, 1), tensors.random("f16", (2, 4, queries, 32), 11, -1, 1)
+        wanted = symbolic_wanted(given, cotangent, mask=mask.values)
+        if len(wanted) == 3:
+            wanted = wanted + [np.zeros(mask.values.shape)]
+        steps.append(Step([*given, mask, cotangent], list(zip(["f16"] * 3 + ["f32"], wanted)), "_vjp"))
+    q, k, m = "tensor<?x4x?x32xf16>", "tensor<?x2x?x32xf16>", "tensor<4x?x?xf32>"
+    text = function("", [("%q", q), ("%k", k), ("%v", k), ("%m", m)], [("%r", q)],
+                    f"    %r = array.attention %q, %k, %v mask(%m : {m}) scale = 0.25 : ({q}, {k}, {k}) -> {q}")
+    yield Case("fused_symbolic_gradient_of_mask", text, steps, "model", gradients=(":0,1,2,3",))
+
+
+def symbolic_gradients():
+    """Of one module, all sizes, no keys and no queries among them."""
+    sizes = (1, 1), (5, 300), (128, 128), (130, 20), (0, 4), (65, 129), (70, 0), (1, 500), (300, 300), (16, 16)
+    for name, dtype, heads, groups, width, options, more in (
+            ("plain", "f16", 4, 2, 32, "", {}), ("causal", "bf16", 4, 4, 64, "causal", dict(causal=True)),
+            ("grouped_causal", "f16", 4, 2, 128, "causal", dict(causal=True)),
+            ("window", "bf16", 2, 2, 40, "causal window = 40", dict(causal=True, window=40)),
+            ("wide", "f16", 2, 1, 136, "causal", dict(causal=True))):
+        steps = []
+        for queries, keys in sizes:
+            given = inputs(dtype, (2, heads, queries, width), (2, groups, keys, width))
+            cotangent = tensors.random(dtype, (2, heads, queries, width), 11, -1, 1)
+            wanted = symbolic_wanted(given, cotangent, **more)
+            steps.append(Step([*given, cotangent], [(dtype, g) for g in wanted[:3]], "_vjp"))
+        q, k = (f"tensor<?x{count}x?x{width}x{dtype}>" for count in (heads, groups))
+        text = function("", [("%q", q), ("%k", k), ("%v", k)], [("%r", q)],
+                        f"    %r = array.attention %q, %k, %v {options} scale = 0.25 : ({q}, {k}, {k}) -> {q}")
+        yield Case(f"fused_symbolic_gradient_{name}", text, steps, "model", gradients=(":0,1,2",))
+    steps, sink = [], Tensor("f32", [0.5, -1, 3, 0])
+    for queries, keys in sizes:
+        given = inputs("f16", (2, 4, queries, 32), (2, 2, keys, 32), seed=3)
+        mask, cotangent = tensors.random("f32", (2, 1, queries, keys), 7, -1, 1), tensors.random("f16", (2, 4, queries, 32), 11, -1, 1)
+        wanted = symbolic_wanted(given, cotangent, mask=mask.values, causal=True, offset=keys // 2, sinks=sink.values)
+        steps.append(Step([*given, mask, Tensor("i32", np.int32(keys // 2)), sink, cotangent],
+                          [("f16", g) for g in wanted[:3]] + [("f32", wanted[-1])], "_vjp"))
+    q, k, m = "tensor<?x4x?x32xf16>", "tensor<?x2x?x32xf16>", "tensor<2x1x?x?xf32>"
+    text = function("", [("%q", q), ("%k", k), ("%v", k), ("%m", m), ("%o", "tensor<i32>"), ("%s", "tensor<4xf32>")], [("%r", q)],
+                    f"    %r = array.attention %q, %k, %v mask(%m : {m}) causal offset(%o : tensor<i32>) sinks(%s : tensor<4xf32>) scale = 0.25 : "
+                    f"({q}, {k}, {k}) -> {q}")
+    yield Case("fused_symbolic_gradient_masked", text, steps, "model", gradients=(":0,1,2,5",))
+
+
+def symbolic_wanted(given, cotangent, **more):
+    """Of no queries or no keys nothing flows."""
+    queries, keys, values = (t.values for t in given)
+    if queries.size and keys.size:
+        return attention_gradients(queries, keys, values, cotangent.values, 0.25, **more)
+    nothing = [np.zeros(x.shape) for x in (queries, keys, values)]
+    return nothing if more.get("sinks") is None else nothing + [np.zeros(more["sinks"].shape)]
 
 
 def written_gradients():
@@ -306,5 +415,6 @@ def unaligned():
 
 
 def cases():
-    for group in (shapes, equal_sizes, hidden_keys, masks, sinks, symbolic, fusion, packed, gradients, written_gradients, unaligned):
+    for group in (shapes, equal_sizes, hidden_keys, masks, sinks, symbolic, fusion, packed, gradients, gradients_with_sinks, gradients_of_masks,
+                  symbolic_gradients, written_gradients, unaligned):
         yield from group()

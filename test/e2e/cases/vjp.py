@@ -451,7 +451,8 @@ def attention_gradients(q, k, v, d, scale, mask=None, causal=False, window=None,
     group = lambda x: x.reshape(*k.shape[:2], shared, *x.shape[2:]).sum(2)  # noqa: E731
     found = [to_scores @ wide_k * scale, group(to_scores.swapaxes(2, 3) @ q * scale), group(share.swapaxes(2, 3) @ d)]
     if is_added:
-        found.append(to_scores.sum((0, 1)))
+        lead = to_scores.ndim - mask.ndim
+        found.append(to_scores.sum(tuple(i for i in range(4) if i < lead or mask.shape[i - lead] == 1), keepdims=True).reshape(mask.shape))
     return found if sinks is None else found + [-(sink / total * row).sum((0, 2, 3))]
 
 

@@ -18,8 +18,9 @@ using namespace mlir;
 
 namespace xc::cuda {
 
-/// Sums of two gradients of 64 keys are to fit a thread's registers beside scores and weights.
-static constexpr int64_t kMostVector = 128, kVectorStep = 8;
+/// Sums of 64 keys are to fit a thread's registers beside scores and weights: of one gradient, or
+/// of two where vectors are no longer than `kMostOfTwo`.
+static constexpr int64_t kMostVector = 256, kMostOfTwo = 128, kVectorStep = 8;
 /// Windows of more keys hide nothing that arithmetic on 32 bits could tell.
 static constexpr int64_t kMostWindow = int64_t(1) << 30;
 /// What a multiprocessor of a Hopper GPU does in a microsecond.
@@ -31,12 +32,23 @@ bool hasAttentionKernel(kernel::AttentionGradientOp op, const Target *target, bo
   if (!target || !(target->hasMMA16816 || (target->hasWGMMA && wgmma)))
     return false;
   auto isTaken = [](Value operand) {
-    auto type = cast<ShapedType>(operand.getType());
-    return type.hasStaticShape() && type.getNumElements() > 0 &&
-           type.getShape().back() <= kMostVector && type.getShape().back() % kVectorStep == 0;
+    ArrayRef<int64_t> shape = cast<ShapedType>(operand.getType()).getShape();
+    int64_t vector = shape.back();
+    // Where there is nothing to load, there is no description of a tensor to load it by.
+    return !llvm::is_contained(shape, 0) && !ShapedType::isDynamic(vector) &&
+           vector <= kMostVector && vector % kVectorStep == 0;
   };
   return llvm::all_of(ArrayRef<Value>{op.getQuery(), op.getKey(), op.getValue()}, isTaken) &&
          (!op.getWindow() || static_cast<int64_t>(*op.getWindow()) <= kMostWindow);
+}
+
+/// Elements of a query or of a value, whichever is longer.
+static int64_t getVector(kernel::AttentionGradientOp op) {
+  return std::max(op.getQueryType().getShape().back(), op.getValueType().getShape().back());
+}
+
+bool hasKernelOfKeysAndValues(kernel::AttentionGradientOp op) {
+  return getVector(op) <= kMostOfTwo;
 }
 
 kernel::AttentionGradientOp matchAttentionGradient(const KernelInfo &kernel) {
@@ -45,29 +57,32 @@ kernel::AttentionGradientOp matchAttentionGradient(const KernelInfo &kernel) {
   return kernel.outputs.front().tensor.getDefiningOp<kernel::AttentionGradientOp>();
 }
 
-/// Bytes of shared memory that tiles and barriers take: of the rows that a tile has, two operands'
-/// vectors, and of those that it goes over.
+/// Bytes of shared memory that tiles and barriers take: of the rows that a tile has, one or two
+/// operands' vectors, and of those that it goes over, two.
 static int64_t countBytes(kernel::AttentionGradientOp op, AttentionAttr config) {
-  int64_t columns = llvm::alignTo(op.getQueryType().getShape().back(), 64) +
-                    llvm::alignTo(op.getValueType().getShape().back(), 64);
-  int64_t rows = config.getQueryStages() * config.getWarpgroups() * tile::kWarpgroupRows +
-                 config.getStages() * config.getKeys();
-  return rows * columns * 2 +
-         4 * tile::kBarrierBytes * (config.getQueryStages() + config.getStages());
+  int64_t vector = llvm::alignTo(op.getQueryType().getShape().back(), 64),
+          result = llvm::alignTo(op.getValueType().getShape().back(), 64);
+  int64_t ownColumns = op.getOnlyValues() ? vector : vector + result;
+  int64_t elements =
+      config.getQueryStages() * config.getWarpgroups() * tile::kWarpgroupRows * ownColumns +
+      config.getStages() * config.getKeys() * (vector + result);
+  return elements * 2 + 4 * tile::kBarrierBytes * (config.getQueryStages() + config.getStages());
 }
 
 /// The same of the kernel on mma.sync.
 static int64_t countBytes(kernel::AttentionGradientOp op, AttentionMMAAttr config) {
-  int64_t bytes = 0;
-  for (int64_t columns : {op.getQueryType().getShape().back(), op.getValueType().getShape().back()})
-    for (auto [rows, stages] :
-         {std::pair(config.getWarpgroups() * tile::kWarpgroupRows, int64_t(1)),
-          std::pair(config.getKeys(), config.getStages())}) {
-      auto tile = tile::SharedType::get(op.getContext(), rows, padCopiedColumns(columns),
-                                        op.getQueryType().getElementType());
-      bytes += stages * llvm::alignTo(tile.getBytes(), tile::kTileAlignment);
-    }
-  return bytes;
+  auto count = [&](int64_t rows, int64_t columns) -> int64_t {
+    auto tile = tile::SharedType::get(op.getContext(), rows, padCopiedColumns(columns),
+                                      op.getQueryType().getElementType());
+    return llvm::alignTo(tile.getBytes(), tile::kTileAlignment);
+  };
+  int64_t vector = op.getQueryType().getShape().back(),
+          result = op.getValueType().getShape().back(),
+          ownRows = config.getWarpgroups() * tile::kWarpgroupRows;
+  // The kernel of a mask copies nothing ahead.
+  int64_t stages = op.getOnlyMask() ? 1 : config.getStages();
+  return count(ownRows, vector) + (op.getOnlyValues() ? 0 : count(ownRows, result)) +
+         stages * (count(config.getKeys(), vector) + count(config.getKeys(), result));
 }
 
 std::string AttentionGradientChooser::check(Attribute config) {
@@ -81,33 +96,59 @@ std::string AttentionGradientChooser::check(Attribute config) {
   return {};
 }
 
-AttentionAttr AttentionGradientChooser::choose() {
-  constexpr int64_t warpgroups = 2, mostStages = 4;
-  ArrayRef<int64_t> query = op.getQueryType().getShape(), key = op.getKeyType().getShape();
-  int64_t vector = std::max(query.back(), op.getValueType().getShape().back());
-  ArrayRef<int64_t> own = op.isOfKeys() ? key : query, other = op.isOfKeys() ? query : key;
-  // Scores, what flows to them and their 16-bit forms are to fit the registers beside sums of one
-  // or two gradients; so are the bounds that loops over heads keep where queries are hidden.
-  constexpr int64_t narrow = 64, middle = 96;
+/// Lengths of what tiles of `op` have rows of, and of what they go over.
+static std::pair<int64_t, int64_t> getLengths(kernel::AttentionGradientOp op) {
+  int64_t queries = op.getQueryType().getShape().drop_back().back(),
+          keys = op.getKeyType().getShape().drop_back().back();
+  return op.isOfKeys() ? std::pair(keys, queries) : std::pair(queries, keys);
+}
+
+/// No more of `rows` than there are of `length`, as far as that is known.
+static int64_t limitRows(int64_t rows, int64_t length) {
+  return ShapedType::isDynamic(length)
+             ? rows
+             : std::min<int64_t>(rows, static_cast<int64_t>(llvm::alignTo(length, 16)));
+}
+
+/// Rows of streamed operands at a time: scores, what flows to them and their 16-bit forms are to
+/// fit the registers beside sums of one or two gradients; so are the bounds that loops over heads
+/// keep where queries are hidden.
+static int64_t chooseRows(kernel::AttentionGradientOp op, bool keepsNext) {
+  constexpr int64_t narrow = 64, middle = 96, wide = 192;
+  int64_t vector = getVector(op), length = getLengths(op).second;
+  if (vector > wide)
+    return 48;
+  if (op.getOnlyMask())
+    return 64;
+  if (keepsNext)
+    return 64;
+  if (vector > kMostOfTwo)
+    return op.isOfKeys() ? 64 : 80;
+  if (!op.isOfKeys())
+    return 128;
   int64_t rows = vector <= narrow ? 96 : vector <= middle ? 80 : 64;
-  bool keepsBounds = op.getCausal() && op.getGroupSize() > 1 && other[other.size() - 2] % rows != 0;
+  bool isUneven = ShapedType::isDynamic(length) || length % rows != 0;
+  bool keepsBounds = op.getCausal() && op.getGroupSize() > 1 && isUneven;
+  return vector > middle && keepsBounds ? 48 : rows;
+}
+
+AttentionAttr AttentionGradientChooser::choose() {
+  constexpr int64_t warpgroups = 2, mostStages = 4, middle = 96;
+  int64_t vector = getVector(op), length = getLengths(op).first;
   // Full attention, wide: 64 keys at a time and the next tile's queries beside them took 7.8 ms for
   // all of a step, 128 keys 9.8 (H100, 8 x 16 heads, 4096 x 128).
-  bool keepsNext = !op.isOfKeys() && !op.getCausal() && vector > middle;
-  if (keepsNext)
-    rows = 64;
-  else if (!op.isOfKeys())
-    rows = 128;
-  else if (vector > middle && keepsBounds)
-    rows = 48;
-  // So do the addresses of a mask.
+  bool keepsNext =
+      op.getWanted().front() == 0 && !op.getCausal() && vector > middle && vector <= kMostOfTwo;
+  int64_t rows = chooseRows(op, keepsNext);
+  // The addresses of a mask take registers, too.
   constexpr int64_t maskedColumns = 4096;
-  if (op.getMask())
-    rows = std::min<int64_t>(rows, (op.isOfKeys() ? 1 : 2) * maskedColumns /
-                                       static_cast<int64_t>(llvm::alignTo(vector, 64)));
-  rows = std::min<int64_t>(rows, llvm::alignTo(other[other.size() - 2], 16));
-  AttentionSchedule schedule = chooseGradientSchedule(op, warpgroups * tile::kWarpgroupRows, rows,
-                                                      own[own.size() - 2], target);
+  if (op.getMask() && !op.getOnlyMask())
+    rows = std::min<int64_t>(
+        rows,
+        llvm::alignDown((op.isOfKeys() ? 1 : 2) * maskedColumns / llvm::alignTo(vector, 64), 16));
+  rows = limitRows(rows, getLengths(op).second);
+  AttentionSchedule schedule =
+      chooseGradientSchedule(op, warpgroups * tile::kWarpgroupRows, rows, length, target);
   auto make = [&](int64_t stages, int64_t ownStages) {
     return AttentionAttr::get(op.getContext(), warpgroups, rows, stages, ownStages, schedule.raster,
                               /*ping_pong=*/0, /*cluster=*/1, schedule.isSerpentine);
@@ -123,17 +164,16 @@ AttentionAttr AttentionGradientChooser::choose() {
 
 AttentionMMAAttr AttentionGradientChooser::chooseMMA() {
   constexpr int64_t narrow = 64;
-  ArrayRef<int64_t> query = op.getQueryType().getShape(), key = op.getKeyType().getShape();
-  ArrayRef<int64_t> own = op.isOfKeys() ? key : query, other = op.isOfKeys() ? query : key;
-  int64_t vector = std::max(query.back(), op.getValueType().getShape().back());
-  int64_t length = other[other.size() - 2], most = vector <= narrow || !op.isOfKeys() ? 64 : 32;
+  int64_t vector = getVector(op), length = getLengths(op).first;
+  bool isWide = vector > kMostOfTwo || (op.isOfKeys() && vector > narrow);
+  int64_t most = isWide ? 32 : 64;
   auto make = [&](int64_t warpgroups, int64_t rows) {
-    AttentionSchedule schedule = chooseGradientSchedule(op, warpgroups * tile::kWarpgroupRows, rows,
-                                                        own[own.size() - 2], target);
+    AttentionSchedule schedule =
+        chooseGradientSchedule(op, warpgroups * tile::kWarpgroupRows, rows, length, target);
     return AttentionMMAAttr::get(op.getContext(), warpgroups, rows, /*stages=*/2,
                                  /*held_queries=*/0, schedule.raster);
   };
-  for (int64_t rows = std::min<int64_t>(most, llvm::alignTo(length, 16)); rows > 16; rows -= 16)
+  for (int64_t rows = limitRows(most, getLengths(op).second); rows > 16; rows -= 16)
     for (int64_t warpgroups : {2, 1})
       if (check(make(warpgroups, rows)).empty())
         return make(warpgroups, rows);
@@ -144,26 +184,32 @@ std::string AttentionGradientChooser::makeKey() {
   SmallVector<int64_t> sizes(op.getQueryType().getShape().drop_back());
   sizes.push_back(op.getKeyType().getShape().drop_back().back());
   sizes.append({op.getQueryType().getShape().back(), op.getValueType().getShape().back()});
-  std::string text =
-      llvm::join(llvm::map_range(sizes, [](int64_t size) { return std::to_string(size); }), "x");
+  auto print = [](int64_t size) {
+    return ShapedType::isDynamic(size) ? std::string("?") : std::to_string(size);
+  };
+  std::string text = llvm::join(llvm::map_range(sizes, print), "x");
   std::string type;
   llvm::raw_string_ostream(type) << op.getQueryType().getElementType();
   StringRef form = op.getWindow() ? "window" : op.getCausal() ? "causal" : "full";
   std::string group = op.getGroupSize() > 1 ? "/" + std::to_string(op.getGroupSize()) : "";
-  return llvm::formatv("{0} attention_gradient_of_{1} {2} {3}{4} {5}{6}", target.arch,
-                       op.isOfKeys() ? "keys" : "queries", type, text, group, form,
-                       op.getMask() ? "+mask" : "");
+  StringRef own = op.getOnlyMask()     ? "mask"
+                  : !op.isOfKeys()     ? "queries"
+                  : op.getOnlyKeys()   ? "keys_alone"
+                  : op.getOnlyValues() ? "values_alone"
+                                       : "keys";
+  return llvm::formatv("{0} attention_gradient_of_{1} {2} {3}{4} {5}{6}", target.arch, own, type,
+                       text, group, form, op.getMask() ? "+mask" : "");
 }
 
-double AttentionGradientChooser::predict(Attribute config) {
+std::optional<double> AttentionGradientChooser::predict(Attribute config) {
   ArrayRef<int64_t> query = op.getQueryType().getShape(), key = op.getKeyType().getShape();
+  if (ShapedType::isDynamicShape(query) || ShapedType::isDynamicShape(key))
+    return std::nullopt;
   // An offset may leave nothing hidden.
   double pairs = countSeenPairs(query[query.size() - 2], key[key.size() - 2],
                                 op.getCausal() && !op.getOffset(), op.getWindow());
-  double vector = static_cast<double>(query.back()),
-         result = static_cast<double>(op.getValueType().getShape().back());
   double flops = 2 * static_cast<double>(computeProduct(query.drop_back(2))) * pairs *
-                 (op.isOfKeys() ? 2 * vector + 2 * result : 2 * vector + result);
+                 static_cast<double>(op.countProductElements());
   double rate = isa<AttentionAttr>(config)
                     ? kFlopsPerMicrosecond
                     : 2000 * target.rates.products * target.rates.clock * kMMAShare;

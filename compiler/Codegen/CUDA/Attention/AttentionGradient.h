@@ -17,7 +17,10 @@ namespace xc::cuda {
 /// The gradient of attention that `kernel` computes; null if it is something else.
 kernel::AttentionGradientOp matchAttentionGradient(const KernelInfo &kernel);
 
-/// What the kernel of `op` is to be like on `target`.
+/// Whether one kernel has room for sums of both keys and values of `op`.
+bool hasKernelOfKeysAndValues(kernel::AttentionGradientOp op);
+
+/// What the kernel of `op` is to be like on `target`, for sizes as far as they are known.
 struct AttentionGradientChooser {
   AttentionAttr choose();
   /// The same on mma.sync.
@@ -26,8 +29,8 @@ struct AttentionGradientChooser {
   std::string check(mlir::Attribute config);
   /// What identifies the kernel in a tuning table.
   std::string makeKey();
-  /// How long the products should take, in microseconds.
-  double predict(mlir::Attribute config);
+  /// How long the products should take, in microseconds; nothing where sizes are symbolic.
+  std::optional<double> predict(mlir::Attribute config);
 
   kernel::AttentionGradientOp op;
   const Target &target;

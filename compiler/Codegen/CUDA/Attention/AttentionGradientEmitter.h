@@ -35,7 +35,7 @@ private:
   };
   /// What loops over blocks carry.
   struct State {
-    llvm::SmallVector<mlir::Value> sums; // of queries, or of keys and values
+    llvm::SmallVector<mlir::Value> sums; // of what is wanted
     RingState streamed;
   };
 
@@ -71,6 +71,10 @@ private:
                           mlir::Value logsumexp, mlir::Value first, mlir::Value hides);
   /// Scores as exponents of 2, with what is added to them.
   mlir::Value addMask(const Tile &tile, mlir::Value head, mlir::Value scores, mlir::Value first);
+  bool wantsValues() { return wanted.back() == 2; }
+  /// Whether gradients of scores are made, for those of queries or keys.
+  bool needsFlow() { return wanted.front() != 2; }
+  bool isOfMask() { return wanted.front() == 3; }
   bool isMaskAdded() {
     return op.getMask() && mlir::isa<mlir::FloatType>(mlir::getElementTypeOrSelf(op.getMask()));
   }
@@ -81,8 +85,36 @@ private:
     return index.add(tile.first, index.mul(warpgroup, tile::kWarpgroupRows));
   }
   void store(const Tile &tile, mlir::ValueRange sums);
+  /// Operands of which tiles have rows, and those that they go over.
+  llvm::SmallVector<mlir::Value> getOwnOperands();
+  llvm::SmallVector<mlir::Value> getStreamedOperands();
   /// The kernel's loads and sums by roles of warpgroups; returns the number of blocks.
   mlir::Value emitWithRoles();
+
+  // That of a mask (EmitMaskGradient.cpp).
+  /// A part of the mask's gradient: which of those that heads share, and a block of keys.
+  struct MaskTile {
+    Tile rows;
+    mlir::Value number, block;
+  };
+  void findMaskHeads();
+  mlir::Value countMaskTiles();
+  mlir::Value getMaskHead(mlir::Value number, mlir::Value other);
+  llvm::SmallVector<mlir::Value> emitMaskTiles(
+      mlir::ValueRange inits,
+      llvm::function_ref<llvm::SmallVector<mlir::Value>(const MaskTile &, mlir::ValueRange)> body);
+  /// Calls `body` for each head whose scores the part is added to; for none if all are hidden.
+  llvm::SmallVector<mlir::Value> forEachMaskHead(
+      const MaskTile &tile, mlir::ValueRange inits,
+      llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::Value, mlir::ValueRange)> body);
+  llvm::SmallVector<mlir::Value> emitMaskLoads(const MaskTile &tile, mlir::ValueRange states);
+  llvm::SmallVector<mlir::Value> emitMaskTile(const MaskTile &tile, mlir::ValueRange states);
+  void emitCopiedMaskTile(const MaskTile &tile);
+  /// The sums with what head `head` adds; `release` is called for each of the products' operands.
+  mlir::Value addToMask(const MaskTile &tile, mlir::Value head, mlir::Value sums,
+                        llvm::ArrayRef<mlir::Value> streamedSlots,
+                        llvm::function_ref<void(unsigned, mlir::Value)> release);
+  void storeMask(const MaskTile &tile, mlir::Value sums);
 
   // Schedule on mma.sync (EmitAttentionGradientMMA.cpp).
   struct CopiedState {
@@ -115,15 +147,21 @@ private:
 
   kernel::AttentionGradientOp op;
   bool ofKeys;
-  int64_t dim;                // of lengths
-  int64_t widths[2];          // of vectors of queries and keys, and of values
+  int64_t dim;       // of lengths
+  int64_t widths[2]; // of vectors of queries and keys, and of values
+  /// What it is a gradient of: 0 stands for queries, 1 for keys, 2 for values, 3 for the mask.
+  llvm::SmallVector<unsigned> wanted;
   int64_t group, window;      // heads of queries for one of keys; keys, 0: all
   bool hidesFirst, hidesLast; // whether first and last blocks may hide something
   mlir::Value ownLength, streamedLength, offset;
-  Source own[2], streamed[2];
-  CopySource ownCopies[2], streamedCopies[2];
+  llvm::SmallVector<Source, 2> own, streamed; // `own` has one where no scores' gradient is made
+  llvm::SmallVector<CopySource, 2> ownCopies, streamedCopies;
   mlir::Value ownSlots[2];
   Numbers rowNumbers;
+  /// Of dims before the length: whether the mask has them, and sizes of those that it has and of
+  /// the others.
+  llvm::SmallVector<bool> isOfMaskDim;
+  llvm::SmallVector<mlir::Value> maskSizes, otherSizes;
   tile::RegisterType scoreType, weightType;
   llvm::SmallVector<mlir::Type> sumTypes;
 };

@@ -10,12 +10,16 @@
 
 #include "compiler/Codegen/CUDA/Common/KernelInfo.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
+#include "compiler/Dialect/Kernel/IR/AttentionGradientOp.h"
 
 namespace xc::cuda {
 
 /// Replaces the ops of `kernel` by a thread for each element of the result of `op`.
 mlir::LogicalResult emitAttentionRows(const KernelInfo &kernel, kernel::AttentionOp op,
                                       AttentionRowsAttr config);
+/// The same for each element of the results of `op`.
+mlir::LogicalResult emitGradientRows(const KernelInfo &kernel, kernel::AttentionGradientOp op,
+                                     AttentionRowsAttr config);
 
 } // namespace xc::cuda
 

@@ -124,9 +124,9 @@ AttentionSchedule chooseGradientSchedule(kernel::AttentionGradientOp op, int64_t
   if (!op.getCausal())
     return {};
   int64_t cached = countCachedHeads(op);
-  if (op.getWindow())
-    return {cached, false};
   ArrayRef<int64_t> query = op.getQueryType().getShape(), key = op.getKeyType().getShape();
+  if (op.getWindow() || ShapedType::isDynamicShape(query) || ShapedType::isDynamicShape(key))
+    return {cached, false};
   int64_t queries = query[query.size() - 2], keys = key[key.size() - 2];
   ArrayRef<int64_t> own = op.isOfKeys() ? key : query;
   int64_t heads = computeProduct(own.drop_back(2));

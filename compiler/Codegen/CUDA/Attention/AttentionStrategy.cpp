@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Attention in one kernel on wgmma, or mma.sync where there is none, its gradient in two, and a
-// thread for each element of the result for what the first one does not take. That one wants 32-bit
-// indices and sizes for which there are tensor maps: all sizes are known, or the kernel is a
-// variant whose guards promise it.
+// Attention in one kernel on wgmma, or mma.sync where there is none, its gradient in two or three,
+// and a thread for each element of a result for what these do not take. They want 32-bit indices
+// and sizes for which there are tensor maps: all sizes are known, or the kernel is a variant whose
+// guards promise it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,12 +34,16 @@ static bool hasFittingSizes(const KernelInfo &kernel) {
          });
 }
 
-/// Whether tiles of the operands of `op` can be copied.
+/// Whether tiles of `operands` can be copied.
+static bool hasFittingOperands(ArrayRef<Value> operands, KernelQuery &query) {
+  return llvm::all_of(operands, [&](Value tensor) {
+    return matchAttentionOperand(tensor, query.sizes).has_value();
+  });
+}
+
 static bool hasFittingOperands(kernel::AttentionOp op, KernelQuery &query) {
   return hasFittingSizes(query.kernel) &&
-         llvm::all_of(
-             ArrayRef<Value>{op.getQuery(), op.getKey(), op.getValue()},
-             [&](Value tensor) { return matchAttentionOperand(tensor, query.sizes).has_value(); });
+         hasFittingOperands({op.getQuery(), op.getKey(), op.getValue()}, query);
 }
 
 static bool canUseWGMMA(kernel::AttentionOp op, KernelQuery &query) {
@@ -60,6 +64,15 @@ static std::optional<MMAAttentionChooser> matchFusedMMA(KernelQuery &query) {
   if (!op || !hasMMAAttention(op, query.kernel.target) || !hasFittingOperands(op, query))
     return std::nullopt;
   return MMAAttentionChooser{op, query.getTarget()};
+}
+
+/// The gradient of attention that a kernel on wgmma or mma.sync can compute.
+static std::optional<AttentionGradientChooser> matchFusedGradient(KernelQuery &query) {
+  kernel::AttentionGradientOp op = query.getAttentionGradient();
+  if (!op || !hasFittingSizes(query.kernel) ||
+      !hasFittingOperands({op.getQuery(), op.getKey(), op.getValue(), op.getCotangent()}, query))
+    return std::nullopt;
+  return AttentionGradientChooser{op, query.getTarget()};
 }
 
 namespace {
@@ -167,34 +180,34 @@ struct AttentionGradientStrategy final : Strategy {
   StringRef getName() const override { return "attention-gradient"; }
 
   LogicalResult enumerate(KernelQuery &query, SmallVectorImpl<Choice> &choices) const override {
-    if (!query.getAttentionGradient())
+    std::optional<AttentionGradientChooser> chooser = matchFusedGradient(query);
+    if (!chooser)
       return success();
-    AttentionGradientChooser chooser = makeChooser(query);
     if (query.options.wgmma && query.getTarget().hasWGMMA)
-      choices.push_back(describe(chooser, chooser.choose()));
+      choices.push_back(describe(*chooser, chooser->choose()));
     else
-      choices.push_back(describe(chooser, chooser.chooseMMA()));
+      choices.push_back(describe(*chooser, chooser->chooseMMA()));
     return success();
   }
 
   std::optional<std::string> check(KernelQuery &query, Attribute config) const override {
-    if (!query.getAttentionGradient() || !isa<AttentionAttr, AttentionMMAAttr>(config))
+    std::optional<AttentionGradientChooser> chooser = matchFusedGradient(query);
+    if (!chooser || !isa<AttentionAttr, AttentionMMAAttr>(config))
       return std::nullopt;
-    return makeChooser(query).check(config);
+    return chooser->check(config);
   }
 
   std::optional<TuningKey> getKey(KernelQuery &query) const override {
-    if (!query.getAttentionGradient())
-      return std::nullopt;
-    return TuningKey{makeChooser(query).makeKey(), /*isExact=*/true};
+    std::optional<AttentionGradientChooser> chooser = matchFusedGradient(query);
+    return chooser ? std::optional(TuningKey{chooser->makeKey(), /*isExact=*/true}) : std::nullopt;
   }
 
   std::optional<double> estimate(KernelQuery &query, Attribute config) const override {
-    return makeChooser(query).predict(config);
+    return matchFusedGradient(query)->predict(config);
   }
 
   void finish(KernelQuery &query, Choice &choice) const override {
-    choice.key = makeChooser(query).makeKey();
+    choice.key = matchFusedGradient(query)->makeKey();
     choice.isKeyOwn = true;
     choice.reason += "; key: " + choice.key;
   }
@@ -203,31 +216,31 @@ struct AttentionGradientStrategy final : Strategy {
   std::unique_ptr<Pass> createEmission() const override { return nullptr; }
 
 private:
-  static AttentionGradientChooser makeChooser(KernelQuery &query) {
-    return {query.getAttentionGradient(), query.getTarget()};
-  }
-
   template <typename Config>
   static Choice describe(AttentionGradientChooser chooser, Config config) {
     bool ofKeys = chooser.op.isOfKeys();
-    double time = chooser.predict(config);
-    return {
+    Choice choice{
         config,
-        llvm::formatv("gradient of attention on {0}: {1} {2} of a block, {3} {4} at a time, {5}",
+        llvm::formatv("gradient of attention on {0}: {1} {2} of a block, {3} {4} at a time",
                       std::is_same_v<Config, AttentionAttr> ? "wgmma" : "mma.sync",
                       config.getWarpgroups() * tile::kWarpgroupRows, ofKeys ? "keys" : "queries",
-                      config.getKeys(), ofKeys ? "queries" : "keys", formatTime(time)),
-        time};
+                      config.getKeys(), ofKeys ? "queries" : "keys")};
+    choice.microseconds = chooser.predict(config);
+    if (choice.microseconds)
+      choice.reason += ", " + formatTime(*choice.microseconds);
+    return choice;
   }
 };
 
-/// For sizes that the fused kernel does not take, such as no keys at all. It has no model: it is
+/// For sizes that the fused kernels do not take, such as no keys at all. It has no model: it is
 /// next where there is another, however long that takes.
 struct AttentionRowsStrategy final : Strategy {
   StringRef getName() const override { return "attention-rows"; }
 
   LogicalResult enumerate(KernelQuery &query, SmallVectorImpl<Choice> &choices) const override {
-    if (query.getAttention())
+    // Gradients have it where there is nothing else alone: their times are compared with no other.
+    bool isGradient = query.getAttentionGradient() && !matchFusedGradient(query);
+    if (query.getAttention() || isGradient)
       choices.push_back({AttentionRowsAttr::get(query.getContext(), kRowThreads),
                          "one thread for each element of the result: for sizes that the fused "
                          "kernel does not take"});

@@ -396,9 +396,10 @@ struct EmitAttention final : impl::EmitAttentionBase<EmitAttention> {
         signalPassFailure();
       return;
     }
-    if (kernel::AttentionGradientOp op = matchAttentionGradient(*kernel);
-        op && isa<AttentionAttr, AttentionMMAAttr>(config)) {
-      if (failed(emitAttentionGradient(*kernel, op, config)))
+    if (kernel::AttentionGradientOp op = matchAttentionGradient(*kernel)) {
+      auto rows = dyn_cast<AttentionRowsAttr>(config);
+      if (failed(rows ? emitGradientRows(*kernel, op, rows)
+                      : emitAttentionGradient(*kernel, op, config)))
         signalPassFailure();
       return;
     }

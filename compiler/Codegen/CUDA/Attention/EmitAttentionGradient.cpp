@@ -24,6 +24,9 @@
 // Scores and weights are transposed in the kernel of keys and values: rows are keys, and what
 // belongs to queries, logsumexp and delta, are numbers of columns.
 //
+// Where vectors are long, the sums of keys and those of values do not fit the registers together:
+// they have a kernel each, and that of values needs no values.
+//
 // Blocks that no row of the tile sees, or is seen by, are left out; between the first ones and the
 // last ones, in which some are hidden, nothing needs a test.
 //
@@ -51,17 +54,17 @@ AttentionGradientEmitter::AttentionGradientEmitter(const KernelInfo &kernel,
     : AttentionTiles(kernel, config), op(op), ofKeys(op.isOfKeys()),
       dim(op.getQueryType().getRank() - 2),
       widths{op.getQueryType().getShape().back(), op.getValueType().getShape().back()},
-      group(op.getGroupSize()), window(op.getWindow() ? static_cast<int64_t>(*op.getWindow()) : 0) {
+      wanted(op.getWanted()), group(op.getGroupSize()),
+      window(op.getWindow() ? static_cast<int64_t>(*op.getWindow()) : 0) {
   int64_t length = (ofKeys ? op.getQueryType() : op.getKeyType()).getDimSize(dim);
-  bool isUneven = length % config.getKeys() != 0;
+  bool isUneven = ShapedType::isDynamic(length) || length % config.getKeys() != 0;
   hidesFirst = ofKeys ? op.getCausal() : window > 0;
   hidesLast = isUneven || (ofKeys ? window > 0 : op.getCausal());
   scoreType = makeSums(config.getKeys());
   weightType = tile::RegisterType::get(op.getContext(), config.getKeys(),
                                        op.getQueryType().getElementType(), tile::Layout::Operand);
-  sumTypes.push_back(makeSums(widths[0]));
-  if (ofKeys)
-    sumTypes.push_back(makeSums(widths[1]));
+  for (unsigned operand : wanted)
+    sumTypes.push_back(operand == 3 ? scoreType : makeSums(widths[operand / 2]));
 }
 
 //===----------------------------------------------------------------------===//
@@ -185,6 +188,8 @@ AttentionGradientEmitter::Numbers AttentionGradientEmitter::loadNumbers(Type typ
     Value scaled = arith::MulFOp::create(builder, loc, stored, f32(kLog2E));
     return arith::SelectOp::create(builder, loc, isNone, f32(0), scaled);
   });
+  if (!needsFlow())
+    return {logsumexp, Value()};
   return {logsumexp, load(op.getDelta(), [](Value stored) { return stored; })};
 }
 
@@ -268,11 +273,19 @@ SmallVector<Value> AttentionGradientEmitter::emitBlock(const Tile &tile, Value h
   Value streamedTiles[2] = {tiles.wait(0), Value()};
   auto [startedScores, scoresDone] = startScores(0, streamedTiles[0]);
   streamedTiles[1] = tiles.wait(1);
+  if (!needsFlow()) {
+    tiles.release(0, scoresDone);
+    Value scores = tile::AwaitOp::create(builder, loc, startedScores, scoresDone);
+    Value weights = emitWeights(tile, head, scores, numbers.logsumexp, first, hides);
+    auto [startedValues, valuesDone] = startSum(weights, streamedTiles[1], sums[0]);
+    tiles.release(1, valuesDone);
+    return {tile::AwaitOp::create(builder, loc, startedValues, valuesDone)};
+  }
   auto [startedFlow, flowDone] = startScores(1, streamedTiles[1]);
   Value scores = tile::AwaitOp::create(builder, loc, startedScores, scoresDone);
   Value weights = emitWeights(tile, head, scores, numbers.logsumexp, first, hides);
   Value startedValues, valuesDone = flowDone;
-  if (ofKeys)
+  if (wantsValues())
     std::tie(startedValues, valuesDone) = startSum(weights, streamedTiles[1], sums[1]);
   Value flow = tile::AwaitOp::create(builder, loc, startedFlow, flowDone);
   Value toScores = map(scoreType, {weights, flow, numbers.delta}, [&](ValueRange arguments) {
@@ -283,7 +296,7 @@ SmallVector<Value> AttentionGradientEmitter::emitBlock(const Tile &tile, Value h
   tiles.release(1, valuesDone);
   tiles.release(0, sumsDone);
   SmallVector<Value> results{tile::AwaitOp::create(builder, loc, startedSums, sumsDone)};
-  if (ofKeys)
+  if (wantsValues())
     results.push_back(tile::AwaitOp::create(builder, loc, startedValues, valuesDone));
   return results;
 }
@@ -335,9 +348,9 @@ SmallVector<Value> AttentionGradientEmitter::emitTile(const Tile &tile, ValueRan
         auto rows = tile::RowsType::get(builder.getContext(), builder.getF32Type(), false);
         if (!ofKeys)
           rowNumbers = loadNumbers(rows, tile.head, firstRow(tile));
-        for (unsigned operand : {0, 1}) {
-          waitFull(own[operand], ownState);
-          ownSlots[operand] = getSlot(own[operand], ownState);
+        for (auto [source, slot] : llvm::zip(own, ownSlots)) {
+          waitFull(source, ownState);
+          slot = getSlot(source, ownState);
         }
         State state = unpack(forEachHead(tile, pack(start), [&](Value head, ValueRange carried) {
           return pack(emitBlocks(tile, head, blocks, unpack(carried)));
@@ -356,16 +369,16 @@ SmallVector<Value> AttentionGradientEmitter::emitTile(const Tile &tile, ValueRan
 void AttentionGradientEmitter::store(const Tile &tile, ValueRange sums) {
   for (const KernelOutput &output : kernel.outputs) {
     auto result = cast<OpResult>(output.tensor);
-    unsigned number = result.getResultNumber();
+    unsigned number = result.getResultNumber(), operand = wanted[number];
     Value sum = sums[number];
     // Values are not scaled.
-    if (number == 0)
-      sum = map(sumTypes[0], sum, [&](ValueRange arguments) {
+    if (operand != 2)
+      sum = map(sumTypes[number], sum, [&](ValueRange arguments) {
         Value scale = f32(op.getScale().convertToDouble());
         return arith::MulFOp::create(builder, loc, arguments[0], scale).getResult();
       });
     auto getLine = [&](Value row) { return index.add(index.mul(tile.head, ownLength), row); };
-    storeTile(output.binding, sum, getLine, firstRow(tile), ownLength, widths[number]);
+    storeTile(output.binding, sum, getLine, firstRow(tile), ownLength, widths[operand / 2]);
   }
 }
 
@@ -386,18 +399,33 @@ LogicalResult AttentionGradientEmitter::run() {
   keys = points.getSizes(op.getKey())[dim];
   ownLength = ofKeys ? keys : queries;
   streamedLength = ofKeys ? queries : keys;
+  if (isOfMask())
+    findMaskHeads();
   return frame.finish(config.isSynchronous() ? emitSynchronous() : emitWithRoles());
+}
+
+SmallVector<Value> AttentionGradientEmitter::getOwnOperands() {
+  if (!ofKeys)
+    return {op.getQuery(), op.getCotangent()};
+  if (!needsFlow())
+    return {op.getKey()};
+  return {op.getKey(), op.getValue()};
+}
+
+SmallVector<Value> AttentionGradientEmitter::getStreamedOperands() {
+  if (ofKeys)
+    return {op.getQuery(), op.getCotangent()};
+  return {op.getKey(), op.getValue()};
 }
 
 Value AttentionGradientEmitter::emitWithRoles() {
   kernel.getFunction()->setAttr(kProgrammaticAttr, builder.getUnitAttr());
-  Value ofQueries[] = {op.getQuery(), op.getCotangent()}, ofOthers[] = {op.getKey(), op.getValue()};
-  for (unsigned operand : {0, 1}) {
-    own[operand] = makeSource((ofKeys ? ofOthers : ofQueries)[operand],
-                              config.getWarpgroups() * tile::kWarpgroupRows,
-                              config.getQueryStages(), /*sharers=*/1);
-    streamed[operand] = makeSource((ofKeys ? ofQueries : ofOthers)[operand], config.getKeys(),
-                                   config.getStages(), /*sharers=*/1);
+  SmallVector<Value> ownOperands = getOwnOperands();
+  for (auto [operand, tensor] : llvm::enumerate(getStreamedOperands())) {
+    if (operand < ownOperands.size())
+      own.push_back(makeSource(ownOperands[operand], config.getWarpgroups() * tile::kWarpgroupRows,
+                               config.getQueryStages(), /*sharers=*/1));
+    streamed.push_back(makeSource(tensor, config.getKeys(), config.getStages(), /*sharers=*/1));
   }
   // Up to here nothing that the kernel before it may have written is read.
   NVVM::GriddepcontrolOp::create(builder, loc, NVVM::GridDepActionKind::wait);
@@ -406,18 +434,32 @@ Value AttentionGradientEmitter::emitWithRoles() {
   if (op.getCausal())
     offset = loadOffset(op.getOffset(), window);
   SmallVector<Value> states(kRingValues, index.constant(0));
+  int64_t resident = kernel.target->multiprocessors;
+  if (isOfMask()) {
+    auto load = [&](const MaskTile &tile, ValueRange states) {
+      return emitMaskLoads(tile, states);
+    };
+    auto compute = [&](const MaskTile &tile, ValueRange states) {
+      return emitMaskTile(tile, states);
+    };
+    emitRoles([&] { emitMaskTiles(states, load); }, [&] { emitMaskTiles(states, compute); },
+              /*needsMost=*/false);
+    std::optional<int64_t> known = getConstantIntValue(countMaskTiles());
+    return index.constant(known ? std::min(*known, resident) : resident);
+  }
   auto load = [&](const Tile &tile, ValueRange states) {
     Blocks blocks = findBlocks(tile);
     return emitUnless(index.isLess(blocks.first, blocks.last), states,
                       [&] { return emitLoads(tile, states); });
   };
   auto compute = [&](const Tile &tile, ValueRange states) { return emitTile(tile, states); };
-  constexpr int64_t middle = 96;
+  constexpr int64_t middle = 96, wide = 128;
+  int64_t vector = std::max(widths[0], widths[1]);
   emitRoles([&] { emitTiles(states, load); }, [&] { emitTiles(states, compute); },
-            /*needsMost=*/ofKeys && std::max(widths[0], widths[1]) > middle);
+            /*needsMost=*/vector > (ofKeys ? middle : wide));
   // No more blocks than stay on the device at a time.
-  int64_t tiles = *getConstantIntValue(countTiles());
-  return index.constant(std::min<int64_t>(tiles, kernel.target->multiprocessors));
+  std::optional<int64_t> known = getConstantIntValue(countTiles());
+  return index.constant(known ? std::min(*known, resident) : resident);
 }
 
 LogicalResult emitAttentionGradient(const KernelInfo &kernel, kernel::AttentionGradientOp op,
@@ -425,9 +467,11 @@ LogicalResult emitAttentionGradient(const KernelInfo &kernel, kernel::AttentionG
   auto mma = dyn_cast<AttentionMMAAttr>(config);
   if (op.isWhole() || !hasAttentionKernel(op, kernel.target, /*wgmma=*/!mma) ||
       (!mma && !kernel.target->hasWGMMA))
-    return op.emitOpError("expected one gradient or two of vectors of a multiple of 8 up to 128 "
-                          "elements, known sizes and ")
+    return op.emitOpError("expected one gradient or two of vectors of a multiple of 8 up to 256 "
+                          "elements and ")
            << (mma ? "sm_80 or later" : "sm_90a") << " for " << config;
+  if (op.getDests().size() == 2 && !hasKernelOfKeysAndValues(op))
+    return op.emitOpError("expected vectors of up to 128 elements for keys and values together");
   AttentionGradientChooser chooser{op, *kernel.target};
   if (std::string wrong = chooser.check(config); !wrong.empty())
     return op.emitOpError("cannot take ") << config << ": " << wrong;

@@ -115,17 +115,25 @@ void AttentionGradientEmitter::emitCopiedTile(const Tile &tile) {
 
 /// A block for each tile: the hardware gives them out in order, those of the most work first.
 Value AttentionGradientEmitter::emitSynchronous() {
-  Value ofQueries[] = {op.getQuery(), op.getCotangent()}, ofOthers[] = {op.getKey(), op.getValue()};
-  int64_t rows = config.getWarpgroups() * tile::kWarpgroupRows;
-  for (unsigned operand : {0, 1}) {
-    ownCopies[operand] = makeCopySource((ofKeys ? ofOthers : ofQueries)[operand], rows,
-                                        /*stages=*/1);
-    streamedCopies[operand] = makeCopySource((ofKeys ? ofQueries : ofOthers)[operand],
-                                             config.getKeys(), config.getStages());
+  SmallVector<Value> ownOperands = getOwnOperands();
+  for (auto [operand, tensor] : llvm::enumerate(getStreamedOperands())) {
+    if (operand < ownOperands.size())
+      ownCopies.push_back(makeCopySource(ownOperands[operand],
+                                         config.getWarpgroups() * tile::kWarpgroupRows,
+                                         /*stages=*/1));
+    streamedCopies.push_back(
+        makeCopySource(tensor, config.getKeys(), isOfMask() ? 1 : config.getStages()));
   }
   warpgroup = index.div(frame.getThreadId(), tile::kWarpgroupThreads);
   if (op.getCausal())
     offset = loadOffset(op.getOffset(), window);
+  if (isOfMask()) {
+    emitMaskTiles({}, [&](const MaskTile &tile, ValueRange) {
+      emitCopiedMaskTile(tile);
+      return SmallVector<Value>();
+    });
+    return countMaskTiles();
+  }
   emitTiles({}, [&](const Tile &tile, ValueRange) {
     emitCopiedTile(tile);
     return SmallVector<Value>();

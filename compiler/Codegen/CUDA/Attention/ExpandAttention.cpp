@@ -9,10 +9,12 @@
 // dialect, on tensors as they are stored, and takes the way of phases `array` and `linalg` again:
 // decomposition, then regions that become functions, then linalg.
 //
-// A gradient that has kernels becomes an op for each of them: of queries, and of keys and values.
+// A gradient that has kernels becomes an op for each of them: of queries, of keys and values, which
+// long vectors have apart, and of a mask that is added.
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Codegen/CUDA/Attention/AttentionGradient.h"
 #include "compiler/Codegen/CUDA/Attention/AttentionProblem.h"
 #include "compiler/Codegen/CUDA/Attention/DecodeAttention.h"
 #include "compiler/Codegen/CUDA/Passes.h"
@@ -87,11 +89,12 @@ static void restore(kernel::AttentionDecodeOp op) {
 
 static void restore(kernel::AttentionGradientOp op) {
   OpBuilder builder(op);
+  UnitAttr ofMask = op.getNumResults() > 3 ? builder.getUnitAttr() : UnitAttr();
   auto gradient = array::AttentionGradientOp::create(
       builder, op.getLoc(), op->getResultTypes(), op.getQuery(), op.getKey(), op.getValue(),
       op.getCotangent(), restoreMask(builder, op.getLoc(), op.getMask()), op.getOffset(),
-      /*logsumexp=*/Value(), /*delta=*/Value(), op.getCausalAttr(), op.getWindowAttr(),
-      op.getScaleAttr());
+      op.getSinks(), /*logsumexp=*/Value(), /*delta=*/Value(), op.getCausalAttr(),
+      op.getWindowAttr(), op.getScaleAttr(), /*with_mask=*/ofMask, /*with_sinks=*/UnitAttr());
   op->replaceAllUsesWith(gradient->getResults());
   op.erase();
 }
@@ -99,15 +102,30 @@ static void restore(kernel::AttentionGradientOp op) {
 /// Replaces `op`, which is of all operands, by one for each kernel.
 static void split(kernel::AttentionGradientOp op) {
   OpBuilder builder(op);
-  auto make = [&](ValueRange dests) {
+  UnitAttr yes = builder.getUnitAttr();
+  auto make = [&](ValueRange dests, UnitAttr onlyKeys = {}, UnitAttr onlyValues = {},
+                  UnitAttr onlyMask = {}) {
     return kernel::AttentionGradientOp::create(
         builder, op.getLoc(), dests.getTypes(), op.getQuery(), op.getKey(), op.getValue(),
-        op.getCotangent(), op.getLogsumexp(), op.getDelta(), op.getMask(), op.getOffset(), dests,
-        op.getCausalAttr(), op.getWindowAttr(), op.getScaleAttr());
+        op.getCotangent(), op.getLogsumexp(), op.getDelta(), op.getMask(), op.getOffset(),
+        /*sinks=*/Value(), dests, op.getCausalAttr(), op.getWindowAttr(), op.getScaleAttr(),
+        onlyKeys, onlyValues, onlyMask);
   };
-  auto ofKeys = make(op.getDests().drop_front()), ofQueries = make(op.getDests().take_front());
-  SmallVector<Value> results(ofQueries.getResults());
-  llvm::append_range(results, ofKeys.getResults());
+  OperandRange dests = op.getDests();
+  SmallVector<kernel::AttentionGradientOp> parts;
+  if (hasKernelOfKeysAndValues(op)) {
+    parts.push_back(make(dests.slice(1, 2)));
+  } else {
+    parts.push_back(make(dests.slice(1, 1), /*onlyKeys=*/yes));
+    parts.push_back(make(dests.slice(2, 1), /*onlyKeys=*/{}, /*onlyValues=*/yes));
+  }
+  parts.insert(parts.begin(), make(dests.take_front()));
+  if (dests.size() > 3)
+    parts.push_back(make(dests.drop_front(3), /*onlyKeys=*/{}, /*onlyValues=*/{},
+                         /*onlyMask=*/yes));
+  SmallVector<Value> results;
+  for (kernel::AttentionGradientOp part : parts)
+    llvm::append_range(results, part.getResults());
   op->replaceAllUsesWith(results);
   op.erase();
 }

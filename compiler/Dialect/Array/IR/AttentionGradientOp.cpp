@@ -17,11 +17,9 @@ using namespace mlir;
 
 namespace xc::array {
 
-bool hasGradientOp(AttentionOp op, bool hasLogsumexpCotangent, bool isMaskWanted) {
+bool hasGradientOp(AttentionOp op, bool hasLogsumexpCotangent) {
   Type element = op.getQuery().getType().getElementType();
-  bool isAdded = op.getMask() && !op.getMask().getType().getElementType().isInteger(1);
-  return (element.isF16() || element.isBF16()) && !hasLogsumexpCotangent &&
-         !(isAdded && isMaskWanted) && !op.getSinks();
+  return (element.isF16() || element.isBF16()) && !hasLogsumexpCotangent;
 }
 
 /// The attention that `op` is the gradient of. Nobody else hears of it, so that it can go again.
@@ -29,8 +27,8 @@ static AttentionOp makeAttention(AttentionGradientOp op, OpBuilder &at) {
   OpBuilder builder(op.getContext());
   builder.setInsertionPoint(at.getInsertionBlock(), at.getInsertionPoint());
   auto attention = AttentionOp::create(builder, op.getLoc(), op.getQuery(), op.getKey(),
-                                       op.getValue(), op.getMask(), op.getOffset(),
-                                       /*sinks=*/Value(), op.getCausalAttr(), op.getWindowAttr(),
+                                       op.getValue(), op.getMask(), op.getOffset(), op.getSinks(),
+                                       op.getCausalAttr(), op.getWindowAttr(),
                                        /*with_logsumexp=*/UnitAttr(), op.getScaleAttr());
   if (Attribute most = op->getAttr(kMaxScoresAttr))
     attention->setAttr(kMaxScoresAttr, most);
@@ -42,14 +40,22 @@ LogicalResult AttentionGradientOp::inferReturnTypes(MLIRContext *, std::optional
                                                     SmallVectorImpl<Type> &inferred) {
   for (Value operand : {adaptor.getQuery(), adaptor.getKey(), adaptor.getValue()})
     inferred.push_back(operand.getType());
+  if (adaptor.getWithMask() && adaptor.getMask())
+    inferred.push_back(adaptor.getMask().getType());
+  if (adaptor.getWithSinks() && adaptor.getSinks())
+    inferred.push_back(adaptor.getSinks().getType());
   return success();
 }
 
 LogicalResult AttentionGradientOp::reifyResultShapes(OpBuilder &builder,
                                                      ReifiedRankedShapedTypeDims &shapes) {
   SizeBuilder sizes(builder, getLoc());
-  for (auto [result, operand] :
-       llvm::zip(getResults(), ValueRange{getQuery(), getKey(), getValue()}))
+  SmallVector<Value> operands{getQuery(), getKey(), getValue()};
+  if (getWithMask())
+    operands.push_back(getMask());
+  if (getWithSinks())
+    operands.push_back(getSinks());
+  for (auto [result, operand] : llvm::zip_equal(getResults(), operands))
     if (failed(reifyAs(cast<RankedTensorType>(result.getType()), sizes.sizes(operand), builder,
                        shapes)))
       return failure();
@@ -70,6 +76,19 @@ LogicalResult AttentionGradientOp::verify() {
     return emitOpError("expected the cotangent of a result of ") << result << ", got " << given;
   if ((getOffset() || getWindow()) && !getCausal())
     return emitOpError("expected 'causal' beside an offset or a window");
+  if (getWithMask() && (!getMask() || getMask().getType().getElementType().isInteger(1)))
+    return emitOpError("expected a mask that is added beside 'to_mask'");
+  if (getWithSinks() && !getSinks())
+    return emitOpError("expected sinks beside 'to_sinks'");
+  if (getSinks()) {
+    RankedTensorType sinks = getSinks().getType();
+    Type element = sinks.getElementType();
+    bool isOfHeads =
+        sinks.getRank() == 1 && areCompatibleDims(sinks.getDimSize(0), shape[rank - 3]);
+    if (!isOfHeads || (element != query.getElementType() && !element.isF32()))
+      return emitOpError("expected a sink for each of ")
+             << shape[rank - 3] << " query heads, of f32 or the queries' type, got " << sinks;
+  }
   shape.pop_back();
   Type row = RankedTensorType::get(shape, Float32Type::get(getContext()));
   for (Value numbers : {Value(getLogsumexp()), Value(getDelta())}) {
@@ -85,7 +104,12 @@ FailureOr<SmallVector<Value>> AttentionGradientOp::decompose(OpBuilder &builder)
   SmallVector<Value> gradients =
       buildAttentionVjp(attention, builder, getCotangent(), /*toLogsumexp=*/Value());
   attention.erase();
-  gradients.truncate(getNumResults());
+  Value toMask = getWithMask() ? gradients[3] : Value(),
+        toSinks = getWithSinks() ? gradients.back() : Value();
+  gradients.truncate(3);
+  for (Value gradient : {toMask, toSinks})
+    if (gradient)
+      gradients.push_back(gradient);
   for (auto [gradient, result] : llvm::zip_equal(gradients, getResults()))
     gradient = ExpressionBuilder(builder, getLoc()).finish(gradient, result.getType());
   return gradients;

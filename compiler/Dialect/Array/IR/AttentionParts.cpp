@@ -539,17 +539,24 @@ FailureOr<Values> AttentionOp::buildWantedVjp(OpBuilder &builder, ValueRange cot
   Value toResult = cotangents.front(), toLogsumexp = getLogsumexp() ? cotangents.back() : Value();
   if (!toResult)
     toResult = ExpressionBuilder(builder, getLoc()).zerosLike(getResult());
-  bool isMaskWanted = getMask() && isWanted(getMask());
-  if (!hasGradientOp(*this, toLogsumexp != nullptr, isMaskWanted))
+  if (!hasGradientOp(*this, toLogsumexp != nullptr))
     return buildAttentionVjp(*this, builder, toResult, toLogsumexp);
-  auto gradient = AttentionGradientOp::create(builder, getOriginLoc(*this), getQuery(), getKey(),
-                                              getValue(), toResult, getMask(), getOffset(),
-                                              /*logsumexp=*/Value(), /*delta=*/Value(),
-                                              getCausalAttr(), getWindowAttr(), getScaleAttr());
+  bool isMaskWanted =
+           getMask() && isWanted(getMask()) && isa<FloatType>(getMask().getType().getElementType()),
+       areSinksWanted = getSinks() && isWanted(getSinks());
+  auto flag = [&](bool isSet) { return isSet ? builder.getUnitAttr() : UnitAttr(); };
+  auto gradient = AttentionGradientOp::create(
+      builder, getOriginLoc(*this), getQuery(), getKey(), getValue(), toResult, getMask(),
+      getOffset(), getSinks(), /*logsumexp=*/Value(), /*delta=*/Value(), getCausalAttr(),
+      getWindowAttr(), getScaleAttr(), flag(isMaskWanted), flag(areSinksWanted));
   if (Attribute most = (*this)->getAttr(kMaxScoresAttr))
     gradient->setAttr(kMaxScoresAttr, most);
-  Values results(gradient.getResults());
+  Values results{gradient.getToQuery(), gradient.getToKey(), gradient.getToValue()};
   results.resize(getNumOperands());
+  if (isMaskWanted)
+    results[3] = gradient.getToMask();
+  if (areSinksWanted)
+    results.back() = gradient.getToSinks();
   return results;
 }
 

@@ -6,9 +6,10 @@
 //===----------------------------------------------------------------------===//
 //
 // Only types and sizes that are known decide, so that it is the same for all targets of a program.
-// In a program with bounded dynamic dims any dim that is not static may be one. Of attention as a
-// whole only the number of keys may, and only where each query sees as many of the last ones as its
-// place from the end says: -xc-array-resolve-extents makes that an offset.
+// In a program with bounded dynamic dims any dim that is not static may be one, unless nothing that
+// has such a dim is among what gives the value its shape. Of attention as a whole only the number
+// of keys may, and only where each query sees as many of the last ones as its place from the end
+// says: -xc-array-resolve-extents makes that an offset.
 //
 // A gradient that is left whole takes what the attention has computed: its logsumexp, and its
 // result, of which the sums of products with the cotangent are built here.
@@ -35,7 +36,7 @@ static AttentionOp findAttention(AttentionGradientOp gradient) {
     if (op && op->getBlock() == gradient->getBlock() && op->isBeforeInBlock(gradient) &&
         op.getQuery() == gradient.getQuery() && op.getKey() == gradient.getKey() &&
         op.getValue() == gradient.getValue() && op.getMask() == gradient.getMask() &&
-        op.getOffset() == gradient.getOffset() && !op.getSinks() &&
+        op.getOffset() == gradient.getOffset() && op.getSinks() == gradient.getSinks() &&
         op.getCausal() == gradient.getCausal() && op.getWindow() == gradient.getWindow() &&
         op.getScale() == gradient.getScale())
       return op;
@@ -45,10 +46,86 @@ static AttentionOp findAttention(AttentionGradientOp gradient) {
 
 /// Attention of the gradient's operands, with its logsumexp.
 static AttentionOp makeAttention(OpBuilder &builder, AttentionGradientOp gradient) {
-  return AttentionOp::create(builder, gradient.getLoc(), gradient.getQuery(), gradient.getKey(),
-                             gradient.getValue(), gradient.getMask(), gradient.getOffset(),
-                             /*sinks=*/Value(), gradient.getCausalAttr(), gradient.getWindowAttr(),
-                             builder.getUnitAttr(), gradient.getScaleAttr());
+  return AttentionOp::create(
+      builder, gradient.getLoc(), gradient.getQuery(), gradient.getKey(), gradient.getValue(),
+      gradient.getMask(), gradient.getOffset(), gradient.getSinks(), gradient.getCausalAttr(),
+      gradient.getWindowAttr(), builder.getUnitAttr(), gradient.getScaleAttr());
+}
+
+/// What flows to the sink of each query. It is a key whose value is 0, so it only takes from the
+/// others.
+static Value buildSinkScores(ExpressionBuilder &e, AttentionGradientOp gradient) {
+  Value logsumexp = gradient.getLogsumexp();
+  Value sinks = e.widen(e.make<ExpandDimsOp>(gradient.getSinks(), 1));
+  Value share = e.make<ExpOp>(e.sub(sinks, logsumexp));
+  // Minus infinity of a query that sees no key, not even a sink.
+  Value lowest = e.scalar(-std::numeric_limits<double>::infinity(), logsumexp);
+  Value isNone = e.compare(CompareDirection::Eq, logsumexp, lowest);
+  share = e.select(isNone, e.scalar(0, share), share);
+  return e.make<NegOp>(e.mul(share, gradient.getDelta()));
+}
+
+static Value buildSinkGradient(ExpressionBuilder &e, AttentionGradientOp gradient) {
+  SmallVector<int64_t> others;
+  int64_t heads = gradient.getQuery().getType().getRank() - 3;
+  for (int64_t dim = 0; dim < heads + 2; ++dim)
+    if (dim != heads)
+      others.push_back(dim);
+  Value sum = e.reduce(ReduceKind::Sum, buildSinkScores(e, gradient), others, /*keepdims=*/false);
+  return e.finish(sum, gradient.getSinks().getType());
+}
+
+/// Whether each row of the mask has one number.
+static bool hasMaskOfQueries(AttentionGradientOp gradient) {
+  ArrayRef<int64_t> shape = gradient.getMask().getType().getShape();
+  return shape.empty() || shape.back() == 1;
+}
+
+/// What the mask gets where each row has one number. That changes a row's scores alike, so only the
+/// sink notices: it gets the opposite of what they get together.
+static Value buildMaskGradient(ExpressionBuilder &e, AttentionGradientOp gradient) {
+  if (!gradient.getSinks())
+    return e.zerosLike(gradient.getMask());
+  Value scores = e.make<NegOp>(buildSinkScores(e, gradient));
+  int64_t rank = gradient.getQuery().getType().getRank();
+  Value sum = e.sumToShape(e.make<ExpandDimsOp>(scores, rank - 1), gradient.getMask());
+  return e.finish(sum, gradient.getMask().getType());
+}
+
+/// Whether there is a kernel, or something simpler, for what a mask gets: not where rows share it
+/// but keys do not.
+static bool hasKernelOfMask(AttentionGradientOp gradient) {
+  if (!gradient.getWithMask() || hasMaskOfQueries(gradient))
+    return true;
+  ArrayRef<int64_t> shape = gradient.getMask().getType().getShape();
+  return shape.size() > 1 && shape.drop_back().back() != 1;
+}
+
+/// Replaces those results of `gradient`, which has rows, that follow from these alone; returns what
+/// has the others.
+static AttentionGradientOp separateRowGradients(AttentionGradientOp gradient) {
+  bool isMaskSimple = gradient.getWithMask() && hasMaskOfQueries(gradient);
+  if (!gradient.getWithSinks() && !isMaskSimple)
+    return gradient;
+  OpBuilder builder(gradient);
+  ExpressionBuilder e(builder, gradient.getLoc());
+  if (gradient.getWithSinks())
+    gradient.getToSinks().replaceAllUsesWith(buildSinkGradient(e, gradient));
+  if (isMaskSimple)
+    gradient.getToMask().replaceAllUsesWith(buildMaskGradient(e, gradient));
+  auto others = AttentionGradientOp::create(
+      builder, gradient.getLoc(), gradient.getQuery(), gradient.getKey(), gradient.getValue(),
+      gradient.getCotangent(), gradient.getMask(), gradient.getOffset(), gradient.getSinks(),
+      gradient.getLogsumexp(), gradient.getDelta(), gradient.getCausalAttr(),
+      gradient.getWindowAttr(), gradient.getScaleAttr(),
+      isMaskSimple ? UnitAttr() : gradient.getWithMaskAttr(), /*with_sinks=*/UnitAttr());
+  others->setDiscardableAttrs(gradient->getDiscardableAttrDictionary());
+  for (auto [result, other] : llvm::zip(gradient.getResults(), others.getResults())) {
+    other.setType(result.getType());
+    result.replaceAllUsesWith(other);
+  }
+  gradient.erase();
+  return others;
 }
 
 /// Gives `gradient` what its kernels need of the attention.
@@ -74,29 +151,58 @@ static void addRows(AttentionGradientOp gradient) {
   gradient.getDeltaMutable().assign(e.reduce(ReduceKind::Sum, products, last, /*keepdims=*/false));
 }
 
-static bool hasExtents(ModuleOp module) {
-  WalkResult result = module.walk([](Operation *op) {
-    return isa<SetExtentOp, CompressOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
-  });
-  return result.wasInterrupted();
+//===----------------------------------------------------------------------===//
+// Runtime sizes
+//===----------------------------------------------------------------------===//
+
+/// Values that `value` may have its shape from.
+static SmallVector<Value> getShapeSources(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  Operation *op = argument ? argument.getOwner()->getParentOp() : value.getDefiningOp();
+  unsigned number = argument ? argument.getArgNumber() : cast<OpResult>(value).getResultNumber();
+  if (auto loop = dyn_cast<WhileOp>(op))
+    return {loop.getInits()[number], loop.getBody().front().getTerminator()->getOperand(number)};
+  // The host knows the sizes that a function is called with.
+  if (argument)
+    return {};
+  if (auto choice = dyn_cast<IfOp>(op))
+    return {choice.getThenRegion().front().getTerminator()->getOperand(number),
+            choice.getElseRegion().front().getTerminator()->getOperand(number)};
+  if (auto attention = dyn_cast<AttentionOp>(op))
+    if (!ShapedType::isDynamic(attention.getValue().getType().getShape().back()))
+      return {attention.getQuery()};
+  return SmallVector<Value>(op->getOperands());
 }
 
-static bool hasKnownSizes(Operation *op) {
-  return llvm::all_of(op->getOperandTypes(),
-                      [](Type type) { return cast<RankedTensorType>(type).hasStaticShape(); });
+/// Whether a dim of `value` may be a size that only the device knows.
+static bool mayHaveRuntimeSize(Value value) {
+  SmallVector<Value> pending{value};
+  llvm::DenseSet<Value> seen;
+  while (!pending.empty()) {
+    Value next = pending.pop_back_val();
+    auto type = dyn_cast<RankedTensorType>(next.getType());
+    if ((type && type.hasStaticShape()) || !seen.insert(next).second)
+      continue;
+    if (isa_and_nonnull<SetExtentOp, CompressOp>(next.getDefiningOp()))
+      return true;
+    llvm::append_range(pending, getShapeSources(next));
+  }
+  return false;
 }
 
-/// Whether the number of keys may end at an extent, and nothing else.
+static bool hasHostSizes(Operation *op) {
+  return llvm::none_of(op->getOperands(), mayHaveRuntimeSize);
+}
+
+/// Whether the number of keys may end at an extent, and nothing else. Batch dims are the queries'.
 static bool mayEndEarly(AttentionOp op) {
   int64_t length = op.getQuery().getType().getRank() - 2;
   bool isSeenByLast = op.getCausal() || op.getQuery().getType().getDimSize(length) == 1;
   if (op.getMask() || op.getOffset() || !isSeenByLast)
     return false;
   return llvm::all_of(op->getOperands(), [&](Value operand) {
-    auto shape = llvm::to_vector(cast<RankedTensorType>(operand.getType()).getShape());
-    if (operand == op.getKey() || operand == op.getValue())
-      shape[length] = 1;
-    return !ShapedType::isDynamicShape(shape);
+    bool hasKeys = operand == op.getKey() || operand == op.getValue();
+    return (hasKeys && operand != op.getQuery()) || !mayHaveRuntimeSize(operand);
   });
 }
 
@@ -106,29 +212,26 @@ struct KeepAttention final : impl::KeepAttentionBase<KeepAttention> {
   using KeepAttentionBase::KeepAttentionBase;
 
   void runOnOperation() override {
-    bool isBounded = hasExtents(getOperation());
     SmallVector<AttentionGradientOp> gradients;
-    // Gradients have no kernel that takes all sizes, as attention has.
     getOperation().walk([&](AttentionGradientOp op) {
-      if (mayBeKernel(op) && hasKnownSizes(op))
+      if (mayBeKernel(op) && hasHostSizes(op) && hasKernelOfMask(op))
         gradients.push_back(op);
     });
     Builder builder(&getContext());
     for (AttentionGradientOp op : gradients) {
       if (!op.getLogsumexp())
         addRows(op);
+      op = separateRowGradients(op);
       op->setAttr(kWholeAttr, builder.getUnitAttr());
     }
     getOperation().walk([&](AttentionOp op) {
-      bool isResolved =
-          !isBounded || hasKnownSizes(op) || (isFew(op.getQuery().getType()) && mayEndEarly(op));
+      bool isResolved = hasHostSizes(op) || (isFew(op.getQuery().getType()) && mayEndEarly(op));
       if (isResolved && (mayBeKernel(op) || (blocks && mayBeBlocks(op))))
         op->setAttr(kWholeAttr, builder.getUnitAttr());
     });
     getOperation().walk([&](PagedAttentionOp op) {
       RankedTensorType query = op.getQuery().getType();
-      bool isResolved = !isBounded || hasKnownSizes(op);
-      if (isResolved && mma && hasVectors(query, op.getValues().getType()) && isFew(query))
+      if (hasHostSizes(op) && mma && hasVectors(query, op.getValues().getType()) && isFew(query))
         op->setAttr(kWholeAttr, builder.getUnitAttr());
     });
   }

@@ -53,19 +53,53 @@ static LogicalResult verifyOperands(AttentionGradientOp op) {
   return success();
 }
 
+SmallVector<unsigned> AttentionGradientOp::getWanted() {
+  if (getOnlyKeys())
+    return {1};
+  if (getOnlyValues())
+    return {2};
+  if (getOnlyMask())
+    return {3};
+  unsigned first = getDests().size() == 2 ? 1 : 0;
+  return llvm::to_vector(llvm::seq(first, first + static_cast<unsigned>(getDests().size())));
+}
+
+int64_t AttentionGradientOp::countProductElements() {
+  int64_t vector = getQueryType().getShape().back(), result = getValueType().getShape().back(),
+          elements = vector;
+  SmallVector<unsigned> wanted = getWanted();
+  for (unsigned operand : wanted)
+    elements += operand == 3 ? 0 : operand == 2 ? result : vector;
+  // What flows to the weights.
+  return wanted.front() == 2 ? elements : elements + result; // in range: sizes of vectors
+}
+
 LogicalResult AttentionGradientOp::verify() {
   if (failed(verifyOperands(*this)))
     return failure();
-  SmallVector<ShapedType> wanted;
-  if (!isOfKeys())
-    wanted.push_back(getQueryType());
-  if (getDests().size() > 1)
-    wanted.append({getKeyType(), getValueType()});
-  if (getDests().size() != wanted.size())
+  int only = getOnlyKeys() + getOnlyValues() + getOnlyMask();
+  if (only > 1 || (only == 1 && getDests().size() != 1))
+    return emitOpError("expected one destination beside one of 'only_keys', 'only_values' and "
+                       "'only_mask', got ")
+           << getDests().size();
+  bool hasMask = getMask() && isa<FloatType>(getElementTypeOrSelf(getMask()));
+  size_t most = hasMask ? 4 : 3;
+  if (getDests().empty() || getDests().size() > most)
     return emitOpError("expected one destination, two or three, got ") << getDests().size();
-  for (auto [dest, type] : llvm::zip_equal(getDests(), wanted))
-    if (!hasShape(dest, type.getShape(), type.getElementType()))
+  if (getOnlyMask() && !hasMask)
+    return emitOpError("expected a mask of floats beside 'only_mask'");
+  SmallVector<Value> operands{getQuery(), getKey(), getValue(), getMask()};
+  for (auto [dest, operand] : llvm::zip_equal(getDests(), getWanted()))
+    if (auto type = cast<ShapedType>(operands[operand].getType());
+        !hasShape(dest, type.getShape(), type.getElementType()))
       return emitOpError("expected a destination like ") << type << ", got " << dest.getType();
+  if (getSinks()) {
+    auto sinks = cast<ShapedType>(getSinks().getType());
+    int64_t heads = getQueryType().getDimSize(getQueryType().getRank() - 3);
+    if (!isWhole() || !sinks.hasRank() || sinks.getRank() != 1 || sinks.getDimSize(0) != heads)
+      return emitOpError("expected a sink for each of ")
+             << heads << " query heads beside three destinations, got " << sinks;
+  }
   if (getMask()) {
     auto mask = cast<ShapedType>(getMask().getType());
     if (!mask.hasRank() || mask.getRank() > getQueryType().getRank() ||

@@ -30,11 +30,14 @@ def Kernel_AttentionGradientOp
   let description = [{
     Of a `kernel.attention` of the same operands: what `query`, `key` and `value` get of `cotangent`, that of its result.
     `logsumexp` is its second result; `delta` the sum of products of its result and the cotangent over each vector: f32, `[..., H, Q]`.
+    `sinks` are those of the attention, which only an op that is taken apart wants to know: logsumexp has them.
     With p = exp(scale * q * k + added mask - logsumexp), 0 where a key is hidden, and s = p * (cotangent * value - delta), the gradients are
     scale * s * k, scale * s^T * q and p^T * cotangent. p and s are rounded to the operands' type.
 
-    One destination is the gradient of the queries, two are those of keys and values; an op with all three stands for both until the
-    target is known. It is in modules whose target has a kernel for it; `-xc-expand-attention` takes it apart for others. Example:
+    One destination is the gradient of the queries, or of what `only` says; two are those of keys and values. An op with all three, and
+    perhaps that of a mask of floats, stands for those of its kernels until the target is known. The mask gets s, which is summed over dims
+    of heads along which it is broadcast; it must have the queries and the keys. It is in modules whose target has a kernel for it; `-xc-expand-attention` takes it
+    apart for others. Example:
     ```mlir
     %dk, %dv = kernel.attention_gradient %q, %k, %v, %g, %l, %d causal into %e, %f scale = 0.125
        : tensor<8x512x64xf16>, tensor<2x512x64xf16>, tensor<2x512x64xf16>, tensor<8x512x64xf16>, tensor<8x512xf32>, tensor<8x512xf32>
@@ -43,13 +46,14 @@ def Kernel_AttentionGradientOp
   }];
   let arguments = (ins AnyShaped:$query, AnyShaped:$key, AnyShaped:$value, AnyShaped:$cotangent,
       AnyShaped:$logsumexp, AnyShaped:$delta, Optional<AnyShaped>:$mask,
-      Optional<AnyShaped>:$offset, Variadic<AnyShaped>:$dests, UnitAttr:$causal,
-      OptionalAttr<I64Attr>:$window, F64Attr:$scale);
+      Optional<AnyShaped>:$offset, Optional<AnyShaped>:$sinks, Variadic<AnyShaped>:$dests, UnitAttr:$causal,
+      OptionalAttr<I64Attr>:$window, F64Attr:$scale, UnitAttr:$only_keys, UnitAttr:$only_values, UnitAttr:$only_mask);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = [{
     $query `,` $key `,` $value `,` $cotangent `,` $logsumexp `,` $delta (`mask` `(` $mask^ `:` type($mask) `)`)? (`causal` $causal^)?
-    (`window` `=` $window^)? (`offset` `(` $offset^ `:` type($offset) `)`)? `into` $dests `scale` `=` $scale
-    attr-dict `:` type($query) `,` type($key) `,` type($value) `,` type($cotangent) `,` type($logsumexp) `,` type($delta)
+    (`window` `=` $window^)? (`offset` `(` $offset^ `:` type($offset) `)`)?
+    (`sinks` `(` $sinks^ `:` type($sinks) `)`)? (`only_keys` $only_keys^)? (`only_values` $only_values^)?
+    (`only_mask` $only_mask^)? `into` $dests `scale` `=` $scale attr-dict `:` type($query) `,` type($key) `,` type($value) `,` type($cotangent) `,` type($logsumexp) `,` type($delta)
     `into` type($dests) (`->` type($results)^)?
   }];
   let hasVerifier = 1;
@@ -63,10 +67,14 @@ def Kernel_AttentionGradientOp
       int64_t heads = getQueryType().getRank() - 3;
       return getQueryType().getDimSize(heads) / getKeyType().getDimSize(heads);
     }
-    /// Whether it is of keys and values alone.
-    bool isOfKeys() { return getDests().size() == 2; }
-    /// Whether it stands for two ops.
-    bool isWhole() { return getDests().size() == 3; }
+    /// What the destinations are gradients of: 0 stands for queries, 1 for keys, 2 for values, 3 for the mask.
+    ::llvm::SmallVector<unsigned> getWanted();
+    /// Whether it is of keys or values, or both, alone.
+    bool isOfKeys() { return getDests().size() == 2 || getOnlyKeys() || getOnlyValues(); }
+    /// Whether it stands for several ops.
+    bool isWhole() { return getDests().size() > 2; }
+    /// Elements of the vectors that the products of a query and a key are of.
+    int64_t countProductElements();
   }];
 }
 

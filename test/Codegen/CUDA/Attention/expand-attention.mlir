@@ -71,6 +71,25 @@ module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
 
 // -----
 
+// Keys and values of long vectors have a kernel each, and so has a mask.
+// CHECK-LABEL: func.func @gradient_of_long_vectors
+// CHECK:         %[[K:.*]] = kernel.attention_gradient {{.*}} only_keys into
+// CHECK:         %[[V:.*]] = kernel.attention_gradient {{.*}} only_values into
+// CHECK:         %[[Q:.*]] = kernel.attention_gradient
+// CHECK:         %[[M:.*]] = kernel.attention_gradient {{.*}} only_mask into
+// CHECK:         return %[[Q]], %[[K]], %[[V]], %[[M]]
+module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @gradient_of_long_vectors(%q: tensor<2x20x136xf16>, %k: tensor<2x30x136xf16>, %l: tensor<2x20xf32>, %m: tensor<20x30xf32>) -> (tensor<2x20x136xf16>, tensor<2x30x136xf16>, tensor<2x30x136xf16>, tensor<20x30xf32>) {
+    %e = tensor.empty() : tensor<2x20x136xf16>
+    %f = tensor.empty() : tensor<2x30x136xf16>
+    %n = tensor.empty() : tensor<20x30xf32>
+    %r:4 = kernel.attention_gradient %q, %k, %k, %q, %l, %l mask(%m : tensor<20x30xf32>) into %e, %f, %f, %n scale = 1.000000e+00 : tensor<2x20x136xf16>, tensor<2x30x136xf16>, tensor<2x30x136xf16>, tensor<2x20x136xf16>, tensor<2x20xf32>, tensor<2x20xf32> into tensor<2x20x136xf16>, tensor<2x30x136xf16>, tensor<2x30x136xf16>, tensor<20x30xf32> -> tensor<2x20x136xf16>, tensor<2x30x136xf16>, tensor<2x30x136xf16>, tensor<20x30xf32>
+    return %r#0, %r#1, %r#2, %r#3 : tensor<2x20x136xf16>, tensor<2x30x136xf16>, tensor<2x30x136xf16>, tensor<20x30xf32>
+  }
+}
+
+// -----
+
 // A kernel of keys and values, and one of queries.
 // CHECK-LABEL: func.func @gradient
 // CHECK:         %[[KV:.*]]:2 = kernel.attention_gradient
