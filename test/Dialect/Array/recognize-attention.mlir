@@ -138,3 +138,42 @@ func.func @others(%q: tensor<4x32x64xf32>, %k: tensor<4x128x64xf32>, %one: tenso
   %y2 = array.matmul %p2, %k : (tensor<4x32x128xf32>, tensor<4x128x64xf32>) -> tensor<4x32x64xf32>
   return %y, %y1, %y2 : tensor<4x32x64xf32>, tensor<4x32x64xf32>, tensor<4x32x64xf32>
 }
+
+// -----
+
+// As PyTorch's exporter writes it: both operands scaled, keys moved as a batch of matrices, weights that are no number cleared.
+// CHECK-LABEL: func.func @cleared
+// CHECK-NOT:     array.is_nan
+// CHECK:         array.attention %{{.*}}, %{{.*}}, %{{.*}} mask(%{{.*}} : tensor<2x1x128x128xf32>) scale = 2.500000e-01
+// CHECK-NOT:     array.is_nan
+func.func @cleared(%q: tensor<2x4x128x16xf32>, %k: tensor<2x4x128x16xf32>, %v: tensor<2x4x128x16xf32>, %mask: tensor<2x1x128x128xf32>) -> tensor<2x4x128x16xf32> {
+  %half = array.constant dense<0.5> : tensor<f32>
+  %zero = array.constant dense<0.0> : tensor<f32>
+  %a = array.reshape %k : tensor<2x4x128x16xf32> -> tensor<8x128x16xf32>
+  %b = array.transpose %a permutation = [0, 2, 1] : tensor<8x128x16xf32> -> tensor<8x16x128xf32>
+  %c = array.reshape %b : tensor<8x16x128xf32> -> tensor<2x4x16x128xf32>
+  %sq = array.mul %q, %half : (tensor<2x4x128x16xf32>, tensor<f32>) -> tensor<2x4x128x16xf32>
+  %sk = array.mul %c, %half : (tensor<2x4x16x128xf32>, tensor<f32>) -> tensor<2x4x16x128xf32>
+  %s = array.matmul %sq, %sk : (tensor<2x4x128x16xf32>, tensor<2x4x16x128xf32>) -> tensor<2x4x128x128xf32>
+  %m = array.add %s, %mask : (tensor<2x4x128x128xf32>, tensor<2x1x128x128xf32>) -> tensor<2x4x128x128xf32>
+  %w = array.softmax %m axis = 3 : tensor<2x4x128x128xf32>
+  %n = array.is_nan %w : tensor<2x4x128x128xf32> -> tensor<2x4x128x128xi1>
+  %p = array.select %n, %zero, %w : (tensor<2x4x128x128xi1>, tensor<f32>, tensor<2x4x128x128xf32>) -> tensor<2x4x128x128xf32>
+  %o = array.matmul %p, %v : (tensor<2x4x128x128xf32>, tensor<2x4x128x16xf32>) -> tensor<2x4x128x16xf32>
+  return %o : tensor<2x4x128x16xf32>
+}
+
+// -----
+
+// Another number than 0 is no attention.
+// CHECK-LABEL: func.func @cleared_otherwise
+// CHECK-NOT:     array.attention
+func.func @cleared_otherwise(%q: tensor<4x32x64xf32>, %k: tensor<4x128x64xf32>) -> tensor<4x32x64xf32> {
+  %one = array.constant dense<1.0> : tensor<f32>
+  %s = array.matmul %q, %k transpose_b : (tensor<4x32x64xf32>, tensor<4x128x64xf32>) -> tensor<4x32x128xf32>
+  %w = array.softmax %s axis = 2 : tensor<4x32x128xf32>
+  %n = array.is_nan %w : tensor<4x32x128xf32> -> tensor<4x32x128xi1>
+  %p = array.select %n, %one, %w : (tensor<4x32x128xi1>, tensor<f32>, tensor<4x32x128xf32>) -> tensor<4x32x128xf32>
+  %o = array.matmul %p, %k : (tensor<4x32x128xf32>, tensor<4x128x64xf32>) -> tensor<4x32x64xf32>
+  return %o : tensor<4x32x64xf32>
+}

@@ -186,6 +186,19 @@ static Value matchMask(Operation *op, Scores &scores) {
   return {};
 }
 
+/// What `op` takes as it is but for NaN, which it makes 0; null if it is another op. So PyTorch
+/// spells that a row which is hidden throughout has no weights, as attention has it.
+static Value matchCleared(Operation *op, MatchedOps &ops) {
+  auto select = dyn_cast<SelectOp>(op);
+  auto isNan = select ? select.getPredicate().getDefiningOp<IsNanOp>() : IsNanOp();
+  Value cleared = select ? select.getOnFalse() : Value();
+  if (!isNan || isNan.getOperand() != cleared || getSplat(select.getOnTrue()) != 0.0 ||
+      !hasShapeOf(cleared, op))
+    return {};
+  ops.add(isNan);
+  return cleared;
+}
+
 /// Goes up from `weights`, the operand `side` of the second product, as far as the first one.
 static std::optional<Scores> matchScores(const Product &second, int side, MatchedOps &ops) {
   Scores scores;
@@ -206,8 +219,12 @@ static std::optional<Scores> matchScores(const Product &second, int side, Matche
       view.source = softmax.getOperand();
       continue;
     }
-    if (!isSoft)
-      return std::nullopt;
+    if (!isSoft) {
+      view.source = matchCleared(op, ops);
+      if (!view.source)
+        return std::nullopt;
+      continue;
+    }
     if ((scores.product = asProduct(op)))
       return scores;
     Value next = matchScale(op, scores.scale);
