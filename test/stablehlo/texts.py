@@ -125,21 +125,74 @@ def high_product():
     TEXTS.append(("mulhi_64", text, (a, b), [want]))
 
 
-def grouped_product():
-    """Rows in groups, each times a matrix of its own; rows behind the last group are 0."""
-    x, w = draw("grouped", (7, 4), (3, 4, 5))
-    sizes = np.array([2, 0, 3], np.int32)
-    groups = np.repeat(np.arange(3), sizes)
-    want = np.zeros((7, 5), np.float32)
-    want[:5] = np.einsum("mk,mkn->mn", x[:5], w[groups])
-    text = """func.func public @main(%x: tensor<7x4xf32>, %w: tensor<3x4x5xf32>, %n: tensor<3xi32>) -> tensor<7x5xf32> {
-  %r = "chlo.ragged_dot"(%x, %w, %n) <{ragged_dot_dimension_numbers = #chlo.ragged_dot<lhs_batching_dimensions = [], rhs_batching_dimensions = [], lhs_contracting_dimensions = [1], rhs_contracting_dimensions = [1], lhs_ragged_dimensions = [0], rhs_group_dimensions = [0]>}> : (tensor<7x4xf32>, tensor<3x4x5xf32>, tensor<3xi32>) -> tensor<7x5xf32>
-  return %r : tensor<7x5xf32>
-}
+def ragged_dot(name, lists, ragged, group, shapes, sizes, want):
+    """A product of `shapes` with groups of `sizes`; `want` makes it of the left operand once for each group, with zeros between them."""
+    x, w = draw(name, *shapes)
+    names = ("lhs_batching", "rhs_batching", "lhs_contracting", "rhs_contracting")
+    dims = ", ".join(f"{kind}_dimensions = {numbers}" for kind, numbers in zip(names, lists))
+    types = ", ".join(f"tensor<{'x'.join(map(str, shape))}x{element}>" for shape, element in zip((*shapes, sizes.shape), ("f32", "f32", "i32")))
+    ends = sizes.cumsum(-1)
+    index = np.arange(x.shape[ragged])
+    inside = np.moveaxis((index >= (ends - sizes)[..., None]) & (index < ends[..., None]), -2, 0)  # groups first, the ragged dim last
+    result = want(inside, x, w).astype(np.float32)
+    kind = f"tensor<{'x'.join(map(str, result.shape))}xf32>"
+    x_type, w_type, n_type = types.split(", ")
+    text = f"""func.func public @main(%x: {x_type}, %w: {w_type}, %n: {n_type}) -> {kind} {{
+  %r = "chlo.ragged_dot"(%x, %w, %n) <{{ragged_dot_dimension_numbers = #chlo.ragged_dot<{dims}, lhs_ragged_dimensions = [{ragged}], rhs_group_dimensions = {group}>}}> : ({types}) -> {kind}
+  return %r : {kind}
+}}
 """
-    TEXTS.append(("ragged_dot_op", text, (x, w, sizes), [want]))
+    TEXTS.append((name, text, (x, w, sizes), [result]))
+
+
+# Rows in groups, each times a matrix of its own; rows behind the last group are 0.
+ragged_dot("ragged_dot_op", ([], [], [1], [1]), 0, [0], ((7, 4), (3, 4, 5)), np.array([2, 0, 3], np.int32),
+           lambda inside, x, w: np.einsum("gm,mk,gkn->mn", inside, x, w))
+ragged_dot("ragged_dot_batch", ([0], [1], [2], [2]), 1, [0], ((2, 7, 4), (3, 2, 4, 5)), np.array([[2, 0, 3], [1, 6, 0]], np.int32),
+           lambda inside, x, w: np.einsum("gbm,bmk,gbkn->bmn", inside, x, w))
+ragged_dot("ragged_dot_batch_alike", ([0], [0], [1], [2]), 2, [1], ((2, 4, 7), (2, 3, 4, 5)), np.array([2, 0, 3], np.int32),
+           lambda inside, x, w: np.einsum("gm,bkm,bgkn->bmn", inside, x, w))
+ragged_dot("ragged_dot_rows_of_rows", ([], [], [2], [1]), 1, [0], ((2, 7, 4), (3, 4, 5)), np.array([[2, 0, 3], [1, 6, 0]], np.int32),
+           lambda inside, x, w: np.einsum("gbm,bmk,gkn->bmn", inside, x, w))
+# Groups of what is summed up: the gradient to the matrices.
+ragged_dot("ragged_dot_sums", ([], [], [0], [0]), 0, [], ((7, 4), (7, 5)), np.array([2, 0, 3], np.int32),
+           lambda inside, x, w: np.einsum("gk,km,kn->gmn", inside, x, w))
+ragged_dot("ragged_dot_sums_batch", ([0], [0], [2], [1]), 2, [], ((2, 4, 7), (2, 7, 5)), np.array([[2, 0, 3], [1, 6, 0]], np.int32),
+           lambda inside, x, w: np.einsum("gbk,bmk,bkn->gbmn", inside, x, w))
+# Groups of whole products are all of them.
+ragged_dot("ragged_dot_products", ([0], [0], [2], [1]), 0, [], ((3, 4, 6), (3, 6, 5)), np.array([1, 2], np.int32),
+           lambda inside, x, w: np.einsum("bmk,bkn->bmn", x, w))
+
+
+def scan(name, arguments, results, body, attributes=""):
+    """`chlo.scan` along dim 1 of one input; `body` gives its slice's and its carry's next values, %y and %c, of %a and %b."""
+    x_type, y_type = (f"tensor<{'x'.join(map(str, a.shape))}xf32>" for a in (arguments[0], results[0]))
+    part = f"tensor<{len(arguments[1])}xf32>"
+    text = f"""func.func public @main(%x: {x_type}, %z: {part}) -> ({y_type}, {part}) {{
+  %r:2 = chlo.scan(%x) inits(%z) dimension=1 attributes {{{attributes}}} {{
+  ^bb0(%a: {part}, %b: {part}):
+{"".join(f"    {line} : {part}{chr(10)}" for line in body)}    stablehlo.return %y, {"%c" if len(body) > 1 else "%y"} : {part}, {part}
+  }} : ({x_type}, {part}) -> ({y_type}, {part})
+  return %r#0, %r#1 : {y_type}, {part}
+}}
+"""
+    TEXTS.append((name, text, arguments, results))
+
+
+def scans():
+    x, z = draw("scan", (2, 6), (2,))
+    sums = x.cumsum(1) + z[:, None]
+    scan("scan_sums", (x, z), [sums, sums[:, -1]], ["%y = stablehlo.add %a, %b", "%c = stablehlo.add %a, %b"])
+    greatest = np.maximum(np.maximum.accumulate(x[:, ::-1], 1)[:, ::-1], z[:, None])
+    scan("scan_maxima", (x, z), [greatest, greatest[:, 0]], ["%y = stablehlo.maximum %b, %a"],
+         "is_reverse = true, is_associative = true")
+    states = [z]
+    for i in range(5, -1, -1):
+        states.append(x[:, i] * states[-1] + x[:, i])
+    scan("scan_filter", (x, z), [np.stack([np.sin(state) for state in states[:0:-1]], 1), states[-1]],
+         ["%m = stablehlo.multiply %a, %b", "%c = stablehlo.add %m, %a", "%y = stablehlo.sine %c"], "is_reverse = true")
 
 
 select_and_scatter()
 high_product()
-grouped_product()
+scans()

@@ -62,16 +62,29 @@ def CHLO_ZetaOp : CHLO_BinaryOp<"zeta">;
 
 def CHLO_TopKOp : Read_Op<CHLO_Dialect, "top_k",
     "%v, %i = chlo.top_k(%x, k = 3) : tensor<4x8xf32> -> (tensor<4x3xf32>, tensor<4x3xi32>)", [Pure]> {
-  let arguments = (ins StableHLO_Tensor:$operand, I64Attr:$k);
+  let arguments = (ins StableHLO_Tensor:$operand, I64Attr:$k, OptionalAttr<BoolAttr>:$is_stable);
   let results = (outs StableHLO_Tensor:$values, StableHLO_Tensor:$indices);
   let assemblyFormat = [{
-    `(` $operand `,` `k` `=` custom<Number>($k) `)` attr-dict `:` type($operand) `->` `(` type($values) `,` type($indices) `)`
+    `(` $operand `,` `k` `=` custom<Number>($k) (`,` `is_stable` `=` $is_stable^)? `)` attr-dict `:` type($operand) `->` `(` type($values) `,` type($indices) `)`
   }];
 }
 
 def CHLO_RaggedDotOp : Read_GenericOp<CHLO_Dialect, "ragged_dot",
     (ins OptionalAttr<AnyAttr>:$ragged_dot_dimension_numbers, OptionalAttr<AnyAttr>:$precision_config)>;
-def CHLO_ScanOp : Read_GenericOp<CHLO_Dialect, "scan",
-    (ins OptionalAttr<AnyAttr>:$dimension, OptionalAttr<AnyAttr>:$is_reverse, OptionalAttr<AnyAttr>:$is_associative)>;
+
+def CHLO_ScanOp : Read_Op<CHLO_Dialect, "scan", [{%y, %last = chlo.scan(%x) inits(%zero) dimension=0 {
+    ^bb0(%a: tensor<i32>, %b: tensor<i32>):
+      %c = stablehlo.add %a, %b : tensor<i32>
+      stablehlo.return %c, %c : tensor<i32>, tensor<i32>
+    } : (tensor<4xi32>, tensor<i32>) -> (tensor<4xi32>, tensor<i32>) }],
+    [AttrSizedOperandSegments, AttrSizedResultSegments]> {
+  let arguments = (ins Variadic<StableHLO_Tensor>:$inputs, Variadic<StableHLO_Tensor>:$inits, StableHLO_Integer:$dimension,
+                       OptionalAttr<StableHLO_Integer>:$scan_dim_size, OptionalAttr<BoolAttr>:$is_reverse,
+                       OptionalAttr<BoolAttr>:$is_associative);
+  let results = (outs Variadic<StableHLO_Tensor>:$outputs, Variadic<StableHLO_Tensor>:$carries);
+  let regions = (region SizedRegion<1>:$body);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
 
 #endif // XC_INPUT_STABLEHLO_CHLOOPS_TD

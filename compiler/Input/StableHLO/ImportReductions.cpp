@@ -55,8 +55,7 @@ static TypedAttr getNeutral(Builder &builder, ReduceKind kind, Type element) {
   llvm_unreachable("all kinds are named above");
 }
 
-/// Whether `init` is a constant that `kind` changes nothing by; of sums, -0 as well.
-static bool isNeutral(Builder &builder, ReduceKind kind, Value init) {
+bool isNeutral(Builder &builder, ReduceKind kind, Value init) {
   Attribute constant = getConstant(init);
   if (auto number = dyn_cast_or_null<FloatAttr>(constant); number && kind == ReduceKind::Sum)
     return number.getValue().isZero();
@@ -181,22 +180,17 @@ static std::optional<std::pair<int64_t, bool>> matchScan(ArrayRef<shlo::WindowDi
   return scan;
 }
 
-template <typename OpTy>
-static Value makeScan(ExpressionBuilder &e, Value value, std::pair<int64_t, bool> scan) {
-  return e.make<OpTy>(value, uint64_t(scan.first), /*exclusive=*/false, /*reverse=*/scan.second);
-}
-
-static Value convertScan(ExpressionBuilder &e, ReduceKind kind, Value value,
-                         std::pair<int64_t, bool> scan) {
+Value accumulate(ExpressionBuilder &e, ReduceKind kind, Value value, int64_t dim, bool isReverse) {
+  constexpr bool isExclusive = false;
   switch (kind) {
   case ReduceKind::Sum:
-    return makeScan<CumSumOp>(e, value, scan);
+    return e.make<CumSumOp>(value, uint64_t(dim), isExclusive, isReverse);
   case ReduceKind::Prod:
-    return makeScan<CumProdOp>(e, value, scan);
+    return e.make<CumProdOp>(value, uint64_t(dim), isExclusive, isReverse);
   case ReduceKind::Max:
-    return makeScan<CumMaxOp>(e, value, scan);
+    return e.make<CumMaxOp>(value, uint64_t(dim), isExclusive, isReverse);
   case ReduceKind::Min:
-    return makeScan<CumMinOp>(e, value, scan);
+    return e.make<CumMinOp>(value, uint64_t(dim), isExclusive, isReverse);
   default:
     return {};
   }
@@ -263,7 +257,7 @@ static Result convertReduceWindow(shlo::ReduceWindowOp op, ExpressionBuilder &e)
   if (!kind || !isNeutral(e.getBuilder(), *kind, init))
     return foldWindow(op, e, window);
   if (auto scan = matchScan(window, typeOf(operand).getShape()))
-    if (Value value = convertScan(e, *kind, operand, *scan))
+    if (Value value = accumulate(e, *kind, operand, scan->first, scan->second))
       return value;
   // What array ops take is padding of 0 or more, and no distance between elements.
   bool isPlain = llvm::all_of(window, [](const shlo::WindowDim &dim) {

@@ -152,12 +152,16 @@ Attribute getConstant(Value value) {
 }
 
 std::optional<ReduceKind> matchKind(Region &body) {
-  Block &block = body.front();
+  Operation &end = body.front().back();
+  return end.getNumOperands() == 1 ? matchCombiner(body.front(), end.getOperand(0)) : std::nullopt;
+}
+
+std::optional<ReduceKind> matchCombiner(Block &block, Value result) {
   if (block.getNumArguments() != 2 || block.getOperations().size() != 2)
     return std::nullopt;
-  Operation &op = block.front(), &end = block.back();
-  if (op.getNumOperands() != 2 || op.getNumResults() != 1 || end.getNumOperands() != 1 ||
-      end.getOperand(0) != op.getResult(0) || op.getOperand(0) == op.getOperand(1) ||
+  Operation &op = block.front();
+  if (op.getNumOperands() != 2 || op.getNumResults() != 1 || result != op.getResult(0) ||
+      op.getOperand(0) == op.getOperand(1) ||
       llvm::any_of(op.getOperands(), [&](Value v) { return v.getParentBlock() != &block; }))
     return std::nullopt;
   if (isa<AddOp>(op))
@@ -353,7 +357,7 @@ private:
   static Result convert(Operation *op, ExpressionBuilder &e) {
     for (auto family : {convertElementwise, convertAttention, convertFunctions, convertMovement,
                         convertSizes, convertIndexing, convertProducts, convertLinearAlgebra,
-                        convertReductions, convertOrder, convertControl, convertRandom,
+                        convertReductions, convertScan, convertOrder, convertControl, convertRandom,
                         convertSpecialFunctions, convertNormalization, convertCollectives}) {
       Replacement replacement = family(op, e);
       if (!replacement)

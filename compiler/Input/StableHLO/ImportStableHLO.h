@@ -54,6 +54,7 @@ Replacement convertIndexing(mlir::Operation *op, array::ExpressionBuilder &e);
 Replacement convertProducts(mlir::Operation *op, array::ExpressionBuilder &e);
 Replacement convertLinearAlgebra(mlir::Operation *op, array::ExpressionBuilder &e);
 Replacement convertReductions(mlir::Operation *op, array::ExpressionBuilder &e);
+Replacement convertScan(mlir::Operation *op, array::ExpressionBuilder &e);
 Replacement convertOrder(mlir::Operation *op, array::ExpressionBuilder &e);
 Replacement convertControl(mlir::Operation *op, array::ExpressionBuilder &e);
 Replacement convertRandom(mlir::Operation *op, array::ExpressionBuilder &e);
@@ -126,6 +127,16 @@ mlir::Attribute getConstant(mlir::Value value);
 
 /// The kind of reduction that a converted body of two arguments does.
 std::optional<array::ReduceKind> matchKind(mlir::Region &body);
+/// The same of `result`, the result of the only op of `block` but its terminator.
+std::optional<array::ReduceKind> matchCombiner(mlir::Block &block, mlir::Value result);
+
+/// Whether `init` is a constant that `kind` changes nothing by; of sums, -0 as well.
+bool isNeutral(mlir::Builder &builder, array::ReduceKind kind, mlir::Value init);
+
+/// What `kind` combines all elements along `dim` up to each one to, or, if `isReverse`, from it on;
+/// null where there is no op for that.
+mlir::Value accumulate(array::ExpressionBuilder &e, array::ReduceKind kind, mlir::Value value,
+                       int64_t dim, bool isReverse);
 
 /// What `kind` combines two values to.
 mlir::Value combine(array::ExpressionBuilder &e, array::ReduceKind kind, mlir::Value lhs,

@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The text of `constant`, `reduce` and `while`, which no format in StableHLOOps.td can say.
+// The text of `constant`, `reduce`, `while` and `chlo.scan`, which no format in StableHLOOps.td can
+// say.
 //
 //===----------------------------------------------------------------------===//
 
@@ -208,3 +209,51 @@ void WhileOp::print(OpAsmPrinter &printer) {
 }
 
 } // namespace xc::stablehlo
+
+//===----------------------------------------------------------------------===//
+// chlo.scan
+//===----------------------------------------------------------------------===//
+
+namespace xc::chlo {
+
+/// `(%x) inits(%zero) dimension=0 attributes {...} { body } : (...) -> (...)`, where results are
+/// outputs and then what each init has become.
+ParseResult ScanOp::parse(OpAsmParser &parser, OperationState &result) {
+  SmallVector<OpAsmParser::UnresolvedOperand> inputs, inits;
+  SMLoc loc = parser.getCurrentLocation();
+  int64_t dim;
+  FunctionType type;
+  if (parser.parseOperandList(inputs, OpAsmParser::Delimiter::Paren) ||
+      parser.parseKeyword("inits") ||
+      parser.parseOperandList(inits, OpAsmParser::Delimiter::Paren) ||
+      parser.parseKeyword("dimension") || parser.parseEqual() || parser.parseInteger(dim) ||
+      parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
+      parser.parseRegion(*result.addRegion()) || parser.parseColonType(type))
+    return failure();
+  if (type.getNumResults() < inits.size())
+    return parser.emitError(loc, "expected a result for each of ")
+           << inits.size() << " inits, got " << type.getNumResults();
+  Builder &builder = parser.getBuilder();
+  auto &properties = result.getOrAddProperties<Properties>();
+  properties.dimension = builder.getI64IntegerAttr(dim);
+  properties.operandSegmentSizes = {static_cast<int32_t>(inputs.size()),
+                                    static_cast<int32_t>(inits.size())};
+  properties.resultSegmentSizes = {static_cast<int32_t>(type.getNumResults() - inits.size()),
+                                   static_cast<int32_t>(inits.size())};
+  result.addTypes(type.getResults());
+  llvm::append_range(inputs, inits);
+  return parser.resolveOperands(inputs, type.getInputs(), loc, result.operands);
+}
+
+void ScanOp::print(OpAsmPrinter &printer) {
+  printer << '(' << getInputs() << ") inits(" << getInits()
+          << ") dimension=" << getDimension().getInt();
+  printer.printOptionalAttrDictWithKeyword(
+      (*this)->getAttrs(), {"dimension", "operandSegmentSizes", "resultSegmentSizes"});
+  printer << ' ';
+  printer.printRegion(getBody());
+  printer << " : ";
+  printer.printFunctionalType(*this);
+}
+
+} // namespace xc::chlo

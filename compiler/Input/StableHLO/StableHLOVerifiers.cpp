@@ -533,6 +533,46 @@ LogicalResult IfOp::verify() {
   return success();
 }
 
+/// The type of one slice of `type` along dim `dim`, without that dim.
+static Type sliceAlong(Type type, int64_t dim) {
+  auto tensor = cast<RankedTensorType>(type);
+  SmallVector<int64_t> shape(tensor.getShape());
+  shape.erase(shape.begin() + dim);
+  return tensor.clone(shape);
+}
+
+/// What `chlo.scan` slices has its dim, with one size; its body takes slices and what was carried.
+static LogicalResult verifyScan(chlo::ScanOp op) {
+  std::optional<IntegerAttr> steps = op.getScanDimSize();
+  for (IntegerAttr number : {op.getDimension(), steps.value_or(op.getDimension())})
+    if (!number.getType().isSignlessInteger(64))
+      return op.emitOpError() << "expected numbers of type i64, got " << number;
+  int64_t dim = op.getDimension().getInt();
+  SmallVector<Type> arguments, results;
+  std::optional<int64_t> size;
+  for (auto [values, slices] : {std::pair(ValueRange(op.getInputs()), &arguments),
+                                std::pair(ValueRange(op.getOutputs()), &results)})
+    for (Value value : values) {
+      int64_t rank = typeOf(value).getRank();
+      if (failed(verifyDims(op, "dimension", dim, rank)))
+        return failure();
+      int64_t found = typeOf(value).getDimSize(dim);
+      if (found != size.value_or(found))
+        return op.emitOpError() << "expected the size " << *size << " in dim " << dim
+                                << " of all inputs and outputs, got " << found;
+      size = found;
+      slices->push_back(sliceAlong(value.getType(), dim));
+    }
+  if (!size && (!steps || steps->getInt() < 0))
+    return op.emitOpError("expected scan_dim_size where nothing is sliced");
+  llvm::append_range(arguments, op.getInits().getTypes());
+  llvm::append_range(results, op.getInits().getTypes());
+  if (op.getCarries().getTypes() != op.getInits().getTypes())
+    return op.emitOpError() << "expected carries of types (" << op.getInits().getTypes()
+                            << "), got (" << op.getCarries().getTypes() << ")";
+  return verifyBody(op, "body", op.getBody(), arguments, results);
+}
+
 LogicalResult SortOp::verify() {
   if (getInputs().empty())
     return emitOpError("expected an operand at least");
@@ -592,3 +632,5 @@ SmallVector<WindowDim> getWindow(SelectAndScatterOp op) {
 }
 
 } // namespace xc::stablehlo
+
+mlir::LogicalResult xc::chlo::ScanOp::verify() { return stablehlo::verifyScan(*this); }

@@ -206,3 +206,69 @@ func.func @sort(%x: tensor<4xf32>) {
 func.func @bounds(%x: tensor<?xf32, #stablehlo.bounds<4>>) {
   return
 }
+
+// -----
+
+func.func @scan_of_no_dim(%x: tensor<4xf32>, %z: tensor<f32>) {
+  // expected-error @+1 {{expected different dims in [0, 1) in dimension, got [1]}}
+  %0:2 = chlo.scan(%x) inits(%z) dimension=1 {
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    stablehlo.return %a, %b : tensor<f32>, tensor<f32>
+  } : (tensor<4xf32>, tensor<f32>) -> (tensor<4xf32>, tensor<f32>)
+  return
+}
+
+// -----
+
+func.func @scan_of_other_size(%x: tensor<4xf32>, %z: tensor<f32>) {
+  // expected-error @+1 {{expected the size 4 in dim 0 of all inputs and outputs, got 3}}
+  %0:2 = chlo.scan(%x) inits(%z) dimension=0 {
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    stablehlo.return %a, %b : tensor<f32>, tensor<f32>
+  } : (tensor<4xf32>, tensor<f32>) -> (tensor<3xf32>, tensor<f32>)
+  return
+}
+
+// -----
+
+func.func @scan_of_nothing(%z: tensor<f32>) {
+  // expected-error @+1 {{expected scan_dim_size where nothing is sliced}}
+  %0 = chlo.scan() inits(%z) dimension=0 {
+  ^bb0(%b: tensor<f32>):
+    stablehlo.return %b : tensor<f32>
+  } : (tensor<f32>) -> tensor<f32>
+  return
+}
+
+// -----
+
+func.func @scan_with_another_carry(%x: tensor<4xf32>, %z: tensor<f32>) {
+  // expected-error @+1 {{expected carries of types ('tensor<f32>'), got ('tensor<1xf32>')}}
+  %0:2 = chlo.scan(%x) inits(%z) dimension=0 {
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    stablehlo.return %a, %b : tensor<f32>, tensor<f32>
+  } : (tensor<4xf32>, tensor<f32>) -> (tensor<4xf32>, tensor<1xf32>)
+  return
+}
+
+// -----
+
+func.func @scan_with_another_body(%x: tensor<4xf32>, %z: tensor<f32>) {
+  // expected-error @+1 {{expected body to take ('tensor<f32>', 'tensor<f32>'), got ('tensor<f32>')}}
+  %0:2 = chlo.scan(%x) inits(%z) dimension=0 {
+  ^bb0(%a: tensor<f32>):
+    stablehlo.return %a, %a : tensor<f32>, tensor<f32>
+  } : (tensor<4xf32>, tensor<f32>) -> (tensor<4xf32>, tensor<f32>)
+  return
+}
+
+// -----
+
+func.func @scan_without_results(%x: tensor<4xf32>, %z: tensor<f32>) {
+  // expected-error @+1 {{expected a result for each of 1 inits, got 0}}
+  chlo.scan(%x) inits(%z) dimension=0 {
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    stablehlo.return %a, %b : tensor<f32>, tensor<f32>
+  } : (tensor<4xf32>, tensor<f32>) -> ()
+  return
+}

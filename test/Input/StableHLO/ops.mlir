@@ -116,6 +116,25 @@ func.func @control(%x: tensor<4xf32>, %n: tensor<i32>, %p: tensor<i1>) -> tensor
   return %3 : tensor<4xf32>
 }
 
+// CHECK-LABEL: func.func @scan(
+func.func @scan(%x: tensor<2x4xf32>, %z: tensor<2xf32>) {
+  // CHECK: chlo.scan(%{{.*}}) inits(%{{.*}}) dimension=1 attributes {is_associative = true, is_reverse = true} {
+  // CHECK: } : (tensor<2x4xf32>, tensor<2xf32>) -> (tensor<2x4xf32>, tensor<2xf32>)
+  %0:2 = chlo.scan(%x) inits(%z) dimension=1 attributes {is_associative = true, is_reverse = true} {
+  ^bb0(%a: tensor<2xf32>, %b: tensor<2xf32>):
+    %s = stablehlo.add %a, %b : tensor<2xf32>
+    stablehlo.return %s, %s : tensor<2xf32>, tensor<2xf32>
+  } : (tensor<2x4xf32>, tensor<2xf32>) -> (tensor<2x4xf32>, tensor<2xf32>)
+  // CHECK: chlo.scan() inits(%{{.*}}) dimension=0 attributes {scan_dim_size = 3 : i64} {
+  %1 = chlo.scan() inits(%z) dimension=0 attributes {scan_dim_size = 3 : i64} {
+  ^bb0(%b: tensor<2xf32>):
+    stablehlo.return %b : tensor<2xf32>
+  } : (tensor<2xf32>) -> tensor<2xf32>
+  // CHECK: chlo.top_k(%{{.*}}, k = 2, is_stable = true)
+  %2:2 = chlo.top_k(%z, k = 2, is_stable = true) : tensor<2xf32> -> (tensor<2xf32>, tensor<2xi32>)
+  return
+}
+
 // CHECK-LABEL: func.func @others(
 func.func @others(%x: tensor<8xf32>, %m: tensor<4x4xf32>, %k: tensor<2xui64>) {
   // CHECK: stablehlo.rng_bit_generator %{{.*}}, algorithm = THREE_FRY : (tensor<2xui64>) -> (tensor<2xui64>, tensor<4xui32>)

@@ -7,6 +7,7 @@
 
 #include "compiler/Codegen/CUDA/Window/WindowLoader.h"
 
+#include "compiler/Codegen/CUDA/Common/CombineResults.h"
 #include "compiler/Codegen/CUDA/Common/LaneOps.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 
