@@ -37,8 +37,8 @@ void KernelDialect::initialize() {
   addOperations<AttentionGradientOp, AttentionCombineOp, AttentionDecodeOp>();
 }
 
-/// A reduction of one element is none once its loop is folded: what it then becomes part of must not
-/// take its element for its own.
+/// A reduction of one element is none once its loop is folded: what it then becomes part of must
+/// not take its element for its own.
 OpFoldResult ElementOp::fold(FoldAdaptor) {
   auto op = dyn_cast_or_null<linalg::LinalgOp>((*this)->getParentOp());
   return op && op.getNumReductionLoops() == 0 ? OpFoldResult(getValue()) : OpFoldResult();
