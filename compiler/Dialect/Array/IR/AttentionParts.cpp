@@ -58,6 +58,17 @@ static bool hasKnownLengths(AttentionOp op) {
   return !query.isDynamicDim(dim) && !key.isDynamicDim(dim);
 }
 
+/// Whether scores are held at once for all batches, though their number is open: those of one take
+/// no more than a few times what its queries take, as what else a model computes of them does. A
+/// choice by sizes would keep what makes queries, keys and values out of the products behind it.
+static bool hasFewScoresPerBatch(AttentionOp op) {
+  constexpr int64_t fewKeysPerElement = 8;
+  RankedTensorType key = op.getKey().getType();
+  ArrayRef<int64_t> matrix = key.getShape().take_back(2);
+  return hasKnownLengths(op) && !ShapedType::isDynamicShape(matrix) &&
+         matrix[0] / fewKeysPerElement <= matrix[1] && !op->hasAttr(kMaxScoresAttr);
+}
+
 static int64_t getMaxScores(AttentionOp op, int64_t otherwise) {
   auto given = op->getAttrOfType<IntegerAttr>(kMaxScoresAttr);
   // More is as good as no limit, and leaves room for arithmetic.
@@ -323,7 +334,7 @@ static Values decomposeAttention(AttentionOp op, OpBuilder &builder) {
     return buildLoops(op);
   if (hasKnownScores(op) && parts > 1 && queries > kPartAlignment)
     return decomposeIntoParts(op, builder, getPartSize(queries, parts), buildAtOnce);
-  if (hasKnownScores(op) || mayHaveExtents(op))
+  if (hasKnownScores(op) || hasFewScoresPerBatch(op) || mayHaveExtents(op))
     return buildAtOnce(op);
   if (parts > 1)
     return buildLoops(op);
@@ -525,7 +536,7 @@ Values buildAttentionVjp(AttentionOp op, OpBuilder &builder, Value toResult, Val
   int64_t size = choosePartSize(op);
   if (size != op.getQuery().getType().getDimSize(op.getQuery().getType().getRank() - 2))
     return buildVjpInParts(op, builder, toResult, toLogsumexp, size);
-  if (!hasKnownScores(op) && !mayHaveExtents(op))
+  if (!hasKnownScores(op) && !hasFewScoresPerBatch(op) && !mayHaveExtents(op))
     return buildVjpBySizes(op, builder, toResult, toLogsumexp);
   return buildVjpAtOnce(op, builder, op.getLoc(), toResult, toLogsumexp);
 }
