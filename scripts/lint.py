@@ -248,9 +248,10 @@ def headers_of(name, seen):
     """The headers of code generation that a file includes, itself or through others."""
     for line in lines(name):
         match = re.match(r'#include "(compiler/Codegen/CUDA/[^"]+\.h)"', line)
-        if match and match.group(1) not in seen and (ROOT / match.group(1)).is_file():
+        if match and match.group(1) not in seen:
             seen.add(match.group(1))
-            headers_of(match.group(1), seen)
+            if (ROOT / match.group(1)).is_file():
+                headers_of(match.group(1), seen)
     return seen
 
 
