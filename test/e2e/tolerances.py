@@ -21,6 +21,8 @@ KINDS = {
     "sum": {"f16": (2, 2), "bf16": (2, 2), "f32": (128, 1024), "f64": (128, 1024)},
     # The gradient of one op, whose own result flows back; f32 and f64 are compared with differences, which know fewer digits.
     "gradient": {"f16": (6, 6), "bf16": (6, 6), "f32": (4096, 4096), "f64": (4096, 4096)},
+    # Gradients in f32 of what bf16 operands make: through results and weights that are rounded to bf16, twice.
+    "through_bf16": {"bf16": (64, 64), "f32": (2 * 2 ** 16, 2 * 2 ** 16)},
     # Whole networks.
     "model": {"f16": (64, 64), "bf16": (64, 64), "f32": (4096, 4096), "f64": (4096, 4096)},
 }

@@ -293,7 +293,8 @@ def gradients_with_sinks():
                         f"({', '.join(t.mlir for t in given)}) -> {cotangent.mlir}")
         wanted = attention_gradients(*(t.values for t in given), cotangent.values, 0.25, sinks=sinks.values, **more)
         results = [(dtype, g) for g in wanted[:3]] + [(sink_type, wanted[-1])]
-        yield Case(f"fused_gradient_sinks_{name}", text, [Step([*operands, cotangent], results, "_vjp")], "model", gradients=(":0,1,2,3",))
+        kind = "through_bf16" if dtype == "bf16" else "model"
+        yield Case(f"fused_gradient_sinks_{name}", text, [Step([*operands, cotangent], results, "_vjp")], kind, gradients=(":0,1,2,3",))
 
 
 def gradients_of_masks():
@@ -317,7 +318,8 @@ def gradients_of_masks():
                         f"    %r = array.attention %q, %k, %v {clauses} scale = 0.25 : ({', '.join(t.mlir for t in given)}) -> {cotangent.mlir}")
         wanted = attention_gradients(*(t.values for t in given), cotangent.values, 0.25, mask=mask.values, **more)
         types = [dtype] * 3 + [mask_type, "f32"]
-        yield Case(f"fused_gradient_of_mask_{name}", text, [Step([*operands, cotangent], list(zip(types, wanted)), "_vjp")], "model",
+        kind = "through_bf16" if dtype == "bf16" else "model"
+        yield Case(f"fused_gradient_of_mask_{name}", text, [Step([*operands, cotangent], list(zip(types, wanted)), "_vjp")], kind,
                    gradients=(f":{wanted_results}",))
     # Of one module, all lengths.
     steps = []
