@@ -72,10 +72,11 @@ def group_query(batch, queries, lengths, past, total, *, packed=False, bias=Fals
 
 
 def quantized_lstm(direction):
-    """Weights of 8 bits, [directions, features, gates * hidden], with scales and zero points."""
+    """Weights of 8 bits, [directions, features, gates * hidden], with scales and zero points. Only seven of the bits are used:
+    where the processor has no dot products of bytes, onnxruntime adds pairs of products in 16 bits, which saturate."""
     directions, features, hidden = 1 + (direction == "bidirectional"), 6, 8
     def weights(rows):
-        return random.integers(-128, 128, (directions, rows, 4 * hidden)).astype(numpy.int8)
+        return random.integers(-64, 64, (directions, rows, 4 * hidden)).astype(numpy.int8)
     scales = [random.uniform(0.003, 0.006, directions).astype(numpy.float32), random.integers(-9, 9, directions).astype(numpy.int8)]
     inputs = [floats(5, 1, features), weights(features), weights(hidden), floats(directions, 8 * hidden), None, None, None, None]
     return Case("DynamicQuantizeLSTM", [*inputs, *scales, *scales], (F32, F32, F32), fixed=(1, 2, 3, 8, 9, 10, 11), hidden_size=hidden,
