@@ -118,9 +118,7 @@ static int64_t chooseRows(kernel::AttentionGradientOp op, bool keepsNext) {
   int64_t vector = getVector(op), length = getLengths(op).second;
   if (vector > wide)
     return 48;
-  if (op.getOnlyMask())
-    return 64;
-  if (keepsNext)
+  if (op.getOnlyMask() || keepsNext)
     return 64;
   if (vector > kMostOfTwo)
     return op.isOfKeys() ? 64 : 80;

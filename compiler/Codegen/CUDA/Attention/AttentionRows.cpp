@@ -16,10 +16,20 @@
 #include "compiler/Dialect/Kernel/IR/AttentionLoops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/ADT/SmallVectorExtras.h"
 
 using namespace mlir;
 
 namespace xc::cuda {
+
+SmallVector<Value> placeInMask(PointEmitter &points, Value mask, ArrayRef<Value> query, Value key) {
+  IndexBuilder &index = points.index;
+  SmallVector<Value> all(query), sizes = points.getSizes(mask), place;
+  all.push_back(key);
+  for (auto [position, size] : llvm::zip_equal(ArrayRef(all).take_back(sizes.size()), sizes))
+    place.push_back(index.min(position, index.sub(size, index.constant(1))));
+  return place;
+}
 
 namespace {
 
@@ -55,12 +65,8 @@ private:
 
 Value RowEmitter::loadMask(Value key) {
   PointEmitter::Scope scope(points);
-  SmallVector<Value> all(place), sizes = points.getSizes(op.getMask());
-  all.push_back(key);
-  SmallVector<Coord> coords;
-  for (auto [position, size] : llvm::zip_equal(ArrayRef(all).take_back(sizes.size()), sizes))
-    coords.push_back(Coord::uniform(
-        points.index.min(position, points.index.sub(size, points.index.constant(1)))));
+  SmallVector<Coord> coords =
+      llvm::map_to_vector(placeInMask(points, op.getMask(), place, key), Coord::uniform);
   return points.emit(op.getMask(), Point{coords, {}, 1, {}});
 }
 

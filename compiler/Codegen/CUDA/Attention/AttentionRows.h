@@ -8,7 +8,7 @@
 #ifndef XC_CODEGEN_CUDA_ATTENTION_ATTENTIONROWS_H
 #define XC_CODEGEN_CUDA_ATTENTION_ATTENTIONROWS_H
 
-#include "compiler/Codegen/CUDA/Common/KernelInfo.h"
+#include "compiler/Codegen/CUDA/Common/PointEmitter.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Dialect/Kernel/IR/AttentionGradientOp.h"
 
@@ -20,6 +20,11 @@ mlir::LogicalResult emitAttentionRows(const KernelInfo &kernel, kernel::Attentio
 /// The same for each element of the results of `op`.
 mlir::LogicalResult emitGradientRows(const KernelInfo &kernel, kernel::AttentionGradientOp op,
                                      AttentionRowsAttr config);
+
+/// Where `mask` has the number for `key` and for the query at `query` (batch dims, head, query): it
+/// has one for all of a dim in which its size is 1, and may lack the first dims.
+llvm::SmallVector<mlir::Value> placeInMask(PointEmitter &points, mlir::Value mask,
+                                           llvm::ArrayRef<mlir::Value> query, mlir::Value key);
 
 } // namespace xc::cuda
 

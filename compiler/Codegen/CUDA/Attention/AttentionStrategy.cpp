@@ -66,13 +66,17 @@ static std::optional<MMAAttentionChooser> matchFusedMMA(KernelQuery &query) {
   return MMAAttentionChooser{op, query.getTarget()};
 }
 
+static AttentionGradientChooser makeGradientChooser(KernelQuery &query) {
+  return {query.getAttentionGradient(), query.getTarget()};
+}
+
 /// The gradient of attention that a kernel on wgmma or mma.sync can compute.
 static std::optional<AttentionGradientChooser> matchFusedGradient(KernelQuery &query) {
   kernel::AttentionGradientOp op = query.getAttentionGradient();
   if (!op || !hasFittingSizes(query.kernel) ||
       !hasFittingOperands({op.getQuery(), op.getKey(), op.getValue(), op.getCotangent()}, query))
     return std::nullopt;
-  return AttentionGradientChooser{op, query.getTarget()};
+  return makeGradientChooser(query);
 }
 
 namespace {
@@ -203,11 +207,11 @@ struct AttentionGradientStrategy final : Strategy {
   }
 
   std::optional<double> estimate(KernelQuery &query, Attribute config) const override {
-    return matchFusedGradient(query)->predict(config);
+    return makeGradientChooser(query).predict(config);
   }
 
   void finish(KernelQuery &query, Choice &choice) const override {
-    choice.key = matchFusedGradient(query)->makeKey();
+    choice.key = makeGradientChooser(query).makeKey();
     choice.isKeyOwn = true;
     choice.reason += "; key: " + choice.key;
   }

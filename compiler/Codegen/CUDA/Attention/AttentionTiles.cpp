@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Attention/AttentionTiles.h"
+#include "compiler/Codegen/CUDA/Attention/FloatOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -231,16 +232,9 @@ Value AttentionTiles::loadOffset(Value given, int64_t window) {
 // Arithmetic
 //===----------------------------------------------------------------------===//
 
-Value AttentionTiles::f32(double value) {
-  return arith::ConstantOp::create(builder, loc,
-                                   builder.getF32FloatAttr(static_cast<float>(value)));
-}
+Value AttentionTiles::f32(double value) { return makeF32(builder, loc, value); }
 
-Value AttentionTiles::exp2(Value x) {
-  auto op = math::Exp2Op::create(builder, loc, x);
-  op.setFastmath(arith::FastMathFlags::afn);
-  return op;
-}
+Value AttentionTiles::exp2(Value x) { return makeExp2(builder, loc, x); }
 
 Value AttentionTiles::map(Type result, ValueRange inputs,
                           llvm::function_ref<Value(ValueRange)> body) {

@@ -6,24 +6,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Attention/DecodeEmitter.h"
-
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
+#include "compiler/Codegen/CUDA/Attention/FloatOps.h"
 
 using namespace mlir;
 
 namespace xc::cuda {
 
-Value DecodeMath::f32(double value) {
-  return arith::ConstantOp::create(builder, loc,
-                                   builder.getF32FloatAttr(static_cast<float>(value)));
-}
+Value DecodeMath::f32(double value) { return makeF32(builder, loc, value); }
 
-Value DecodeMath::exp2(Value x) {
-  auto op = math::Exp2Op::create(builder, loc, x);
-  op.setFastmath(arith::FastMathFlags::afn);
-  return op;
-}
+Value DecodeMath::exp2(Value x) { return makeExp2(builder, loc, x); }
 
 Value DecodeMath::add(Value lhs, Value rhs) {
   return arith::AddFOp::create(builder, loc, lhs, rhs);

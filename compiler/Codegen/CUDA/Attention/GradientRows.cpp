@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Attention/AttentionRows.h"
+#include "compiler/Codegen/CUDA/Attention/FloatOps.h"
 #include "compiler/Codegen/CUDA/Common/KernelFrame.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -39,11 +40,7 @@ public:
 private:
   using Place = SmallVector<Value>;
 
-  Value f32(double value) {
-    return arith::ConstantOp::create(builder, loc,
-                                     builder.getF32FloatAttr(static_cast<float>(value)));
-  }
-  Value zero() { return arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(0)); }
+  Value f32(double value) { return makeF32(builder, loc, value); }
   Value multiply(Value lhs, Value rhs) { return arith::MulFOp::create(builder, loc, lhs, rhs); }
   /// The sum of what `body` has for indices below `end`.
   Value sumUp(Value end, llvm::function_ref<Value(Value)> body);
@@ -81,7 +78,7 @@ private:
 
 Value GradientRowEmitter::sumUp(Value end, llvm::function_ref<Value(Value)> body) {
   return points
-      .emitLoop(index.constant(0), end, index.constant(1), zero(),
+      .emitLoop(index.constant(0), end, index.constant(1), f32(0),
                 [&](Value number, ValueRange carried) -> SmallVector<Value> {
                   return {arith::AddFOp::create(builder, loc, carried.front(), body(number))};
                 })
@@ -111,11 +108,7 @@ Value GradientRowEmitter::multiplyRows(Value lhs, const Place &left, Value rhs,
 }
 
 Value GradientRowEmitter::loadMask(const Place &query, Value key) {
-  SmallVector<Value> all(query), sizes = points.getSizes(op.getMask()), own;
-  all.push_back(key);
-  for (auto [position, size] : llvm::zip_equal(ArrayRef(all).take_back(sizes.size()), sizes))
-    own.push_back(index.min(position, index.sub(size, index.constant(1))));
-  return load(op.getMask(), own);
+  return load(op.getMask(), placeInMask(points, op.getMask(), query, key));
 }
 
 Value GradientRowEmitter::isVisible(Value query, Value key) {
@@ -147,10 +140,10 @@ Value GradientRowEmitter::emitWeight(const Place &query, const Place &key) {
   Value logsumexp = load(op.getLogsumexp(), query);
   Value lowest = f32(-std::numeric_limits<double>::infinity());
   Value isNone = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, logsumexp, lowest);
-  Value base = arith::SelectOp::create(builder, loc, isNone, zero(), logsumexp);
+  Value base = arith::SelectOp::create(builder, loc, isNone, f32(0), logsumexp);
   Value weight =
       math::ExpOp::create(builder, loc, arith::SubFOp::create(builder, loc, score, base));
-  return visible ? arith::SelectOp::create(builder, loc, visible, weight, zero()) : weight;
+  return visible ? arith::SelectOp::create(builder, loc, visible, weight, f32(0)) : weight;
 }
 
 Value GradientRowEmitter::emitFlow(const Place &query, const Place &key) {

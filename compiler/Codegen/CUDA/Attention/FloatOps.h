@@ -1,0 +1,31 @@
+//===- FloatOps.h - Arithmetic of attention in f32 --------------*- C++ -*-===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_CODEGEN_CUDA_ATTENTION_FLOATOPS_H
+#define XC_CODEGEN_CUDA_ATTENTION_FLOATOPS_H
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+
+namespace xc::cuda {
+
+/// A constant of type f32.
+inline mlir::Value makeF32(mlir::OpBuilder &builder, mlir::Location loc, double value) {
+  return mlir::arith::ConstantOp::create(builder, loc,
+                                         builder.getF32FloatAttr(static_cast<float>(value)));
+}
+
+/// 2^x by the approximation of the hardware.
+inline mlir::Value makeExp2(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x) {
+  auto op = mlir::math::Exp2Op::create(builder, loc, x);
+  op.setFastmath(mlir::arith::FastMathFlags::afn);
+  return op;
+}
+
+} // namespace xc::cuda
+
+#endif // XC_CODEGEN_CUDA_ATTENTION_FLOATOPS_H
