@@ -116,6 +116,11 @@ static bool mayHaveExtents(AttentionOp op) {
   return found.wasInterrupted();
 }
 
+/// Whether the host chooses, when inputs are bound, how many scores are held at once.
+static bool areScoresChosenBySizes(AttentionOp op) {
+  return !hasKnownScores(op) && !hasFewScoresPerBatch(op) && !mayHaveExtents(op);
+}
+
 namespace {
 
 /// Attention over some of the queries.
@@ -334,7 +339,7 @@ static Values decomposeAttention(AttentionOp op, OpBuilder &builder) {
     return buildLoops(op);
   if (hasKnownScores(op) && parts > 1 && queries > kPartAlignment)
     return decomposeIntoParts(op, builder, getPartSize(queries, parts), buildAtOnce);
-  if (hasKnownScores(op) || hasFewScoresPerBatch(op) || mayHaveExtents(op))
+  if (!areScoresChosenBySizes(op))
     return buildAtOnce(op);
   if (parts > 1)
     return buildLoops(op);
@@ -354,17 +359,19 @@ FailureOr<Values> AttentionOp::decompose(OpBuilder &builder) {
 // Gradient
 //===----------------------------------------------------------------------===//
 
+Value sumPerHead(ExpressionBuilder &e, Value values, int64_t head, Type type) {
+  SmallVector<int64_t> others;
+  for (int64_t dim = 0, rank = typeOf(values).getRank(); dim < rank; ++dim)
+    if (dim != head)
+      others.push_back(dim);
+  return e.finish(e.reduce(ReduceKind::Sum, values, others, /*keepdims=*/false), type);
+}
+
 /// The value of a sink is 0, so it only takes from the others.
 Value buildSinkGradient(Value given, AttentionSteps &steps, Value share, Value row) {
   ExpressionBuilder &e = steps.getBuilder();
   Value taken = steps.merge(e.make<NegOp>(e.mul(share, row)));
-  SmallVector<int64_t> others;
-  int64_t rank = typeOf(taken).getRank();
-  for (int64_t dim = 0; dim < rank; ++dim)
-    if (dim != rank - 3)
-      others.push_back(dim);
-  Value sinks = e.reduce(ReduceKind::Sum, taken, others, /*keepdims=*/false);
-  return e.finish(sinks, given.getType());
+  return sumPerHead(e, taken, typeOf(taken).getRank() - 3, given.getType());
 }
 
 /// With all scores at once. `toResult` and `toLogsumexp` are the cotangents; the latter may be
@@ -536,7 +543,7 @@ Values buildAttentionVjp(AttentionOp op, OpBuilder &builder, Value toResult, Val
   int64_t size = choosePartSize(op);
   if (size != op.getQuery().getType().getDimSize(op.getQuery().getType().getRank() - 2))
     return buildVjpInParts(op, builder, toResult, toLogsumexp, size);
-  if (!hasKnownScores(op) && !hasFewScoresPerBatch(op) && !mayHaveExtents(op))
+  if (areScoresChosenBySizes(op))
     return buildVjpBySizes(op, builder, toResult, toLogsumexp);
   return buildVjpAtOnce(op, builder, op.getLoc(), toResult, toLogsumexp);
 }

@@ -129,6 +129,9 @@ llvm::SmallVector<mlir::Value> buildVjpOfVisibleBlocks(const AttentionInputs &in
                                                        mlir::Value toResult,
                                                        mlir::Value toLogsumexp);
 
+/// The sums of `values` over all dims but `head`, as a value of `type`.
+mlir::Value sumPerHead(ExpressionBuilder &e, mlir::Value values, int64_t head, mlir::Type type);
+
 /// What a sink, `share` of whose row it takes, gets of `row`, the sum over the row of weights times
 /// their cotangents. Both have split heads.
 mlir::Value buildSinkGradient(mlir::Value sinks, AttentionSteps &steps, mlir::Value share,

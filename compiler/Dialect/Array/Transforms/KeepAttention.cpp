@@ -19,6 +19,7 @@
 #include "compiler/Dialect/Array/Transforms/Passes.h"
 
 #include "compiler/Dialect/Array/IR/AttentionGradientOp.h"
+#include "compiler/Dialect/Array/IR/AttentionSteps.h"
 #include "compiler/Dialect/Array/IR/Demands.h"
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
 
@@ -65,16 +66,6 @@ static Value buildSinkScores(ExpressionBuilder &e, AttentionGradientOp gradient)
   return e.make<NegOp>(e.mul(share, gradient.getDelta()));
 }
 
-static Value buildSinkGradient(ExpressionBuilder &e, AttentionGradientOp gradient) {
-  SmallVector<int64_t> others;
-  int64_t heads = gradient.getQuery().getType().getRank() - 3;
-  for (int64_t dim = 0; dim < heads + 2; ++dim)
-    if (dim != heads)
-      others.push_back(dim);
-  Value sum = e.reduce(ReduceKind::Sum, buildSinkScores(e, gradient), others, /*keepdims=*/false);
-  return e.finish(sum, gradient.getSinks().getType());
-}
-
 /// Whether each row of the mask has one number.
 static bool hasMaskOfQueries(AttentionGradientOp gradient) {
   ArrayRef<int64_t> shape = gradient.getMask().getType().getShape();
@@ -110,7 +101,9 @@ static AttentionGradientOp separateRowGradients(AttentionGradientOp gradient) {
   OpBuilder builder(gradient);
   ExpressionBuilder e(builder, gradient.getLoc());
   if (gradient.getWithSinks())
-    gradient.getToSinks().replaceAllUsesWith(buildSinkGradient(e, gradient));
+    gradient.getToSinks().replaceAllUsesWith(sumPerHead(
+        e, buildSinkScores(e, gradient), /*head=*/gradient.getQuery().getType().getRank() - 3,
+        gradient.getSinks().getType()));
   if (isMaskSimple)
     gradient.getToMask().replaceAllUsesWith(buildMaskGradient(e, gradient));
   auto others = AttentionGradientOp::create(
