@@ -1,4 +1,4 @@
-//===- RequireSizes.h - What ops on tensors demand of sizes -----*- C++ -*-===//
+//===- RequireSizes.h - Requirements of ops on tensors ----------*- C++ -*-===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -17,11 +17,11 @@
 
 namespace xc {
 
-/// Demands that what `op` inserts is as large as the slice that it writes.
+/// Requires that what `op` inserts is as large as the slice that it writes.
 void requireInsertion(mlir::OpBuilder &builder, mlir::tensor::InsertSliceOp op);
-/// Demands that `op` splits each dim into as many elements as it has.
+/// Requires that `op` splits each dim into as many elements as it has.
 void requireExpansion(mlir::OpBuilder &builder, mlir::tensor::ExpandShapeOp op);
-/// Demands that the tensor from which the body of a linalg op reads an element has one. `builder`
+/// Requires that the tensor from which the body of a linalg op reads an element has one. `builder`
 /// stands before that op.
 void requireElements(mlir::OpBuilder &builder, mlir::tensor::ExtractOp op);
 
