@@ -272,6 +272,11 @@ def gradients():
         yield Case(f"fused_gradient_{name}", text, [Step([*operands, cotangent], [(dtype, g) for g in wanted[:3]], "_vjp")], "model", gradients=(":0,1,2",))
 
 
+def kind_of(dtype):
+    """That of gradients in f32 of operands of `dtype`."""
+    return "through_bf16" if dtype == "bf16" else "model"
+
+
 def gradients_with_sinks():
     """Each sink gets what queries of its head gave it, also where they see no key, or no sink."""
     hidden = np.random.default_rng(7).random((2, 1, 70, 150)) < 0.5
@@ -293,8 +298,7 @@ def gradients_with_sinks():
                         f"({', '.join(t.mlir for t in given)}) -> {cotangent.mlir}")
         wanted = attention_gradients(*(t.values for t in given), cotangent.values, 0.25, sinks=sinks.values, **more)
         results = [(dtype, g) for g in wanted[:3]] + [(sink_type, wanted[-1])]
-        kind = "through_bf16" if dtype == "bf16" else "model"
-        yield Case(f"fused_gradient_sinks_{name}", text, [Step([*operands, cotangent], results, "_vjp")], kind, gradients=(":0,1,2,3",))
+        yield Case(f"fused_gradient_sinks_{name}", text, [Step([*operands, cotangent], results, "_vjp")], kind_of(dtype), gradients=(":0,1,2,3",))
 
 
 def gradients_of_masks():
@@ -318,8 +322,7 @@ def gradients_of_masks():
                         f"    %r = array.attention %q, %k, %v {clauses} scale = 0.25 : ({', '.join(t.mlir for t in given)}) -> {cotangent.mlir}")
         wanted = attention_gradients(*(t.values for t in given), cotangent.values, 0.25, mask=mask.values, **more)
         types = [dtype] * 3 + [mask_type, "f32"]
-        kind = "through_bf16" if dtype == "bf16" else "model"
-        yield Case(f"fused_gradient_of_mask_{name}", text, [Step([*operands, cotangent], list(zip(types, wanted)), "_vjp")], kind,
+        yield Case(f"fused_gradient_of_mask_{name}", text, [Step([*operands, cotangent], list(zip(types, wanted)), "_vjp")], kind_of(dtype),
                    gradients=(f":{wanted_results}",))
     # Of one module, all lengths.
     steps = []
