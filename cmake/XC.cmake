@@ -43,20 +43,33 @@ function(xc_set_cxx_options target)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
 endfunction()
 
+# xc_unity(TARGET [SOURCE...]): where XC_UNITY is on, TARGET's sources are compiled eight at a time. Those named stay alone: their
+# names of file scope are also other files'. All others of a target have different ones.
+function(xc_unity target)
+  if(XC_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
+endfunction()
+
 # xc_add_library(NAME source... [DEPENDS lib...]): a static library of the runtime or the tools; no LLVM.
 function(xc_add_library name)
   cmake_parse_arguments(ARG "" "" "DEPENDS" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   xc_set_cxx_options(${name})
+  xc_unity(${name})
   target_link_libraries(${name} PUBLIC ${ARG_DEPENDS})
 endfunction()
 
 # xc_add_gtest(NAME source... [DEPENDS lib...] [ENVIRONMENT VAR=value...]): a GoogleTest program registered with CTest.
-# GoogleTest's own headers want RTTI and exceptions off to match; both are supported by it.
+# GoogleTest's own headers want RTTI and exceptions off to match; both are supported by it. What a test does takes no time beside
+# what it tests, so that its compiler need not optimise.
 function(xc_add_gtest name)
   cmake_parse_arguments(ARG "" "" "DEPENDS;ENVIRONMENT" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   xc_set_cxx_options(${name})
+  xc_unity(${name})
+  target_compile_options(${name} PRIVATE -O0)
   target_link_libraries(${name} PRIVATE ${ARG_DEPENDS} GTest::gtest GTest::gtest_main Threads::Threads)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test/bin)
   xc_add_gtest_run(${name} ${name} ENVIRONMENT ${ARG_ENVIRONMENT})

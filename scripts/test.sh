@@ -10,7 +10,8 @@ all_stages=(lint site tidy ctest ptxsim lit e2e cuda graphfuzz onnx stablehlo to
 stages=("${@:-${all_stages[@]}}")
 logs=$root/build/test-logs
 fuzz_seconds=${XC_FUZZ_SECONDS:-60}
-cuda_share=${XC_CUDA_SHARE:-8}
+e2e_share=${XC_E2E_SHARE:-3}
+cuda_share=${XC_CUDA_SHARE:-16}
 stablehlo_share=${XC_STABLEHLO_SHARE:-6}
 
 for stage in "${stages[@]}"; do
@@ -150,10 +151,11 @@ run_stage() {
     ptxsim) # the driver stand-in as a project of its own; the compiler's cache has most of it from the whole build
       make_step ptxsim-build configure_and_build_ptxsim && run ptxsim run_ctest ptxsim ;;
     lit) run lit run_lit ;;
-    e2e) run e2e /usr/bin/python3 test/e2e/run.py --build build/dev --device=cpu --record="$logs/ran-cpu.json"
-      # a fixed share of them once more, with sizes that are known when inputs are bound
-      run e2e-dynamic /usr/bin/python3 test/e2e/run.py --build build/dev --device=cpu --dynamic=all --share=12 ;;
-    cuda) # an eighth of the cases (XC_CUDA_SHARE=1: all) as PTX, on the stand-in for the driver: as stream launches on an older GPU, as graphs
+    e2e) # a third of the cases (XC_E2E_SHARE=1: all)
+      run e2e /usr/bin/python3 test/e2e/run.py --build build/dev --device=cpu --share="$e2e_share" --record="$logs/ran-cpu.json"
+      # fewer of them once more, with sizes that are known when inputs are bound
+      run e2e-dynamic /usr/bin/python3 test/e2e/run.py --build build/dev --device=cpu --dynamic=all --share=$((8 * e2e_share)) ;;
+    cuda) # a sixteenth of the cases (XC_CUDA_SHARE=1: all) as PTX, on the stand-in for the driver: as stream launches on an older GPU, as graphs
       # on a Hopper GPU, there with an allocation for each temporary, so that what runs from one into the next is seen.
       for way in sm_80-stream sm_90a-graph; do
         local apart=() temporaries=arena
@@ -162,10 +164,10 @@ run_stage() {
           /usr/bin/python3 test/e2e/run.py --build build/dev --device="cuda:0?launch=${way#*-}" --target=cuda:${way%-*} "${apart[@]}" --share="$cuda_share" \
           --record="$logs/ran-cuda-$way.json"
       done
-      # A third of the plans of several kernels once more, in another order that the edges of their graphs allow; and kernels
+      # A sixth of the plans of several kernels once more, in another order that the edges of their graphs allow; and kernels
       # without one of their barriers each, which must be found.
       PTXSIM_GRAPH_SEED=5 XCR_CUDA_LIBRARY=$root/build/dev/lib/libcuda_sim.so PTXSIM_ARCH=sm_90a run cuda-seeded \
-        /usr/bin/python3 test/e2e/run.py --build build/dev --device="cuda:0?launch=graph" --target=cuda:sm_90a --filter='^(models|state|gradients|attention)' --share=3
+        /usr/bin/python3 test/e2e/run.py --build build/dev --device="cuda:0?launch=graph" --target=cuda:sm_90a --filter='^(models|state|gradients|attention)' --share=6
       run mutants /usr/bin/python3 test/ptxsim/mutants/run.py --build build/dev ;;
     graphfuzz) # a fixed number of random programs; test/graphfuzz/run.py --seconds=600 looks for more
       run graphfuzz-cpu /usr/bin/python3 test/graphfuzz/run.py --build build/dev --device=cpu --count=320

@@ -31,7 +31,7 @@ unsigned getCost(llvm::ArrayRef<mlir::Operation *> ops);
 /// Operands of `op`, and what its body uses from above (a gather reads a whole tensor there).
 llvm::SmallVector<mlir::Value> getUsedValues(mlir::Operation *op);
 
-/// True for a linalg op that reduces nothing.
+/// True for a linalg op that reduces nothing; `op` may be null.
 bool isElementwise(mlir::Operation *op);
 
 /// True if the dims that the op reduces are the last ones of its first input.

@@ -80,7 +80,7 @@ bool isContraction(Operation *op) {
 }
 
 bool isElementwise(Operation *op) {
-  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  auto linalgOp = dyn_cast_or_null<linalg::LinalgOp>(op);
   return linalgOp && linalgOp.getNumParallelLoops() == linalgOp.getNumLoops();
 }
 

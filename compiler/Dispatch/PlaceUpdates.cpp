@@ -16,6 +16,7 @@
 
 #include "compiler/Dialect/Array/IR/AttributeNames.h"
 #include "compiler/Dialect/Plan/Transforms/Views.h"
+#include "compiler/Dispatch/DispatchGroupLimits.h"
 #include "compiler/Dispatch/DispatchTarget.h"
 #include "compiler/Dispatch/Passes.h"
 
@@ -52,11 +53,6 @@ static Value getReshaped(Value tensor) {
     tensor = op->getOperand(0);
   }
   return tensor;
-}
-
-static bool isElementwise(Operation *op) {
-  auto linalgOp = dyn_cast_or_null<linalg::LinalgOp>(op);
-  return linalgOp && linalgOp.getNumParallelLoops() == linalgOp.getNumLoops();
 }
 
 /// True if everything that reads `tensor`, whatever its shape there, comes before `op`.

@@ -234,7 +234,7 @@ Result convertAttention(tm_tensor::AttentionOp op, ExpressionBuilder &e) {
 //===----------------------------------------------------------------------===//
 
 /// What the array ops would refuse in their own name.
-LogicalResult verifyElements(Operation *op) {
+LogicalResult verifyElementTypes(Operation *op) {
   for (Type type : llvm::concat<const Type>(op->getOperandTypes(), op->getResultTypes()))
     if (!isSupportedElement(getElementTypeOrSelf(type)))
       return op->emitError() << "'" << op->getName() << "' has a tensor of type " << type
@@ -264,7 +264,7 @@ struct ImportTMTensorPass : impl::ImportTMTensorBase<ImportTMTensorPass> {
         ops.push_back(op);
     });
     for (Operation *op : ops) {
-      if (failed(verifyElements(op)))
+      if (failed(verifyElementTypes(op)))
         return signalPassFailure();
       OpBuilder builder(op);
       ExpressionBuilder e(builder, op->getLoc());

@@ -13,10 +13,6 @@
 using namespace xc;
 using namespace xc::test;
 
-static std::string toString(xcr_string_view_t text) {
-  return std::string(text.data ? text.data : "", text.size);
-}
-
 extern "C" int xcrHeaderIsC99(void);
 
 TEST(ApiTest, HeaderCompilesAsC99) { EXPECT_EQ(xcrHeaderIsC99(), 0); }

@@ -17,10 +17,6 @@
 using namespace xc;
 using namespace xc::test;
 
-static std::string toString(xcr_string_view_t text) {
-  return std::string(text.data ? text.data : "", text.size);
-}
-
 TEST(GoldenTest, Version1_0) {
   std::vector<uint8_t> bytes = readFile(XC_TEST_GOLDEN "/v1.0.vmfb");
   ASSERT_FALSE(bytes.empty());

@@ -127,7 +127,7 @@ const Limit kLimits[] = {
      2 * ModuleLimits::kPatternBytes},
 };
 
-xcr_status_t load(const ModuleSpec &spec) {
+xcr_status_t loadSpec(const ModuleSpec &spec) {
   std::vector<uint8_t> bytes = spec.finish();
   xcr_module_t *module = nullptr;
   xcr_status_t status =
@@ -148,9 +148,9 @@ INSTANTIATE_TEST_SUITE_P(Loader, LimitsTest, ::testing::ValuesIn(kLimits),
 TEST_P(LimitsTest, IsReachedAndNotPassed) {
   ModuleSpec reached = addModule(), passed = addModule();
   GetParam().change(reached, GetParam().most);
-  XCR_EXPECT_OK(load(reached));
+  XCR_EXPECT_OK(loadSpec(reached));
   GetParam().change(passed, GetParam().above);
-  XCR_EXPECT_FAILS(load(passed), XCR_STATUS_CORRUPT, GetParam().message);
+  XCR_EXPECT_FAILS(loadSpec(passed), XCR_STATUS_CORRUPT, GetParam().message);
 }
 
 //===----------------------------------------------------------------------===//

@@ -15,8 +15,6 @@
 using namespace xc;
 using namespace xc::test;
 
-static std::string toString(xcr_string_view_t text) { return std::string(text.data, text.size); }
-
 ::testing::AssertionResult xc::test::isOk(xcr_status_t status) {
   if (xcr_is_ok(status))
     return ::testing::AssertionSuccess();

@@ -90,6 +90,11 @@ enum Kernel : uint32_t {
   kWork
 };
 
+/// `text`, which may be nothing.
+inline std::string toString(xcr_string_view_t text) {
+  return std::string(text.data ? text.data : "", text.size);
+}
+
 std::vector<uint8_t> readFile(const char *path);
 
 /// A module with one cpu target and the kernels as its executable.

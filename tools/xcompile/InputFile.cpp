@@ -60,7 +60,7 @@ static StringRef recogniseMagic(StringRef bytes) {
 
 /// Files without a mark of their own, whose name tells.
 static StringRef recogniseName(StringRef path) {
-  return StringSwitch<StringRef>(sys::path::extension(path))
+  return llvm::StringSwitch<StringRef>(sys::path::extension(path))
       .CaseLower(".safetensors", "a file of weights (xrun --parameters reads it)")
       .CasesLower({".pt", ".pth"}, "a model of PyTorch")
       .CasesLower({".pb", ".tflite"}, "a model of TensorFlow")

@@ -7,6 +7,7 @@
 
 #include "compiler/Codegen/CPU/KernelAnalysis.h"
 
+#include "compiler/Codegen/CPU/IndexMath.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -42,12 +43,6 @@ SmallVector<Root> collectRoots(func::FuncOp kernel) {
 //===----------------------------------------------------------------------===//
 // Sizes
 //===----------------------------------------------------------------------===//
-
-static OpFoldResult multiply(OpBuilder &builder, Location loc, OpFoldResult lhs, OpFoldResult rhs) {
-  AffineExpr product = builder.getAffineSymbolExpr(0) * builder.getAffineSymbolExpr(1);
-  return affine::makeComposedFoldedAffineApply(builder, loc, AffineMap::get(0, 2, product),
-                                               {lhs, rhs});
-}
 
 /// Sizes of the result of a collapse_shape with sizes |source|.
 static SmallVector<OpFoldResult> collapseSizes(OpBuilder &builder, Location loc,

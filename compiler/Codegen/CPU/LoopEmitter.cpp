@@ -7,6 +7,7 @@
 
 #include "compiler/Codegen/CPU/LoopEmitter.h"
 
+#include "compiler/Codegen/CPU/IndexMath.h"
 #include "compiler/Codegen/CPU/KernelAnalysis.h"
 #include "compiler/Codegen/Common/ScalarFormula.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
@@ -20,10 +21,6 @@ using namespace mlir;
 
 namespace xc::cpu {
 
-static Value constant(OpBuilder &builder, Location loc, int64_t value) {
-  return arith::ConstantIndexOp::create(builder, loc, value);
-}
-
 //===----------------------------------------------------------------------===//
 // Merged dims
 //===----------------------------------------------------------------------===//
@@ -34,12 +31,6 @@ void LoopDim::setIndex(MutableArrayRef<LaneIndex> point, const LaneIndex &index)
     point[dim].absorbed = true;
   }
   point[dims.back()] = index;
-}
-
-static OpFoldResult multiply(OpBuilder &builder, Location loc, OpFoldResult lhs, OpFoldResult rhs) {
-  AffineExpr product = builder.getAffineSymbolExpr(0) * builder.getAffineSymbolExpr(1);
-  return affine::makeComposedFoldedAffineApply(builder, loc, AffineMap::get(0, 2, product),
-                                               {lhs, rhs});
 }
 
 SmallVector<LoopDim> mergeDims(OpBuilder &builder, Location loc, ArrayRef<unsigned> dims,

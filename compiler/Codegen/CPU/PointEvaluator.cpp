@@ -7,6 +7,7 @@
 
 #include "compiler/Codegen/CPU/PointEvaluator.h"
 
+#include "compiler/Codegen/CPU/IndexMath.h"
 #include "compiler/Codegen/CPU/KernelAnalysis.h"
 #include "compiler/Dialect/Plan/IR/MultiplyAdd.h"
 
@@ -23,10 +24,6 @@
 using namespace mlir;
 
 namespace xc::cpu {
-
-static Value constant(OpBuilder &builder, Location loc, int64_t value) {
-  return arith::ConstantIndexOp::create(builder, loc, value);
-}
 
 static bool allUniform(ArrayRef<LaneIndex> indices) {
   return llvm::all_of(indices, [](const LaneIndex &index) { return index.isUniform(); });

@@ -37,7 +37,7 @@ static constexpr int64_t kFewRows[] = {8, 16, 64, 512};
 /// there takes time.
 static constexpr int64_t kBoxRows = 64;
 /// Sums of symbolic length from which on blocks may share them.
-static constexpr int64_t kLongSum = 8192;
+static constexpr int64_t kLongRowSum = 8192;
 
 /// True if code of `config` reads and writes by what is known to divide sizes, whatever the
 /// configuration says.
@@ -255,7 +255,7 @@ VariantMaker::makeProductVariant(const Range *range) {
     addNonEmptyGuards(*variant);
   if (range)
     choice->reason += "; " + range->reason;
-  if (range && range->min >= kLongSum)
+  if (range && range->min >= kLongRowSum)
     addUpParts(*variant, *choice);
   recordChoice(function, *choice, 32);
   return std::optional(Variant{function, *choice});
@@ -299,9 +299,9 @@ LogicalResult VariantMaker::addProductVariants() {
     if (rows && most < largest)
       fewRows.push_back({rows, 0, most, "few" + std::to_string(most),
                          "for at most " + std::to_string(most) + " rows"});
-  if (sum && longest >= kLongSum)
-    longSums.push_back({sum, kLongSum, INT32_MAX / 2, "long",
-                        "for sums of at least " + std::to_string(kLongSum) + " products"});
+  if (sum && longest >= kLongRowSum)
+    longSums.push_back({sum, kLongRowSum, INT32_MAX / 2, "long",
+                        "for sums of at least " + std::to_string(kLongRowSum) + " products"});
   if (fewRows.empty() && longSums.empty())
     return success();
   // What sizes beyond all of these get is only compared with.

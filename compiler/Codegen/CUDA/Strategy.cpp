@@ -81,6 +81,10 @@ int64_t getInnermostDivisor(KernelSizes &sizes, const ReductionGroup &group,
   return 1;
 }
 
+std::string describeSize(std::optional<int64_t> size) {
+  return size ? std::to_string(*size) : std::string("a symbolic number of");
+}
+
 std::optional<TuningKey> getTuningKey(KernelQuery &query) {
   for (const Strategy *strategy : getStrategies())
     if (std::optional<TuningKey> key = strategy->getKey(query))

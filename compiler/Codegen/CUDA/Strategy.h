@@ -140,6 +140,9 @@ public:
   virtual std::unique_ptr<mlir::Pass> createEmission() const = 0;
 };
 
+/// How a reason for a choice names a size, which may be symbolic.
+std::string describeSize(std::optional<int64_t> size);
+
 /// All of them, in the order in which they are asked: of equal times the first one is taken.
 llvm::ArrayRef<const Strategy *> getStrategies();
 

@@ -28,16 +28,16 @@ namespace xc::codegen {
 #define GEN_PASS_DEF_EXPANDMATH
 #include "compiler/Codegen/Common/Passes.h.inc"
 
+Type withElement(Type type, Type element) {
+  auto shaped = dyn_cast<ShapedType>(type);
+  return shaped ? Type(shaped.clone(element)) : element;
+}
+
 /// A scalar, or a vector of fixed size.
 static bool isExpandableShape(Type type) {
   if (auto vector = dyn_cast<VectorType>(type))
     return !vector.isScalable();
   return !isa<ShapedType>(type);
-}
-
-static Type withElement(Type type, Type element) {
-  auto vector = dyn_cast<VectorType>(type);
-  return vector ? Type(vector.clone(element)) : element;
 }
 
 /// True if the op says that its function may be approximated.

@@ -109,6 +109,9 @@ mlir::Value expandRem(MathBuilder &b, mlir::Value x, mlir::Value y);
 /// f64.
 mlir::Value expandFma(MathBuilder &b, mlir::Value x, mlir::Value y, mlir::Value z);
 
+/// `type`, a scalar or shaped, with elements of type `element`.
+mlir::Type withElement(mlir::Type type, mlir::Type element);
+
 } // namespace xc::codegen
 
 #endif // XC_CODEGEN_COMMON_EXPANDMATH_H

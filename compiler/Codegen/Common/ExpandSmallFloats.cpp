@@ -30,11 +30,6 @@ static bool isSmallFloat(Type type) {
   return element.isF16() || element.isBF16();
 }
 
-static Type withElement(Type type, Type element) {
-  auto shaped = dyn_cast<ShapedType>(type);
-  return shaped ? Type(shaped.clone(element)) : element;
-}
-
 namespace {
 
 /// Integer operations on values of one shape.

@@ -125,7 +125,7 @@ Results importLpPool(NodeImport &n) {
 //===----------------------------------------------------------------------===//
 
 /// The windows more than this many elements have are not laid out one beside the other.
-static constexpr int64_t kMostTaps = 256;
+static constexpr int64_t kMostPoolTaps = 256;
 
 /// The maxima's positions, counted over all of the input. The elements of windows, one after the
 /// other along a new last dim, have their maximum at a place that says how far it is from the
@@ -135,9 +135,9 @@ static Value findPositions(NodeImport &n, const Pool &pool) {
   int64_t rank = w.getRank(), taps = mulSizes(w.kernel).value_or(kMostElements);
   if (n.hasFailed())
     return {};
-  if (!n.isStatic(pool.input) || taps > kMostTaps || !n.isFloat(pool.input)) {
+  if (!n.isStatic(pool.input) || taps > kMostPoolTaps || !n.isFloat(pool.input)) {
     n.error("indices of maxima need floats, an input of static shape and windows of at most " +
-            Twine(kMostTaps) + " elements");
+            Twine(kMostPoolTaps) + " elements");
     return {};
   }
   SmallVector<int64_t> shape = n.shapeOf(pool.input);

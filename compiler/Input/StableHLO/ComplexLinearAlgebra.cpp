@@ -187,7 +187,7 @@ static Complex flatten(ExpressionBuilder &e, Complex x) {
 }
 
 /// `values` under the shapes of the parts of the results of `op`.
-static Result finish(Operation *op, ExpressionBuilder &e, ArrayRef<Value> values) {
+static Result finishParts(Operation *op, ExpressionBuilder &e, ArrayRef<Value> values) {
   Values results;
   for (Type given : op->getResultTypes()) {
     for (unsigned part = 0; part < (isComplex(given) ? 2 : 1); ++part) {
@@ -212,7 +212,7 @@ static Result makeCholesky(Operation *op, ExpressionBuilder &e, Complex operand,
   Values values{factor.re, factor.im};
   if (hasInfo)
     values.push_back(info);
-  return finish(op, e, values);
+  return finishParts(op, e, values);
 }
 
 static Result makeSolution(Operation *op, ExpressionBuilder &e, Triangle how, bool isConjugate,
@@ -225,7 +225,7 @@ static Result makeSolution(Operation *op, ExpressionBuilder &e, Triangle how, bo
     return Result::refuse("its operands do not fit each other");
   Complex x =
       solveTriangular(e, how, isConjugate, flatten(e, operands[0]), flatten(e, operands[1]));
-  return finish(op, e, {x.re, x.im});
+  return finishParts(op, e, {x.re, x.im});
 }
 
 /// Whether all `operands` are complex matrices with elements.
@@ -264,7 +264,7 @@ Replacement computeFactors(Operation *op, ExpressionBuilder &e, ArrayRef<Complex
     return makeCholesky(op, e, operands[0], *lower, /*hasInfo=*/true);
   }
   if (target == "getrf_ffi" && areMatrices(operands, 1))
-    return finish(op, e, factorLu(e, flatten(e, operands[0])));
+    return finishParts(op, e, factorLu(e, flatten(e, operands[0])));
   if (target == "trsm_ffi" && areMatrices(operands, 2)) {
     std::optional<TriangleForm> form = readTriangle(call);
     if (!form)

@@ -132,14 +132,14 @@ static Result convertApproxTopK(shlo::CustomCallOp op, ExpressionBuilder &e) {
 }
 
 /// Marks that say something to a compiler for several devices, and change no value.
-static bool isMark(StringRef target) {
+static bool isMarkName(StringRef target) {
   return target == "Sharding" || target == "annotate_device_placement" ||
          target == "LayoutConstraint";
 }
 
 static Result convertCustomCall(shlo::CustomCallOp op, ExpressionBuilder &e) {
   StringRef target = op.getCallTargetName();
-  if (isMark(target)) {
+  if (isMarkName(target)) {
     if (op.getInputs().getTypes() != op.getResultTypes())
       return Result::refuse("@" + target + " has results of other types than its operands");
     return Result(llvm::to_vector_of<Value>(op.getInputs()));

@@ -135,7 +135,7 @@ Value makeDigamma(ExpressionBuilder &e, Value x) {
 // All functions
 //===----------------------------------------------------------------------===//
 
-template <typename ArrayOp> static Value plain(ExpressionBuilder &e, Value x) {
+template <typename ArrayOp> static Value plainFunction(ExpressionBuilder &e, Value x) {
   return e.make<ArrayOp>(x);
 }
 
@@ -152,20 +152,20 @@ using Function = Value (*)(ExpressionBuilder &, Value);
 
 static Function getFunction(Operation *op) {
   return llvm::TypeSwitch<Operation *, Function>(op)
-      .Case([](chlo::AcosOp) { return plain<AcosOp>; })
-      .Case([](chlo::AcoshOp) { return plain<AcoshOp>; })
-      .Case([](chlo::AsinOp) { return plain<AsinOp>; })
-      .Case([](chlo::AsinhOp) { return plain<AsinhOp>; })
-      .Case([](chlo::AtanOp) { return plain<AtanOp>; })
-      .Case([](chlo::AtanhOp) { return plain<AtanhOp>; })
-      .Case([](chlo::CoshOp) { return plain<CoshOp>; })
+      .Case([](chlo::AcosOp) { return plainFunction<AcosOp>; })
+      .Case([](chlo::AcoshOp) { return plainFunction<AcoshOp>; })
+      .Case([](chlo::AsinOp) { return plainFunction<AsinOp>; })
+      .Case([](chlo::AsinhOp) { return plainFunction<AsinhOp>; })
+      .Case([](chlo::AtanOp) { return plainFunction<AtanOp>; })
+      .Case([](chlo::AtanhOp) { return plainFunction<AtanhOp>; })
+      .Case([](chlo::CoshOp) { return plainFunction<CoshOp>; })
       .Case([](chlo::DigammaOp) { return makeDigamma; })
-      .Case([](chlo::ErfInvOp) { return plain<ErfInvOp>; })
-      .Case([](chlo::ErfOp) { return plain<ErfOp>; })
+      .Case([](chlo::ErfInvOp) { return plainFunction<ErfInvOp>; })
+      .Case([](chlo::ErfOp) { return plainFunction<ErfOp>; })
       .Case([](chlo::ErfcOp) { return makeErfc; })
       .Case([](chlo::LgammaOp) { return makeLgamma; })
-      .Case([](chlo::SinhOp) { return plain<SinhOp>; })
-      .Case([](chlo::TanOp) { return plain<TanOp>; })
+      .Case([](chlo::SinhOp) { return plainFunction<SinhOp>; })
+      .Case([](chlo::TanOp) { return plainFunction<TanOp>; })
       .Default([](Operation *) { return nullptr; });
 }
 

@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Input/StableHLO/FloatValues.h"
 #include "compiler/Input/StableHLO/ImportStableHLO.h"
 
 using namespace mlir;
@@ -15,15 +16,9 @@ namespace xc::stablehlo_import {
 static Value isLess(ExpressionBuilder &e, Value x, double bound) {
   return e.compare(CompareDirection::Lt, x, e.scalar(bound, x));
 }
-static Value isEqual(ExpressionBuilder &e, Value x, Value y) {
-  return e.compare(CompareDirection::Eq, x, y);
-}
 static Value isWhole(ExpressionBuilder &e, Value x) { return isEqual(e, x, e.make<FloorOp>(x)); }
 static Value notANumber(ExpressionBuilder &e, Value x) {
   return e.scalar(std::numeric_limits<double>::quiet_NaN(), x);
-}
-static Value infinity(ExpressionBuilder &e, Value x) {
-  return e.scalar(std::numeric_limits<double>::infinity(), x);
 }
 
 //===----------------------------------------------------------------------===//

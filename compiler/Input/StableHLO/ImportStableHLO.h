@@ -9,6 +9,7 @@
 #define XC_INPUT_STABLEHLO_IMPORTSTABLEHLO_H
 
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+#include "compiler/Dialect/Array/IR/TensorTypes.h"
 #include "compiler/Input/StableHLO/StableHLO.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -68,11 +69,9 @@ mlir::LogicalResult foldSizes(mlir::ModuleOp module);
 
 //===--- For the converters ---------------------------------------------===//
 
-inline mlir::RankedTensorType typeOf(mlir::Value value) {
-  return llvm::cast<mlir::RankedTensorType>(value.getType());
-}
-inline mlir::Type elementOf(mlir::Value value) { return typeOf(value).getElementType(); }
-inline bool isFloat(mlir::Value value) { return llvm::isa<mlir::FloatType>(elementOf(value)); }
+using array::elementOf;
+using array::isFloat;
+using array::typeOf;
 inline bool isTruth(mlir::Value value) { return elementOf(value).isInteger(1); }
 
 mlir::Value zeros(array::ExpressionBuilder &e, mlir::RankedTensorType type);

@@ -13,6 +13,8 @@
 
 #include "compiler/Input/StableHLO/NarrowFormats.h"
 
+#include "compiler/Input/StableHLO/FloatValues.h"
+
 #include "mlir/Dialect/Quant/IR/QuantTypes.h"
 
 #include <cmath>
@@ -187,10 +189,6 @@ struct BitBuilder {
 };
 
 } // namespace
-
-static Value isEqual(ExpressionBuilder &e, Value lhs, Value rhs) {
-  return e.compare(CompareDirection::Eq, lhs, rhs);
-}
 
 /// The nearest number with as many digits as `format` has, of numbers that are not negative.
 static Value roundMagnitude(BitBuilder &b, Value magnitude, Value words, const Format &format) {

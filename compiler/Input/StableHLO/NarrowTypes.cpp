@@ -68,12 +68,6 @@ static bool comparesOnly(Operation *op) {
   return isa<shlo::CompareOp, shlo::MaxOp, shlo::MinOp, shlo::ClampOp>(op);
 }
 
-/// A custom call that is its operand, as marks for several devices are.
-static bool isMark(Operation *op) {
-  return isa<shlo::CustomCallOp>(op) && op->getNumOperands() == 1 && op->getNumResults() == 1 &&
-         op->getOperand(0).getType() == op->getResult(0).getType();
-}
-
 namespace {
 
 class Widener {
@@ -282,7 +276,7 @@ void Widener::convert(Operation *op) {
   if (!isConcerned(op))
     return;
   bool isSame = areOfOneScale(op);
-  if ((passesOn(op) || isMark(op) || comparesOnly(op)) && isSame)
+  if ((passesOn(op) || shlo::isMark(op) || comparesOnly(op)) && isSame)
     return;
   for (Value value : llvm::concat<Value>(op->getOperands(), op->getResults()))
     if (Type element = getElement(value))

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Input/StableHLO/FloatValues.h"
 #include "compiler/Input/StableHLO/SplitValues.h"
 
 #include "llvm/ADT/TypeSwitch.h"
@@ -104,10 +105,6 @@ static Complex makeExpm1(ExpressionBuilder &e, Complex x) {
   Value half = square(e, e.make<SinOp>(e.mul(x.im, 0.5)));
   Value re = e.sub(e.mul(e.make<Expm1Op>(x.re), e.make<CosOp>(x.im)), e.mul(half, 2.0));
   return {re, e.mul(e.make<ExpOp>(x.re), e.make<SinOp>(x.im))};
-}
-
-static Value infinity(ExpressionBuilder &e, Value like) {
-  return e.scalar(std::numeric_limits<double>::infinity(), like);
 }
 
 /// The larger of two parts' sizes, and the other one as a part of it: at most 1 but for infinities.
@@ -306,10 +303,10 @@ static Complex makeSign(ExpressionBuilder &e, Complex x) {
 // Ops
 //===----------------------------------------------------------------------===//
 
-using Function = Complex (*)(ExpressionBuilder &, Complex);
+using ComplexFunction = Complex (*)(ExpressionBuilder &, Complex);
 
-static Function getFunction(Operation *op) {
-  return llvm::TypeSwitch<Operation *, Function>(op)
+static ComplexFunction getComplexFunction(Operation *op) {
+  return llvm::TypeSwitch<Operation *, ComplexFunction>(op)
       .Case([](shlo::CbrtOp) { return makeCbrt; })
       .Case([](shlo::CosineOp) { return makeCos; })
       .Case([](shlo::ExpOp) { return makeExp; })
@@ -422,7 +419,7 @@ Replacement computeComplex(Operation *op, ExpressionBuilder &e, ArrayRef<Complex
     return splitConvert(convert, e, operands.front());
   if (operands.empty() || !llvm::all_of(operands, [](Complex x) { return bool(x.im); }))
     return std::nullopt;
-  if (Function function = getFunction(op))
+  if (ComplexFunction function = getComplexFunction(op))
     return asResult(function(e, operands.front()));
   if (operands.size() == 1)
     return splitParts(op, e, operands.front());

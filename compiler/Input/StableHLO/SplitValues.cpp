@@ -70,7 +70,7 @@ static bool isConcerned(Operation *op) {
 }
 
 /// Ops whose operands, results and block arguments may be any number.
-static bool passesOn(Operation *op) {
+static bool takesAnyNumber(Operation *op) {
   return isa<shlo::ReturnOp, shlo::WhileOp, shlo::IfOp, shlo::CaseOp, shlo::OptimizationBarrierOp,
              shlo::CompositeOp, shlo::SortOp, shlo::ReduceOp, shlo::ReduceWindowOp, shlo::ScatterOp,
              func::CallOp, func::ReturnOp>(op);
@@ -97,13 +97,6 @@ static bool movesElements(Operation *op) {
              shlo::DynamicBroadcastInDimOp, shlo::DynamicReshapeOp, shlo::DynamicPadOp,
              shlo::RealDynamicSliceOp, shlo::TorchIndexSelectOp, sdy::ShardingConstraintOp>(op) ||
          actsOnParts(op);
-}
-
-/// Custom calls that are one of their operand, as marks for several devices are.
-static bool isMark(Operation *op) {
-  auto call = dyn_cast<shlo::CustomCallOp>(op);
-  return call && op->getNumOperands() == 1 && op->getNumResults() == 1 &&
-         op->getOperand(0).getType() == op->getResult(0).getType();
 }
 
 namespace {
@@ -373,7 +366,8 @@ static Result bitcastParts(shlo::BitcastConvertOp op, ExpressionBuilder &e, Comp
     into = {count, width / target};
   Value flat = reshapeTo(e, port, from);
   if (elementOf(flat) != to.getElementType())
-    flat = shlo::BitcastConvertOp::create(e.getBuilder(), op.getLoc(), to.clone(into), flat);
+    flat = shlo::BitcastConvertOp::create(e.getBuilder(), op.getLoc(),
+                                          TypeRange(Type(to.clone(into))), ValueRange(flat));
   Value result = reshapeTo(e, flat, to.getShape());
   return isComplex(op.getResult().getType()) ? Result(readPort(e, result)) : Result(result);
 }
@@ -462,9 +456,9 @@ void Splitter::splitOp(Operation *op) {
   if (callsEntry(op))
     return refuse(op, "it calls a public function with complex numbers, or tuples");
   bool hasTuple = llvm::any_of(op->getOperandTypes(), llvm::IsaPred<TupleType>);
-  if (!hasTuple && (movesElements(op) || isMark(op)) && isComplex(op->getResult(0).getType()))
+  if (!hasTuple && (movesElements(op) || shlo::isMark(op)) && isComplex(op->getResult(0).getType()))
     return replace(op, doForParts(op));
-  if (passesOn(op)) {
+  if (takesAnyNumber(op)) {
     Operation *copy = passOn(op);
     for (Region &region : copy->getRegions())
       for (Block &block : region)

@@ -42,6 +42,9 @@ llvm::SmallVector<bool> getFlags(mlir::Attribute attribute);
 /// The same, or `count` times `otherwise` where there is no attribute.
 llvm::SmallVector<int64_t> getNumbers(mlir::Attribute attribute, size_t count, int64_t otherwise);
 
+/// Whether `op` is a custom call that is its operand, as marks for several devices are.
+bool isMark(mlir::Operation *op);
+
 mlir::LogicalResult verifySameTypeButScales(mlir::Operation *op);
 
 /// Operands and results have one type, but that scales of quantized numbers may differ.

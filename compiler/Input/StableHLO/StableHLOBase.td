@@ -114,6 +114,12 @@ def StableHLO_Any : AnyTypeOf<[AnyType], "value">;
 
 class Read_Op<Dialect dialect, string mnemonic, string example, list<Trait> traits>
     : Op<dialect, mnemonic, traits> {
+  // Parsed, hardly ever built: one builder is enough.
+  let skipDefaultBuilders = 1;
+  let builders = [OpBuilder<(ins "::mlir::TypeRange":$types, "::mlir::ValueRange":$values), [{
+    $_state.addTypes(types);
+    $_state.addOperands(values);
+  }]>];
   let summary = "As `" # dialect.name # "." # mnemonic # "` is specified";
   let description = "Read, and imported or refused by `-xc-import-stablehlo`. Example:\n```mlir\n" # example # "\n```\n";
 }

@@ -73,6 +73,11 @@ bool isWord(Attribute attribute, StringRef kind) {
   return word && word.getKind() == kind;
 }
 
+bool isMark(Operation *op) {
+  return isa<CustomCallOp>(op) && op->getNumOperands() == 1 && op->getNumResults() == 1 &&
+         op->getOperand(0).getType() == op->getResult(0).getType();
+}
+
 bool isRecord(Attribute attribute, StringRef kind) {
   auto record = dyn_cast_or_null<RecordAttr>(attribute);
   return record && record.getKind() == kind;

@@ -57,7 +57,7 @@ static ParseResult buildBody(OpAsmParser &parser, SMLoc loc, StringRef name, Typ
   state.addOperands(block.getArguments());
   state.addTypes(scalar);
   Operation *op = inner.create(state);
-  ReturnOp::create(inner, location, op->getResults());
+  ReturnOp::create(inner, location, TypeRange(), op->getResults());
   return success();
 }
 

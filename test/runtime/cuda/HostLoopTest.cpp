@@ -26,9 +26,6 @@ using namespace xc;
 using namespace xc::test;
 using hal::LaunchMode;
 
-/// Of a float, the byte with the sign and most of the exponent: 0 where the number is.
-static constexpr uint64_t kTopByte = 3;
-
 namespace {
 
 class HostLoopTest : public HalTest {

@@ -93,6 +93,9 @@ protected:
   Ref<xcr_module> module;
 };
 
+/// Of a float, the byte with the sign and most of the exponent: 0 where the number is.
+inline constexpr uint64_t kTopByte = 3;
+
 } // namespace xc::test
 
 #endif // XC_TEST_RUNTIME_HAL_HALTEST_H

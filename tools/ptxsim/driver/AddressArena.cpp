@@ -12,8 +12,6 @@
 namespace xc::cudasim {
 namespace {
 
-constexpr uint64_t kPage = 4096;
-
 uint64_t alignTo(uint64_t value, uint64_t alignment) {
   return (value + alignment - 1) & ~(alignment - 1);
 }

@@ -15,6 +15,9 @@
 
 namespace xc::cudasim {
 
+/// Bytes of a page of the host.
+inline constexpr uint64_t kPage = 4096;
+
 /// One large range of host addresses, committed by touching it, from which a
 /// device's allocations and reservations come. Freed ranges lose their memory at
 /// once but their addresses last: they are used again only when no fresh ones

@@ -16,8 +16,6 @@
 namespace xc::cudasim {
 namespace {
 
-uint64_t addressOf(const void *pointer) { return reinterpret_cast<uintptr_t>(pointer); }
-
 /// Reads a pageable source now, and lets the copy start from what was read.
 std::shared_ptr<std::vector<uint8_t>> stage(Copy &copy) {
   auto bytes = std::make_shared<std::vector<uint8_t>>();

@@ -14,8 +14,6 @@
 namespace xc::cudasim {
 namespace {
 
-uint64_t addressOf(const void *pointer) { return reinterpret_cast<uintptr_t>(pointer); }
-
 std::shared_ptr<Physical> findPhysical(CUmemGenericAllocationHandle handle) {
   return driver().physicals.find(reinterpret_cast<PhysicalHandle *>(handle));
 }

@@ -79,6 +79,9 @@ template <typename Function> CUresult releasing(const char *name, Function funct
   return struck ? fault : result;
 }
 
+/// Where `pointer` points.
+inline uint64_t addressOf(const void *pointer) { return reinterpret_cast<uintptr_t>(pointer); }
+
 } // namespace xc::cudasim
 
 #endif // PTXSIM_DRIVER_ENTRY_H

@@ -17,8 +17,6 @@
 namespace xc::cudasim {
 namespace {
 
-constexpr uint64_t kPage = 4096;
-
 /// Allocations start this far into a page: aligned as the driver promises (256)
 /// and does (512), but never better, so that code that counts on more is found.
 constexpr uint64_t kOffsetInPage = 512;

@@ -20,9 +20,7 @@ namespace xc::cuda {
 
 /// Sums of 64 keys are to fit a thread's registers beside scores and weights: of one gradient, or
 /// of two where vectors are no longer than `kMostOfTwo`.
-static constexpr int64_t kMostVector = 256, kMostOfTwo = 128, kVectorStep = 8;
-/// Windows of more keys hide nothing that arithmetic on 32 bits could tell.
-static constexpr int64_t kMostWindow = int64_t(1) << 30;
+static constexpr int64_t kMostOfTwo = 128;
 /// What a multiprocessor of a Hopper GPU does in a microsecond.
 static constexpr double kFlopsPerMicrosecond = 4.3e6;
 /// The part of what mma.sync can do in the time.
@@ -42,7 +40,7 @@ bool hasAttentionKernel(kernel::AttentionGradientOp op, const Target *target, bo
          (!op.getWindow() || static_cast<int64_t>(*op.getWindow()) <= kMostWindow);
 }
 
-/// Elements of a query or of a value, whichever is longer.
+/// The same of a gradient.
 static int64_t getVector(kernel::AttentionGradientOp op) {
   return std::max(op.getQueryType().getShape().back(), op.getValueType().getShape().back());
 }

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Attention/AttentionEmitter.h"
+#include "compiler/Codegen/CUDA/Attention/FloatOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -22,8 +23,6 @@
 using namespace mlir;
 
 namespace xc::cuda {
-
-static constexpr double kLog2E = 1.4426950408889634, kLog2 = 0.6931471805599453;
 
 //===----------------------------------------------------------------------===//
 // Products

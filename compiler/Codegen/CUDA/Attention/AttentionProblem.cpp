@@ -19,16 +19,15 @@ using namespace mlir;
 
 namespace xc::cuda {
 
-/// Vectors of queries, keys and values are this long at most, and multiples of what boxes move.
-static constexpr int64_t kMostVector = 256, kVectorStep = 8;
-/// Windows of more keys hide nothing that arithmetic on 32 bits could tell.
-static constexpr int64_t kMostWindow = int64_t(1) << 30;
+int64_t getVector(kernel::AttentionOp op) {
+  return std::max(op.getQueryType().getShape().back(), op.getValueType().getShape().back());
+}
+
 /// Floating-point operations of both products that a multiprocessor does in a microsecond, of
 /// vectors from `kLongVector` elements on, of shorter ones, whose softmax takes as long, and beside
 /// plain loads of a mask. Measured on an H200: benchmarks/results/attention-h200.md.
 static constexpr double kLongFlopsPerMicrosecond = 5.4e6, kShortFlopsPerMicrosecond = 4.3e6,
                         kMaskedFlopsPerMicrosecond = 1.4e6;
-static constexpr int64_t kLongVector = 128;
 
 /// Whether the fused kernels take these types and vectors, and there is something to compute.
 static bool isFused(kernel::AttentionOp op) {
@@ -246,11 +245,6 @@ static int64_t chooseKeys(kernel::AttentionOp op, int64_t vector) {
 static constexpr int64_t kWidestOfThree = 64;
 /// What two warpgroups take longer for as many queries (H200: 1.17 to 1.2).
 static constexpr double kTwoWarpgroupsLoss = 1.18;
-
-/// Elements of a query or of a value, whichever is longer.
-static int64_t getVector(kernel::AttentionOp op) {
-  return std::max(op.getQueryType().getShape().back(), op.getValueType().getShape().back());
-}
 
 /// Whether scores, weights and sums of three warpgroups fit their registers. The values of a mask,
 /// which come one by one, take registers too, as does a length that is not known.

@@ -14,6 +14,17 @@
 
 namespace xc::cuda {
 
+/// Vectors of queries, keys and values are this long at most, and multiples of what a thread loads,
+/// or a box moves, at once.
+inline constexpr int64_t kMostVector = 256, kVectorStep = 8;
+/// Windows of more keys hide nothing that arithmetic on 32 bits could tell.
+inline constexpr int64_t kMostWindow = int64_t(1) << 30;
+/// From here on products take longer than the softmax between them.
+inline constexpr int64_t kLongVector = 128;
+
+/// Elements of a query or of a value, whichever is longer.
+int64_t getVector(kernel::AttentionOp op);
+
 /// Whether a strategy of `target` takes `op` whole; null stands for a CPU.
 bool hasAttentionKernel(kernel::AttentionOp op, const Target *target, bool wgmma);
 

@@ -34,9 +34,9 @@ SmallVector<Value> placeInMask(PointEmitter &points, Value mask, ArrayRef<Value>
 namespace {
 
 /// The query of a thread, and where its operands are.
-class RowEmitter {
+class AttentionRowEmitter {
 public:
-  RowEmitter(kernel::AttentionOp op, PointEmitter &points, ArrayRef<Value> place)
+  AttentionRowEmitter(kernel::AttentionOp op, PointEmitter &points, ArrayRef<Value> place)
       : op(op), points(points), place(place), shared(place.drop_back()) {
     shared.back() = points.index.div(shared.back(), op.getGroupSize());
   }
@@ -63,14 +63,14 @@ private:
 
 } // namespace
 
-Value RowEmitter::loadMask(Value key) {
+Value AttentionRowEmitter::loadMask(Value key) {
   PointEmitter::Scope scope(points);
   SmallVector<Coord> coords =
       llvm::map_to_vector(placeInMask(points, op.getMask(), place, key), Coord::uniform);
   return points.emit(op.getMask(), Point{coords, {}, 1, {}});
 }
 
-Value RowEmitter::buildLatest() {
+Value AttentionRowEmitter::buildLatest() {
   IndexBuilder &index = points.index;
   size_t dim = place.size() - 1;
   if (!op.getOffset())
@@ -82,7 +82,7 @@ Value RowEmitter::buildLatest() {
   return index.add(place.back(), offset);
 }
 
-kernel::AttentionLoops RowEmitter::makeLoops() {
+kernel::AttentionLoops AttentionRowEmitter::makeLoops() {
   kernel::AttentionLoops loops;
   loops.keys = points.getSizes(op.getKey())[place.size() - 1];
   loops.vectorSize = points.index.constant(op.getQueryType().getShape().back());
@@ -132,7 +132,7 @@ LogicalResult emitAttentionRows(const KernelInfo &kernel, kernel::AttentionOp op
       outputSizes.push_back(sizes[dim]);
     }
     Value column = place.pop_back_val();
-    RowEmitter emitter(op, points, place);
+    AttentionRowEmitter emitter(op, points, place);
     kernel::AttentionLoops loops = emitter.makeLoops();
     auto softmax = loops.buildSoftmax(op, points.builder, points.loc);
     Value result = loops.buildResult(op, points.builder, points.loc, softmax, column);

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Attention/DecodeAttention.h"
+#include "compiler/Codegen/CUDA/Attention/AttentionProblem.h"
 #include "compiler/Codegen/CUDA/Strategy.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"
@@ -23,10 +24,6 @@ using namespace mlir;
 
 namespace xc::cuda {
 
-/// Vectors are this long at most, and multiples of what a thread loads at once.
-static constexpr int64_t kMostVector = 256, kVectorStep = 8;
-/// Windows of more keys hide nothing that arithmetic on 32 bits could tell.
-static constexpr int64_t kMostWindow = int64_t(1) << 30;
 /// Keys and values of vectors of more elements together leave a warp that has 16 of them under way
 /// the registers of another one.
 static constexpr int64_t kNarrow = 128, kMiddle = 256;

@@ -34,6 +34,7 @@
 
 #include "compiler/Codegen/CUDA/Attention/AttentionGradient.h"
 #include "compiler/Codegen/CUDA/Attention/AttentionGradientEmitter.h"
+#include "compiler/Codegen/CUDA/Attention/FloatOps.h"
 #include "compiler/Codegen/CUDA/SelectStrategy.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -45,8 +46,7 @@ using namespace mlir;
 namespace xc::cuda {
 
 /// Stages and phases of the rings of own operands, and of streamed ones.
-static constexpr unsigned kRingValues = 4;
-static constexpr double kLog2E = 1.4426950408889634;
+static constexpr unsigned kGradientRingValues = 4;
 
 AttentionGradientEmitter::AttentionGradientEmitter(const KernelInfo &kernel,
                                                    kernel::AttentionGradientOp op,
@@ -433,7 +433,7 @@ Value AttentionGradientEmitter::emitWithRoles() {
   NVVM::GriddepcontrolOp::create(builder, loc, NVVM::GridDepActionKind::launch_dependents);
   if (op.getCausal())
     offset = loadOffset(op.getOffset(), window);
-  SmallVector<Value> states(kRingValues, index.constant(0));
+  SmallVector<Value> states(kGradientRingValues, index.constant(0));
   int64_t resident = kernel.target->multiprocessors;
   if (isOfMask()) {
     auto load = [&](const MaskTile &tile, ValueRange states) {

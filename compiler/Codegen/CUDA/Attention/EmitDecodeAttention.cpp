@@ -27,6 +27,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Attention/DecodeEmitter.h"
+#include "compiler/Codegen/CUDA/Attention/FloatOps.h"
 #include "compiler/Codegen/CUDA/Common/LaneOps.h"
 
 #include "compiler/Dialect/Tile/IR/TileOps.h"
@@ -44,7 +45,6 @@ using namespace mlir;
 
 namespace xc::cuda {
 
-static constexpr double kLog2E = 1.4426950408889634;
 /// Elements of 16 bytes; those of a vector that the four threads of a key load at a time; those of
 /// values that the eight threads of a key load at a time.
 static constexpr int64_t kChunk = 8, kKeyStep = 32, kValueStep = 64;

@@ -13,6 +13,9 @@
 
 namespace xc::cuda {
 
+/// log2(e), and its reciprocal.
+inline constexpr double kLog2E = 1.4426950408889634, kLog2 = 0.6931471805599453;
+
 /// A constant of type f32.
 inline mlir::Value makeF32(mlir::OpBuilder &builder, mlir::Location loc, double value) {
   return mlir::arith::ConstantOp::create(builder, loc,

@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Attention/DecodeEmitter.h"
+#include "compiler/Codegen/CUDA/Attention/FloatOps.h"
 #include "compiler/Codegen/CUDA/Common/LaneOps.h"
 
 #include "compiler/Dialect/Tile/IR/TileOps.h"
@@ -28,7 +29,6 @@ using namespace mlir;
 
 namespace xc::cuda {
 
-static constexpr double kLog2E = 1.4426950408889634, kLog2 = 0.6931471805599453;
 /// Elements of a row that a thread joins; bytes of them in f32.
 static constexpr int64_t kJoined = 4, kJoinedBytes = 16;
 /// Elements of an accumulator's step of columns, and of a thread's in it.

@@ -26,7 +26,6 @@ static constexpr int64_t kWidestOfFourWarps = 64;
 /// Parts of what mma.sync can do in the time: of vectors from `kLongVector` elements on, of shorter
 /// ones, whose softmax takes as long, and beside plain loads of a mask.
 static constexpr double kLongShare = 0.55, kShortShare = 0.42, kMaskedShare = 0.2;
-static constexpr int64_t kLongVector = 128;
 /// What the other number of warps takes longer.
 static constexpr double kOtherWarpsLoss = 1.05;
 /// Warps that a multiprocessor has registers for.
@@ -34,10 +33,6 @@ static constexpr int64_t kResidentWarpgroups = 2;
 
 int64_t padCopiedColumns(int64_t columns) {
   return columns <= 16 ? 16 : columns <= 32 ? 32 : llvm::alignTo(columns, 16);
-}
-
-static int64_t getVector(kernel::AttentionOp op) {
-  return std::max(op.getQueryType().getShape().back(), op.getValueType().getShape().back());
 }
 
 /// Bytes of shared memory that tiles take.

@@ -45,7 +45,7 @@ static constexpr int64_t kLoopUnroll = 4, kMostLoopUnroll = 16, kLoopBytes = 32,
 static constexpr int64_t kFanIn = 8, kFanElements = 32, kFanElementsOfMany = 16;
 
 /// Bytes of shared memory that a thread accesses at once.
-static constexpr int64_t kVectorBytes = 16;
+static constexpr int64_t kAccessBytes = 16;
 
 namespace {
 
@@ -151,7 +151,7 @@ ColumnEmitter::MemberValues ColumnEmitter::combineThreads(Members members, Membe
   // What a thread accesses at once lies beside what its neighbours do: further pieces of a thread's
   // own would put every other one of them at the same banks.
   auto getPiece = [&](Value buffer) {
-    return std::min(lanes, kVectorBytes / getElementBytes(getElementTypeOrSelf(buffer.getType())));
+    return std::min(lanes, kAccessBytes / getElementBytes(getElementTypeOrSelf(buffer.getType())));
   };
   auto getPlace = [&](Value rowOfThreads, int64_t lane, int64_t piece) {
     Value first = index.add(index.mul(rowOfThreads, width), index.mul(across, piece));

@@ -17,7 +17,7 @@ using namespace mlir;
 namespace xc::cuda {
 
 /// Ops in a body that are computed twice rather than read.
-static constexpr size_t kMostOps = 12;
+static constexpr size_t kMostRecomputedOps = 12;
 
 /// Bytes of the elements that `op` reads for each of its own.
 static unsigned countBytesPerElement(linalg::GenericOp op) {
@@ -41,7 +41,7 @@ static bool isWorthRecomputing(OpOperand *use) {
     return false;
   bool gathers = false;
   producer.getBody()->walk([&](tensor::ExtractOp) { gathers = true; });
-  return !gathers && producer.getBody()->getOperations().size() <= kMostOps &&
+  return !gathers && producer.getBody()->getOperations().size() <= kMostRecomputedOps &&
          countBytesPerElement(producer) <=
              getElementTypeOrSelf(use->get()).getIntOrFloatBitWidth() / 8;
 }

@@ -24,7 +24,7 @@ namespace xc::cuda {
 /// little. From kWideColumns on fewer.
 static constexpr int64_t kMostColumnParts = 128, kMostWideColumnParts = 64, kWideColumns = 2048;
 /// Bytes that neighbouring threads read of a row at least.
-static constexpr int64_t kLineBytes = 128;
+static constexpr int64_t kCacheLineBytes = 128;
 /// From this many columns on, blocks are enough without parts.
 static constexpr int64_t kEnoughColumns = 32768;
 /// Elements below which a second kernel costs more than it brings.
@@ -62,7 +62,7 @@ static constexpr int64_t kNarrowColumnParts = 32, kFewestNarrowRows = 16;
 /// more of them than this: one kernel for short ones is worth more than many for long ones.
 static constexpr int64_t kFewReusedRows = 2;
 /// The length of a part is a multiple of this, so that its elements are read by wide accesses.
-static constexpr int64_t kPartMultiple = 8;
+static constexpr int64_t kWideAccess = 8;
 
 bool hasPlainMaps(linalg::GenericOp op) {
   return op.hasPureTensorSemantics() && llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) {
@@ -184,7 +184,7 @@ static bool streamsMatrix(linalg::GenericOp op, int64_t columns) {
   for (Value input : op.getInputs())
     bytes = std::max<int64_t>(
         bytes, llvm::divideCeil(getElementTypeOrSelf(input).getIntOrFloatBitWidth(), 8));
-  return fillsMultiprocessors(*target, columns * bytes / kLineBytes);
+  return fillsMultiprocessors(*target, columns * bytes / kCacheLineBytes);
 }
 
 /// True if one kernel had better hold the columns that `op` reduces, which are needed again: they
@@ -246,7 +246,7 @@ static std::optional<Split> chooseRowSplit(linalg::GenericOp op, const Reduction
           reduced = getCount(ranges, group.reductionDims);
   unsigned loop = group.reductionDims.front();
   int64_t inner = getCount(ranges, ArrayRef(group.reductionDims).drop_front());
-  int64_t multiple = inner == 1 ? kPartMultiple : 1;
+  int64_t multiple = inner == 1 ? kWideAccess : 1;
   if (kept >= kEnoughRows)
     return std::nullopt;
   if (ShapedType::isDynamic(reduced)) {

@@ -35,7 +35,7 @@ namespace xc::cuda {
 #include "compiler/Codegen/CUDA/Passes.h.inc"
 
 /// What one bank of shared memory holds.
-static constexpr int64_t kWordBytes = 4;
+static constexpr int64_t kBankBytes = 4;
 
 namespace {
 
@@ -57,7 +57,7 @@ private:
   /// threads read every `vector`-th line: so many lines are a word longer than they need be, and
   /// those threads are at neighbouring banks.
   int64_t getSkew(Type elementType) const {
-    return std::max(config.getVector(), kWordBytes / getElementBytes(elementType));
+    return std::max(config.getVector(), kBankBytes / getElementBytes(elementType));
   }
   int64_t getTileSize(Type elementType) const {
     return config.getTile() * (config.getTile() + getSkew(elementType) / config.getVector());

@@ -135,9 +135,10 @@ private:
 };
 
 /// Builds arithmetic on scalars or vectors of f32.
-class Builder {
+class FastMathBuilder {
 public:
-  Builder(OpBuilder &builder, Location loc, Type type) : builder(builder), loc(loc), type(type) {}
+  FastMathBuilder(OpBuilder &builder, Location loc, Type type)
+      : builder(builder), loc(loc), type(type) {}
 
   Value constant(double value) {
     TypedAttr attr = builder.getF32FloatAttr(static_cast<float>(value));
@@ -322,7 +323,7 @@ bool isHalf(Value value) {
 }
 
 /// Replaces `sum` by twice `half`; where it scales half of something, by `half` times all of that.
-void replaceByTwice(arith::AddFOp sum, Value half, Builder &b) {
+void replaceByTwice(arith::AddFOp sum, Value half, FastMathBuilder &b) {
   for (Operation *user : llvm::make_early_inc_range(sum->getUsers())) {
     auto product = dyn_cast<arith::MulFOp>(user);
     if (!product)
@@ -346,7 +347,7 @@ void relaxSums(Operation *op) {
         !(matchPattern(sum.getLhs(), m_OneFloat()) || matchPattern(sum.getRhs(), m_OneFloat())))
       continue;
     OpBuilder builder(sum);
-    Builder b(builder, sum.getLoc(), sum.getType());
+    FastMathBuilder b(builder, sum.getLoc(), sum.getType());
     Value x = op->getOperand(0);
     if (isa<math::TanhOp>(op))
       replaceByTwice(sum, b.halfOnePlusTanh(x), b);
@@ -357,11 +358,11 @@ void relaxSums(Operation *op) {
 }
 
 /// Huge angles take the exact form, in a branch that is said to be unlikely.
-Value relaxSinOrCos(Operation *op, OpBuilder &builder, Builder &b) {
+Value relaxSinOrCos(Operation *op, OpBuilder &builder, FastMathBuilder &b) {
   Location loc = op->getLoc();
   Value x = op->getOperand(0), usual = b.sinOrCos(x, isa<math::CosOp>(op)),
         magnitude = b.magnitude(x);
-  Builder scalar(builder, loc, builder.getF32Type());
+  FastMathBuilder scalar(builder, loc, builder.getF32Type());
   Value isAnyHuge =
       LLVM::ExpectOp::create(builder, loc, scalar.isHuge(b.largest(magnitude)),
                              arith::ConstantOp::create(builder, loc, builder.getBoolAttr(false)));
@@ -369,7 +370,7 @@ Value relaxSinOrCos(Operation *op, OpBuilder &builder, Builder &b) {
       builder, loc, isAnyHuge,
       [&](OpBuilder &then, Location) {
         Value exact = then.clone(*op)->getResult(0);
-        Value isHuge = Builder(then, loc, op->getResult(0).getType()).isHuge(magnitude);
+        Value isHuge = FastMathBuilder(then, loc, op->getResult(0).getType()).isHuge(magnitude);
         Value chosen = arith::SelectOp::create(then, loc, isHuge, exact, usual);
         scf::YieldOp::create(then, loc, chosen);
       },
@@ -379,7 +380,7 @@ Value relaxSinOrCos(Operation *op, OpBuilder &builder, Builder &b) {
 
 void relaxAlone(Operation *op) {
   OpBuilder builder(op);
-  Builder b(builder, op->getLoc(), op->getResult(0).getType());
+  FastMathBuilder b(builder, op->getLoc(), op->getResult(0).getType());
   Value x = op->getOperand(0);
   Value result = isa<math::LogOp>(op)     ? b.log(x)
                  : isa<math::Log1pOp>(op) ? b.log1p(x)
@@ -401,7 +402,7 @@ struct RelaxMath final : impl::RelaxMathBase<RelaxMath> {
 void replaceQuotient(Quotient quotient) {
   arith::DivFOp op = quotient.op;
   OpBuilder builder(op);
-  Builder b(builder, op.getLoc(), op.getType());
+  FastMathBuilder b(builder, op.getLoc(), op.getType());
   op.replaceAllUsesWith(quotient.isNarrowed ? b.roughQuotient(op.getLhs(), op.getRhs())
                                             : b.quotient(op.getLhs(), op.getRhs()));
   op.erase();
@@ -412,7 +413,7 @@ void replaceQuotient(Quotient quotient) {
 /// 1 / sqrt(x), each rounded, for a root that `-xc-expand-math` would approximate.
 static void makeExact(math::RsqrtOp op) {
   OpBuilder builder(op);
-  Builder b(builder, op.getLoc(), op.getType());
+  FastMathBuilder b(builder, op.getLoc(), op.getType());
   Value root = math::SqrtOp::create(builder, op.getLoc(), op.getOperand());
   op.replaceAllUsesWith(
       arith::DivFOp::create(builder, op.getLoc(), b.constant(1), root).getResult());
@@ -453,7 +454,7 @@ void RelaxMath::runOnOperation() {
     if (isa<math::ErfOp>(op))
       continue;
     OpBuilder builder(op);
-    Builder b(builder, op->getLoc(), op->getResult(0).getType());
+    FastMathBuilder b(builder, op->getLoc(), op->getResult(0).getType());
     Value x = op->getOperand(0);
     op->getResult(0).replaceAllUsesWith(isa<math::TanhOp>(op) ? b.tanh(x)
                                                               : b.exp(x, showsDenormals));

@@ -16,6 +16,7 @@
 
 #include "compiler/Codegen/CUDA/Common/Targets.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
+#include "compiler/Codegen/CUDA/Matmul/MatmulLimits.h"
 #include "compiler/Codegen/CUDA/Matmul/OperandAlignment.h"
 #include "compiler/Codegen/CUDA/Passes.h"
 
@@ -31,9 +32,6 @@ namespace xc::cuda {
 #define GEN_PASS_DEF_ALIGNOPERANDS
 #include "compiler/Codegen/CUDA/Passes.h.inc"
 
-/// What distances of rows must be multiples of, and what copies are fastest from: whole lines of
-/// the cache.
-static constexpr int64_t kRowBytes = 16, kLineBytes = 128;
 /// Rows from which on a line more costs little.
 static constexpr int64_t kLongRowBytes = 1024;
 

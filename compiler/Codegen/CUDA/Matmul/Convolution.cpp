@@ -39,7 +39,7 @@ namespace xc::cuda {
 /// PTX ISA, "im2col mode": tensors of 3 to 5 dims, strides and channels of multiples of 16 bytes,
 /// steps of at most 8 elements.
 static constexpr size_t kLeastRank = 3, kMostRank = 5;
-static constexpr int64_t kLineBytes = 16, kMostStep = 8;
+static constexpr int64_t kPixelBytes = 16, kMostStep = 8;
 
 /// Bits of a corner, and of an offset, along each of `spatial` dims.
 static int64_t countBits(size_t spatial) { return spatial == 1 ? 16 : spatial == 2 ? 8 : 5; }
@@ -296,13 +296,13 @@ bool ConvolutionMatcher::checkLimits() {
                       image.channels != type.getShape().back()))
     return refuse("a group has " + Twine(image.channels) + " channels, no multiple of " +
                   Twine(kPanelChannels));
-  if (type.getShape().back() * bytes % kLineBytes != 0 ||
-      image.firstChannel * bytes % kLineBytes != 0 || source.binding.getAlignment() < kLineBytes)
+  if (type.getShape().back() * bytes % kPixelBytes != 0 ||
+      image.firstChannel * bytes % kPixelBytes != 0 || source.binding.getAlignment() < kPixelBytes)
     return refuse("the image's pixels are not aligned to 16 bytes");
   int64_t corner = int64_t(1) << (countBits(spatial) - 1), offset = int64_t(1)
                                                                     << countBits(spatial);
   for (const WindowedImage::Spatial &dim : image.spatial) {
-    if (dim.distance * bytes % kLineBytes != 0)
+    if (dim.distance * bytes % kPixelBytes != 0)
       return refuse("neighbouring pixels are not multiples of 16 bytes apart");
     int64_t taps = dim.tap ? ranges[*dim.tap] : 1;
     if (dim.stride > kMostStep)

@@ -68,7 +68,7 @@ namespace xc::cuda {
 #define GEN_PASS_DEF_EMITMATMULFMA
 #include "compiler/Codegen/CUDA/Passes.h.inc"
 
-static constexpr int64_t kVectorBytes = 16;
+static constexpr int64_t kCopyBytes = 16;
 /// How the threads of a warp lie.
 static constexpr int64_t kPatchRows = 4, kPatchColumns = 8;
 /// As many registers of a thread as do for so many words of sums.
@@ -79,12 +79,11 @@ FMAEmitter::Operand FMAEmitter::makeOperand(const Contraction::Side &side, int64
   Operand operand{side, own, start};
   int64_t elements = own * config.getTileK();
   Type elementType = getElementTypeOrSelf(side.operand->get());
-  int64_t limit =
-      std::min<int64_t>({kVectorBytes / getElementBytes(elementType), elements / threads,
-                         side.isKContiguous ? config.getTileK() : own});
+  int64_t limit = std::min<int64_t>({kCopyBytes / getElementBytes(elementType), elements / threads,
+                                     side.isKContiguous ? config.getTileK() : own});
   // A copy writes neighbours, which those along k are not in shared memory; of a vector, as
   // aligned as its length.
-  if (isCopied() && (side.isKContiguous || side.getCopySource().getAlignment() < kVectorBytes))
+  if (isCopied() && (side.isKContiguous || side.getCopySource().getAlignment() < kCopyBytes))
     limit = 1;
   operand.width = tile.getVectorWidth(side, llvm::bit_floor<uint64_t>(limit));
   // Vectors that make up lines, and an equal number of them for each thread.
@@ -127,8 +126,7 @@ void FMAEmitter::storeTile(const Operand &operand, ArrayRef<Value> values, Value
     if (operand.width > 1 && !operand.side.isKContiguous) {
       int64_t bytes = operand.width * getElementBytes(contraction.accumulatorType);
       vector::StoreOp::create(builder, points.loc, value, operand.buffer, position,
-                              /*nontemporal=*/false,
-                              llvm::MaybeAlign(std::min(kVectorBytes, bytes)));
+                              /*nontemporal=*/false, llvm::MaybeAlign(std::min(kCopyBytes, bytes)));
       continue;
     }
     for (int64_t lane = 0; lane < operand.width; ++lane)
@@ -149,7 +147,7 @@ SmallVector<Value> FMAEmitter::loadFragment(const Operand &operand, Value buffer
     values.push_back(vector::LoadOp::create(
         points.builder, points.loc, VectorType::get(group, contraction.accumulatorType),
         operand.buffer, at,
-        /*nontemporal=*/false, llvm::MaybeAlign(std::min(kVectorBytes, bytes))));
+        /*nontemporal=*/false, llvm::MaybeAlign(std::min(kCopyBytes, bytes))));
   }
   return values;
 }

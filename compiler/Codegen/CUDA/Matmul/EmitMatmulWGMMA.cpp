@@ -73,7 +73,7 @@ namespace xc::cuda {
 
 using Group = TiledAccess::Group;
 
-static constexpr int64_t kWarps = tile::kWarpgroupThreads / 32;
+static constexpr int64_t kGroupWarps = tile::kWarpgroupThreads / 32;
 
 //===----------------------------------------------------------------------===//
 // Preparation
@@ -132,9 +132,9 @@ void WGMMAEmitter::makeRing() {
   auto type = tile::RingType::get(builder.getContext(), config.getStages(),
                                   {operands[0].type, operands[1].type});
   // Whoever is sent a part releases the stages of its sender.
-  int64_t consumers = (inRegisters ? sharers * kWarps : sharers) * countSenders();
+  int64_t consumers = (inRegisters ? sharers * kGroupWarps : sharers) * countSenders();
   // Of those that fetch, one thread stands for all copies, and one of each warp that stores.
-  int64_t arrivals = operands.back().isTurned ? 1 + kWarps : 1;
+  int64_t arrivals = operands.back().isTurned ? 1 + kGroupWarps : 1;
   ring =
       tile::RingOp::create(builder, loc, type, arrivals, consumers, IntegerAttr(), IntegerAttr());
   for (auto [number, operand] : llvm::enumerate(operands))

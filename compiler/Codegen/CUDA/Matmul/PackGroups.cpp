@@ -179,11 +179,12 @@ bool GroupPacker::match() {
   if (found.size() != 2)
     return false;
   lines = {found[0], found[1]};
+  int64_t inputs = op.getNumDpsInputs();
   for (auto [number, map] : llvm::enumerate(maps)) {
     hasFilter[number] = isFilter(map);
     if (!hasFilter[number] && (!findLine(map) || hasBothLines(map)))
       return false;
-    if (number < op.getNumDpsInputs() && !hasPlainLines(op.getDpsInputs()[number], map))
+    if (static_cast<int64_t>(number) < inputs && !hasPlainLines(op.getDpsInputs()[number], map))
       return false;
   }
   return llvm::count(hasFilter, true) == 1;

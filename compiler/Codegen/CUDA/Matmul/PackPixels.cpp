@@ -41,7 +41,7 @@ namespace xc::cuda {
 #include "compiler/Codegen/CUDA/Passes.h.inc"
 
 /// What steps of tiles are multiples of.
-static constexpr int64_t kStep = 16;
+static constexpr int64_t kChannelStep = 16;
 /// Positions below which the copy takes longer than it saves.
 static constexpr int64_t kFewestPositions = 1 << 13;
 /// Elements of a row of a window that threads load as fast as the copy engine brings a pixel: on an
@@ -191,7 +191,7 @@ bool PixelPacker::chooseSizes() {
   for (int64_t few = llvm::PowerOf2Ceil(ranges[channel]); few < channels; few *= 2)
     if (step * few % plan::kPackedStep == 0)
       channels = few;
-  line = llvm::alignTo(taps * channels, isGradient() ? kPanelChannels : kStep);
+  line = llvm::alignTo(taps * channels, isGradient() ? kPanelChannels : kChannelStep);
   // The same image for the convolution and for its gradient.
   int64_t last = llvm::divideCeil(llvm::alignTo(taps * channels, kPanelChannels), channels);
   width = llvm::alignTo(std::max(size, (positions - 1) * step + last), plan::kPackedStep);

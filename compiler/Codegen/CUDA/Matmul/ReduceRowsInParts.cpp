@@ -52,7 +52,7 @@ static constexpr int64_t kHalfPart = 64, kOtherPart = 32;
 /// Rows that a symbolic number of them is taken for.
 static constexpr int64_t kManyRows = 4096;
 /// How far behind a product its elements are looked for.
-static constexpr unsigned kMostSteps = 16;
+static constexpr unsigned kMostRowSteps = 16;
 
 namespace {
 
@@ -83,7 +83,7 @@ static linalg::ContractOp findProduct(Value tensor, llvm::SmallPtrSetImpl<Operat
   if (auto product = tensor.getDefiningOp<linalg::ContractOp>())
     return product;
   auto op = tensor.getDefiningOp<linalg::GenericOp>();
-  if (steps == kMostSteps || !isElementwise(op) || !seen.insert(op).second)
+  if (steps == kMostRowSteps || !isElementwise(op) || !seen.insert(op).second)
     return nullptr;
   for (OpOperand *input : op.getDpsInputOperands())
     if (op.getMatchingIndexingMap(input).isIdentity())

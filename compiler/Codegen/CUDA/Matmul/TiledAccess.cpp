@@ -65,15 +65,15 @@ static SmallVector<unsigned> getLongLoops(const Contraction &contraction, TiledA
 namespace {
 
 /// `dim * step + start`, forwards.
-struct Coord {
+struct TileCoord {
   AffineDimExpr dim = nullptr; // null: `start` alone
   int64_t step = 1, start = 0;
 };
 
 } // namespace
 
-static std::optional<Coord> matchCoord(AffineExpr expr) {
-  Coord coord;
+static std::optional<TileCoord> matchCoord(AffineExpr expr) {
+  TileCoord coord;
   auto takeConstant = [&](AffineExprKind kind, int64_t &value) {
     auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
     auto constant = binary ? dyn_cast<AffineConstantExpr>(binary.getRHS()) : AffineConstantExpr();
@@ -140,7 +140,7 @@ static std::optional<TiledAccess> matchTiledAccess(const Contraction &contractio
   for (auto [expr, extent] : llvm::reverse(llvm::zip_equal(coords, extents))) {
     inner = stride;
     stride = inner * extent;
-    std::optional<Coord> coord = matchCoord(expr);
+    std::optional<TileCoord> coord = matchCoord(expr);
     if (!coord) {
       reason = "its indices are not the product's";
       return std::nullopt;
@@ -205,7 +205,7 @@ int64_t getRowVector(const Contraction &contraction, const ReductionGroup::Resul
   SmallVector<unsigned> columns = getLongLoops(contraction, TiledAccess::Group::N, loops);
   if (columns.empty() || result.coords.empty())
     return 0;
-  std::optional<Coord> inner = matchCoord(result.coords.back());
+  std::optional<TileCoord> inner = matchCoord(result.coords.back());
   if (!inner || !inner->dim || inner->dim.getPosition() != columns.back() || inner->step != 1)
     return 0;
   auto aligned = std::min<int64_t>(binding.getAlignment(), kStrideBytes);

@@ -20,10 +20,6 @@ using namespace mlir;
 
 namespace xc::cuda {
 
-static std::string describe(std::optional<int64_t> size) {
-  return size ? std::to_string(*size) : std::string("a symbolic number of");
-}
-
 static Choice chooseScan(kernel::ScanOp op, const KernelInfo &kernel, KernelSizes &sizes,
                          int64_t vectorWidth) {
   MLIRContext *context = op.getContext();
@@ -40,7 +36,7 @@ static Choice chooseScan(kernel::ScanOp op, const KernelInfo &kernel, KernelSize
     int64_t threads = lines && *lines / vector < wanted / 4 ? 32 : 128;
     return {ColumnScanAttr::get(context, threads, vector),
             llvm::formatv("columns of {0} elements: a thread loops down {1} of them",
-                          describe(length), vector)};
+                          describeSize(length), vector)};
   }
   int64_t vector =
       std::min({vectorWidth, sizes.getDivisor(shape.length), sizes.getDivisor(shape.segment)});
@@ -57,7 +53,7 @@ static Choice chooseScan(kernel::ScanOp op, const KernelInfo &kernel, KernelSize
   int64_t rows = threads < 32 ? 128 / threads : threads == 32 ? 4 : 1;
   return {RowScanAttr::get(context, threads, rows, vector),
           llvm::formatv("rows of {0} elements: {1} threads scan one, {2} elements each at a time",
-                        describe(length), threads, vector)};
+                        describeSize(length), threads, vector)};
 }
 
 namespace {

@@ -34,7 +34,7 @@ namespace xc::cuda {
 #define GEN_PASS_DEF_EMITSELECT
 #include "compiler/Codegen/CUDA/Passes.h.inc"
 
-static constexpr int64_t kWarp = 32;
+static constexpr int64_t kLanes = 32;
 
 namespace {
 
@@ -176,21 +176,21 @@ SelectEmitter::Entry SelectEmitter::loadLimit() {
 
 /// The sum of what the threads up to this one have, and of what all have.
 std::pair<Value, Value> SelectEmitter::countUpTo(Value own) {
-  Value lane = toWord(index.rem(thread, kWarp)), sum = own;
+  Value lane = toWord(index.rem(thread, kLanes)), sum = own;
   Value none = points.constant(builder.getI32IntegerAttr(0));
-  for (int64_t distance = 1; distance < kWarp; distance *= 2) {
+  for (int64_t distance = 1; distance < kLanes; distance *= 2) {
     Value before = frame.shuffleUp(sum, distance);
     Value isThere = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge, lane,
                                           points.constant(builder.getI32IntegerAttr(distance)));
     Value added = arith::SelectOp::create(builder, loc, isThere, before, none);
     sum = arith::AddIOp::create(builder, loc, sum, added);
   }
-  Value warp = index.div(thread, kWarp);
-  points.emitIf(index.isEqual(index.rem(thread, kWarp), index.constant(kWarp - 1)),
+  Value warp = index.div(thread, kLanes);
+  points.emitIf(index.isEqual(index.rem(thread, kLanes), index.constant(kLanes - 1)),
                 [&] { memref::StoreOp::create(builder, loc, sum, warpCounts, warp); });
   frame.barrier();
   Value all = none, before = none;
-  for (int64_t number = 0; number < threads / kWarp; ++number) {
+  for (int64_t number = 0; number < threads / kLanes; ++number) {
     Value place = index.constant(number);
     Value count = memref::LoadOp::create(builder, loc, warpCounts, place);
     Value isBefore = index.isLess(place, warp);
@@ -313,7 +313,7 @@ LogicalResult SelectEmitter::run() {
   groups = entries.allocate(groupCount);
   limits = entries.allocate(1);
   kept = entries.allocate(keep);
-  warpCounts = frame.allocateShared(builder.getI32Type(), threads / kWarp);
+  warpCounts = frame.allocateShared(builder.getI32Type(), threads / kLanes);
   line = getLine(frame.getBlockId());
   Value zero = index.constant(0);
   if (isOnePiece) {

@@ -35,10 +35,6 @@ static constexpr int64_t kDigitThreads = 256;
 /// more are wanted than this.
 static constexpr int64_t kLeastSearched = 512, kMostSelected = 128;
 
-static std::string describe(std::optional<int64_t> size) {
-  return size ? std::to_string(*size) : std::string("a symbolic number of");
-}
-
 /// Lines of symbolic length get variants for those that are not longer than this.
 static constexpr int64_t kSortBounds[] = {256, 1024, kSortTile};
 
@@ -79,7 +75,7 @@ static std::optional<Choice> chooseSelect(kernel::SortOp op, KernelSizes &sizes,
       SelectAttr::get(op.getContext(), threads, kSortItems, groups, vector),
       llvm::formatv("the first {0} of {1} elements: those up to the {0}th among the first of {2} "
                     "groups",
-                    keep, describe(length), groups)};
+                    keep, describeSize(length), groups)};
 }
 
 LogicalResult addSortVariants(const KernelInfo &kernel) {
@@ -125,11 +121,11 @@ static Choice chooseSort(kernel::SortOp op, KernelSizes &sizes) {
     return {SortAttr::get(context, getSortThreads(tile), 1, tile, /*bounded=*/false),
             llvm::formatv("the first {0} of {1} elements: rows pass through {2} elements of shared "
                           "memory",
-                          keep, describe(length), tile)};
+                          keep, describeSize(length), tile)};
   }
   return {SortInPlaceAttr::get(context, 1024),
           llvm::formatv("rows of {0} elements: a block sorts one in the result's memory",
-                        describe(length))};
+                        describeSize(length))};
 }
 
 namespace {

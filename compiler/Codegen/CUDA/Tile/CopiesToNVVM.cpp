@@ -25,15 +25,12 @@ namespace xc::cuda::tile_lowering {
 
 namespace {
 
-/// Elements that a thread copies at a time, and the columns of a product's step.
-constexpr int64_t kChunk = 8, kStep = 16;
-
 struct LowerIssueCopy final : TilePattern<tile::IssueCopyOp> {
   using TilePattern::TilePattern;
 
   LogicalResult matchAndRewrite(tile::IssueCopyOp op, Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    Builder b(rewriter, op.getLoc());
+    TileBuilder b(rewriter, op.getLoc());
     tile::SharedType tile = op.getTile().getType();
     int64_t columns = llvm::alignTo(static_cast<int64_t>(op.getColumns()), kStep);
     for (int64_t first = 0; first < columns; first += tile.getPanelColumns())
@@ -44,23 +41,23 @@ struct LowerIssueCopy final : TilePattern<tile::IssueCopyOp> {
   }
 
 private:
-  static Value both(Builder &b, Value lhs, Value rhs) {
+  static Value both(TileBuilder &b, Value lhs, Value rhs) {
     return lhs && rhs ? LLVM::AndOp::create(b.rewriter, b.loc, lhs, rhs).getResult()
            : lhs      ? lhs
                       : rhs;
   }
-  static Value isBelow(Builder &b, Value lhs, Value rhs) {
+  static Value isBelow(TileBuilder &b, Value lhs, Value rhs) {
     return LLVM::ICmpOp::create(b.rewriter, b.loc, LLVM::ICmpPredicate::ult, lhs, rhs);
   }
-  static void copyPanel(Builder &b, tile::IssueCopyOp op, Adaptor adaptor, int64_t first,
+  static void copyPanel(TileBuilder &b, tile::IssueCopyOp op, Adaptor adaptor, int64_t first,
                         int64_t chunks);
-  static void copyChunk(Builder &b, Value to, int64_t offset, Value from, Value inside,
+  static void copyChunk(TileBuilder &b, Value to, int64_t offset, Value from, Value inside,
                         Value isOwn);
 };
 
 /// One copy of 16 bytes to `offset` bytes behind `to`: of zeros where `inside` is false, and by
 /// threads for which `isOwn` is true alone.
-void LowerIssueCopy::copyChunk(Builder &b, Value to, int64_t offset, Value from, Value inside,
+void LowerIssueCopy::copyChunk(TileBuilder &b, Value to, int64_t offset, Value from, Value inside,
                                Value isOwn) {
   Value bytes = LLVM::SelectOp::create(b.rewriter, b.loc, inside, b.word(16), b.word(0));
   std::string copy =
@@ -76,7 +73,7 @@ void LowerIssueCopy::copyChunk(Builder &b, Value to, int64_t offset, Value from,
 }
 
 /// The `chunks` chunks of each line from column `first` on, which is a panel's.
-void LowerIssueCopy::copyPanel(Builder &b, tile::IssueCopyOp op, Adaptor adaptor, int64_t first,
+void LowerIssueCopy::copyPanel(TileBuilder &b, tile::IssueCopyOp op, Adaptor adaptor, int64_t first,
                                int64_t chunks) {
   tile::SharedType tile = op.getTile().getType();
   Type element = tile.getElementType(), index = adaptor.getStart().getType();

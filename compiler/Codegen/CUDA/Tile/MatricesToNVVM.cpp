@@ -26,14 +26,12 @@ namespace xc::cuda::tile_lowering {
 
 namespace {
 
-/// Elements along k of a product, and of a chunk.
-constexpr int64_t kStep = 16, kChunk = 8;
-
 /// A tile that the lanes of a warp read matrices of.
 class Matrices {
 public:
   /// `row` and `column` are where this lane's line begins, of matrices at the tile's start.
-  Matrices(Builder &b, tile::SharedType tile, Value start, Value row, Value column, bool transposed)
+  Matrices(TileBuilder &b, tile::SharedType tile, Value start, Value row, Value column,
+           bool transposed)
       : b(b), tile(tile), start(start), place(getPlace(b, tile, row, column)),
         transposed(transposed) {}
 
@@ -57,7 +55,7 @@ public:
   }
 
 private:
-  Builder &b;
+  TileBuilder &b;
   tile::SharedType tile;
   Value start, place;
   bool transposed;
@@ -65,7 +63,7 @@ private:
 
 /// This thread's lane, by the parts that say which line of which matrix it gives the address of.
 struct Lane {
-  explicit Lane(Builder &b) {
+  explicit Lane(TileBuilder &b) {
     Value thread = NVVM::ThreadIdXOp::create(b.rewriter, b.loc, b.i32);
     warp = b.both(b.div(thread, 32), tile::kWarpgroupThreads / 32 - 1);
     line = b.both(thread, 7);
@@ -76,7 +74,7 @@ struct Lane {
 };
 
 /// The first operand of this warp: 16 rows, of the warpgroup's from `row` on.
-Matrices getFirst(Builder &b, Lane &lane, tile::SharedType tile, Value start, Value row,
+Matrices getFirst(TileBuilder &b, Lane &lane, tile::SharedType tile, Value start, Value row,
                   bool transposed) {
   Value own = b.add(b.add(b.toWord(row), b.mul(lane.warp, 16)), lane.odd);
   if (transposed)
@@ -85,14 +83,15 @@ Matrices getFirst(Builder &b, Lane &lane, tile::SharedType tile, Value start, Va
 }
 
 /// The second operand.
-Matrices getSecond(Builder &b, Lane &lane, tile::SharedType tile, Value start, bool transposed) {
+Matrices getSecond(TileBuilder &b, Lane &lane, tile::SharedType tile, Value start,
+                   bool transposed) {
   if (transposed)
     return {b, tile, start, b.add(lane.odd, lane.line), lane.upper, transposed};
   return {b, tile, start, b.add(lane.upper, lane.line), lane.odd, transposed};
 }
 
 /// One mma.sync of 16 rows and 8 columns.
-void multiply(Builder &b, Type element, ValueRange a, ValueRange second,
+void multiply(TileBuilder &b, Type element, ValueRange a, ValueRange second,
               MutableArrayRef<Value> sums) {
   auto toFragment = [&](Value word) -> Value {
     // f16 fragments are pairs to the op, all others are words.
@@ -120,7 +119,7 @@ struct LowerSynchronousIssue final : TilePattern<tile::IssueOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     if (!op.getSynchronous())
       return rewriter.notifyMatchFailure(op, "is one of wgmma");
-    Builder b(rewriter, op.getLoc());
+    TileBuilder b(rewriter, op.getLoc());
     Lane lane(b);
     auto columns = static_cast<int64_t>(op.getColumns());
     SmallVector<Value> sums(adaptor.getSums());
@@ -157,7 +156,7 @@ struct LowerReadWords final : TilePattern<tile::ReadWordsOp> {
 
   LogicalResult matchAndRewrite(tile::ReadWordsOp op, Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    Builder b(rewriter, op.getLoc());
+    TileBuilder b(rewriter, op.getLoc());
     Lane lane(b);
     Matrices tile = getFirst(b, lane, op.getTile().getType(), adaptor.getTile(), adaptor.getRow(),
                              /*transposed=*/false);

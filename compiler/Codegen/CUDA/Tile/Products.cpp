@@ -27,14 +27,14 @@ std::string repeat(StringRef constraint, size_t count) {
   return text;
 }
 
-Value makeDescriptor(Builder &b, Value address, const Descriptor &descriptor) {
+Value makeDescriptor(TileBuilder &b, Value address, const Descriptor &descriptor) {
   Value field = b.both(b.div(address, 16), 0x3fff);
   Value wide = LLVM::ZExtOp::create(b.rewriter, b.loc, b.i64, field);
   return LLVM::OrOp::create(b.rewriter, b.loc, wide,
                             b.constant(b.i64, descriptor.getConstantBits()));
 }
 
-Value advanceDescriptor(Builder &b, Value descriptor, int64_t bytes) {
+Value advanceDescriptor(TileBuilder &b, Value descriptor, int64_t bytes) {
   return bytes ? b.add(descriptor, b.constant(b.i64, bytes / 16)) : descriptor;
 }
 
@@ -46,7 +46,7 @@ static StringRef getTypeName(Type type) {
   return type.isF32() ? "tf32" : "s8";
 }
 
-Value multiply(Builder &b, Type elementType, int64_t columns, ValueRange sums, ValueRange a,
+Value multiply(TileBuilder &b, Type elementType, int64_t columns, ValueRange sums, ValueRange a,
                Value descriptorB, Value flag, StringRef order) {
   size_t count = sums.size();
   Type sumType = sums.front().getType();
@@ -74,7 +74,7 @@ Value multiply(Builder &b, Type elementType, int64_t columns, ValueRange sums, V
   return b.assembly(text, constraints + ",l,r,~{memory}", operands, all).getResult(0);
 }
 
-SmallVector<Value> unpack(Builder &b, Value structure) {
+SmallVector<Value> unpack(TileBuilder &b, Value structure) {
   SmallVector<Value> parts;
   size_t count = cast<LLVM::LLVMStructType>(structure.getType()).getBody().size();
   for (size_t i = 0; i < count; ++i)
@@ -82,8 +82,8 @@ SmallVector<Value> unpack(Builder &b, Value structure) {
   return parts;
 }
 
-Value multiply(Builder &b, Type elementType, tile::AccumulatorType type, Value sums, ValueRange a,
-               Value descriptorB, Value flag, StringRef order) {
+Value multiply(TileBuilder &b, Type elementType, tile::AccumulatorType type, Value sums,
+               ValueRange a, Value descriptorB, Value flag, StringRef order) {
   return multiply(b, elementType, type.getColumns(), unpack(b, sums), a, descriptorB, flag, order);
 }
 

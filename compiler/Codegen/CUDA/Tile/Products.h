@@ -49,23 +49,23 @@ struct Descriptor {
   bool transposed, repeats;
 };
 
-mlir::Value makeDescriptor(Builder &b, mlir::Value address, const Descriptor &descriptor);
+mlir::Value makeDescriptor(TileBuilder &b, mlir::Value address, const Descriptor &descriptor);
 /// A descriptor some bytes on.
-mlir::Value advanceDescriptor(Builder &b, mlir::Value descriptor, int64_t bytes);
+mlir::Value advanceDescriptor(TileBuilder &b, mlir::Value descriptor, int64_t bytes);
 
 /// One wgmma, of operands of `elementType`, that adds to `sums`, registers of `columns` columns:
 /// `a` is a descriptor or four registers. `order` is what 16-bit types add about their lines.
 /// Returns a struct of the sums.
-mlir::Value multiply(Builder &b, mlir::Type elementType, int64_t columns, mlir::ValueRange sums,
+mlir::Value multiply(TileBuilder &b, mlir::Type elementType, int64_t columns, mlir::ValueRange sums,
                      mlir::ValueRange a, mlir::Value descriptorB, mlir::Value flag,
                      mlir::StringRef order);
 /// The same of a struct of sums.
-mlir::Value multiply(Builder &b, mlir::Type elementType, tile::AccumulatorType type,
+mlir::Value multiply(TileBuilder &b, mlir::Type elementType, tile::AccumulatorType type,
                      mlir::Value sums, mlir::ValueRange a, mlir::Value descriptorB,
                      mlir::Value flag, mlir::StringRef order);
 
 /// The registers of a struct.
-mlir::SmallVector<mlir::Value> unpack(Builder &b, mlir::Value structure);
+mlir::SmallVector<mlir::Value> unpack(TileBuilder &b, mlir::Value structure);
 
 } // namespace xc::cuda::tile_lowering
 

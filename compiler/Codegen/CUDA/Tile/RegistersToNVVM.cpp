@@ -23,7 +23,7 @@ namespace xc::cuda::tile_lowering {
 namespace {
 
 /// Where a warpgroup's rows of a first operand in shared memory begin.
-Value placeRows(Builder &b, tile::SharedType tile, Value start, Value row, bool transposed) {
+Value placeRows(TileBuilder &b, tile::SharedType tile, Value start, Value row, bool transposed) {
   Value skip = transposed ? b.mul(b.div(row, tile.getPanelColumns()), tile.getPanelBytes())
                           : b.mul(row, tile.getLineBytes());
   return b.add(b.address(start), skip);
@@ -31,7 +31,7 @@ Value placeRows(Builder &b, tile::SharedType tile, Value start, Value row, bool 
 
 /// wgmma.fence, behind which the product takes `registers`: what is written to them comes before
 /// it.
-SmallVector<Value> fence(Builder &b, ArrayRef<Value> registers) {
+SmallVector<Value> fence(TileBuilder &b, ArrayRef<Value> registers) {
   if (registers.empty()) {
     NVVM::WgmmaFenceAlignedOp::create(b.rewriter, b.loc);
     return {};
@@ -58,7 +58,7 @@ struct LowerIssue final : TilePattern<tile::IssueOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     if (op.getSynchronous())
       return rewriter.notifyMatchFailure(op, "is one of mma.sync");
-    Builder b(rewriter, op.getLoc());
+    TileBuilder b(rewriter, op.getLoc());
     Descriptor right(op.getB().getType(), op.getTransposedB());
     Value descriptorB = makeDescriptor(b, b.address(adaptor.getB()), right), descriptorA;
     std::optional<Descriptor> left;
@@ -103,7 +103,7 @@ struct LowerRetire final : TilePattern<tile::RetireOp> {
 
   LogicalResult matchAndRewrite(tile::RetireOp op, Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    Builder b(rewriter, op.getLoc());
+    TileBuilder b(rewriter, op.getLoc());
     std::string text =
         llvm::formatv("wgmma.wait_group.sync.aligned {0};", static_cast<int64_t>(op.getPending()));
     size_t count = adaptor.getSums().size();
@@ -132,7 +132,7 @@ template <typename Op> struct LowerNamedBarrier final : TilePattern<Op> {
 
   LogicalResult matchAndRewrite(Op op, typename TilePattern<Op>::Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    Builder b(rewriter, op.getLoc());
+    TileBuilder b(rewriter, op.getLoc());
     StringRef text =
         std::is_same_v<Op, tile::BarrierSyncOp> ? "bar.sync $0, $1;" : "bar.arrive $0, $1;";
     b.assembly(text, "r,n,~{memory}",

@@ -33,7 +33,7 @@ tile::RingOp getRing(Value ring) { return ring.getDefiningOp<tile::RingOp>(); }
 enum class Side { Full, Empty };
 
 /// The barrier of a stage: all full ones, then all empty ones.
-Value getBarrier(Builder &b, Value ring, Value stage, Side side) {
+Value getBarrier(TileBuilder &b, Value ring, Value stage, Side side) {
   tile::RingOp op = getRing(ring);
   int64_t first =
       *op.getBarriers() +
@@ -48,7 +48,7 @@ struct LowerRing final : TilePattern<tile::RingOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     if (!op.getOffset() || (op.hasBarriers() && !op.getBarriers()))
       return rewriter.notifyMatchFailure(op, "has no place in shared memory");
-    Builder b(rewriter, op.getLoc());
+    TileBuilder b(rewriter, op.getLoc());
     if (!op.hasBarriers()) {
       rewriter.replaceOp(op, b.sharedBase(*op.getOffset()));
       return success();
@@ -76,7 +76,7 @@ struct LowerAlloc final : TilePattern<tile::AllocOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     if (!op.getOffset())
       return rewriter.notifyMatchFailure(op, "has no place in shared memory");
-    rewriter.replaceOp(op, Builder(rewriter, op.getLoc()).sharedBase(*op.getOffset()));
+    rewriter.replaceOp(op, TileBuilder(rewriter, op.getLoc()).sharedBase(*op.getOffset()));
     return success();
   }
 };
@@ -86,7 +86,7 @@ struct LowerSlot final : TilePattern<tile::SlotOp> {
 
   LogicalResult matchAndRewrite(tile::SlotOp op, Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    Builder b(rewriter, op.getLoc());
+    TileBuilder b(rewriter, op.getLoc());
     // All stages of the first tile, then all of the second: the multiplications are by one size.
     tile::RingType type = op.getRing().getType();
     int64_t first = 0;
@@ -104,7 +104,7 @@ struct LowerSlot final : TilePattern<tile::SlotOp> {
 //===----------------------------------------------------------------------===//
 
 /// Tries until the phase of parity `parity` of `barrier` has ended.
-void waitForPhase(Builder &b, Value barrier, Value parity) {
+void waitForPhase(TileBuilder &b, Value barrier, Value parity) {
   b.assembly("{ .reg .pred p; WAIT_${:uid}: mbarrier.try_wait.parity.shared::cta.b64 p, [$0], $1; "
              "@!p bra WAIT_${:uid}; }",
              "r,r,~{memory}", {b.address(barrier), parity});
@@ -115,7 +115,7 @@ struct LowerWaitFull final : TilePattern<tile::WaitFullOp> {
 
   LogicalResult matchAndRewrite(tile::WaitFullOp op, Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    Builder b(rewriter, op.getLoc());
+    TileBuilder b(rewriter, op.getLoc());
     waitForPhase(b, getBarrier(b, op.getRing(), adaptor.getStage(), Side::Full),
                  b.toWord(adaptor.getPhase()));
     rewriter.eraseOp(op);
@@ -128,7 +128,7 @@ struct LowerWaitEmpty final : TilePattern<tile::WaitEmptyOp> {
 
   LogicalResult matchAndRewrite(tile::WaitEmptyOp op, Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    Builder b(rewriter, op.getLoc());
+    TileBuilder b(rewriter, op.getLoc());
     // A new barrier counts as if the phase before its first, of parity 1, had ended.
     waitForPhase(b, getBarrier(b, op.getRing(), adaptor.getStage(), Side::Empty),
                  b.exclusiveOr(b.toWord(adaptor.getPhase()), b.word(1)));
@@ -142,7 +142,7 @@ struct LowerPublish final : TilePattern<tile::PublishOp> {
 
   LogicalResult matchAndRewrite(tile::PublishOp op, Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    Builder b(rewriter, op.getLoc());
+    TileBuilder b(rewriter, op.getLoc());
     Value barrier = b.address(getBarrier(b, op.getRing(), adaptor.getStage(), Side::Full));
     if (op.getBytes() == 0)
       b.assembly("mbarrier.arrive.shared::cta.b64 _, [$0];", "r,~{memory}", {barrier});
@@ -159,7 +159,7 @@ struct LowerRelease final : TilePattern<tile::ReleaseOp> {
 
   LogicalResult matchAndRewrite(tile::ReleaseOp op, Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    Builder b(rewriter, op.getLoc());
+    TileBuilder b(rewriter, op.getLoc());
     b.assembly("mbarrier.arrive.shared::cta.b64 _, [$0];", "r,~{memory}",
                {b.address(getBarrier(b, op.getRing(), adaptor.getStage(), Side::Empty))});
     rewriter.eraseOp(op);
@@ -172,7 +172,7 @@ struct LowerReleaseIn final : TilePattern<tile::ReleaseInOp> {
 
   LogicalResult matchAndRewrite(tile::ReleaseInOp op, Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    Builder b(rewriter, op.getLoc());
+    TileBuilder b(rewriter, op.getLoc());
     // A release of cluster scope would wait for all of the thread's memory accesses, each time.
     b.assembly("{ .reg .b32 there; mapa.shared::cluster.u32 there, $0, $1; "
                "mbarrier.arrive.shared::cluster.b64 _, [there]; }",
@@ -190,7 +190,7 @@ struct LowerSyncBlocks final : TilePattern<tile::SyncBlocksOp> {
 
   LogicalResult matchAndRewrite(tile::SyncBlocksOp op, Adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    Builder b(rewriter, op.getLoc());
+    TileBuilder b(rewriter, op.getLoc());
     b.assembly("barrier.cluster.arrive.release;", "~{memory}", {});
     b.assembly("barrier.cluster.wait.acquire;", "~{memory}", {});
     rewriter.eraseOp(op);
@@ -203,7 +203,7 @@ struct LowerSyncBlocks final : TilePattern<tile::SyncBlocksOp> {
 //===----------------------------------------------------------------------===//
 
 /// Coordinates as the instructions want them, innermost dim first, the innermost moved by `offset`.
-SmallVector<Value> reverseCoords(Builder &b, ValueRange coords, int64_t offset) {
+SmallVector<Value> reverseCoords(TileBuilder &b, ValueRange coords, int64_t offset) {
   SmallVector<Value> words;
   for (Value coord : llvm::reverse(coords))
     words.push_back(b.toWord(coord));
@@ -213,7 +213,7 @@ SmallVector<Value> reverseCoords(Builder &b, ValueRange coords, int64_t offset) 
 }
 
 /// Offsets as the instructions want them, innermost dim first.
-SmallVector<Value> reverseOffsets(Builder &b, Location loc, OpBuilder &builder,
+SmallVector<Value> reverseOffsets(TileBuilder &b, Location loc, OpBuilder &builder,
                                   ValueRange offsets) {
   SmallVector<Value> halves;
   for (Value offset : llvm::reverse(offsets))
@@ -224,7 +224,7 @@ SmallVector<Value> reverseOffsets(Builder &b, Location loc, OpBuilder &builder,
 /// Copies the panels of `tile` that are `width` wide to `slot` and on, or `only` one of them, each
 /// pixel from `offsets` (i16) further if the map is of pixels; `blocks` (i16) says of which blocks,
 /// this one alone if it is null.
-void copyPanels(Builder &b, tile::SharedType tile, int64_t width, Value slot, Value map,
+void copyPanels(TileBuilder &b, tile::SharedType tile, int64_t width, Value slot, Value map,
                 ValueRange coords, ArrayRef<Value> offsets, Value barrier, Value blocks,
                 std::optional<int64_t> only = std::nullopt) {
   size_t rank = coords.size(), numbers = rank + offsets.size();
@@ -257,7 +257,7 @@ struct LowerLoad final : TilePattern<tile::LoadOp> {
 
   LogicalResult matchAndRewrite(tile::LoadOp op, Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    Builder b(rewriter, op.getLoc());
+    TileBuilder b(rewriter, op.getLoc());
     Value barrier = b.address(getBarrier(b, op.getRing(), adaptor.getStage(), Side::Full));
     copyPanels(b, op.getSlot().getType(), op.getMap().getType().getBox().back(), adaptor.getSlot(),
                adaptor.getMap(), adaptor.getCoords(),
@@ -273,7 +273,7 @@ struct LowerMulticast final : TilePattern<tile::MulticastOp> {
 
   LogicalResult matchAndRewrite(tile::MulticastOp op, Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    Builder b(rewriter, op.getLoc());
+    TileBuilder b(rewriter, op.getLoc());
     Value barrier = b.address(getBarrier(b, op.getRing(), adaptor.getStage(), Side::Full));
     Value first = b.mul(b.toWord(adaptor.getRow()), op.getSlot().getType().getLineBytes());
     Value blocks = LLVM::TruncOp::create(rewriter, op.getLoc(), rewriter.getI16Type(),
@@ -291,7 +291,7 @@ struct LowerStore final : TilePattern<tile::StoreOp> {
 
   LogicalResult matchAndRewrite(tile::StoreOp op, Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    Builder b(rewriter, op.getLoc());
+    TileBuilder b(rewriter, op.getLoc());
     tile::SharedType tile = op.getTile().getType();
     size_t rank = op.getCoords().size();
     Value start = b.advance(adaptor.getTile(), op.getPanel() * tile.getPanelBytes());

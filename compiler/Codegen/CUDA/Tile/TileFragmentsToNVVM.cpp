@@ -35,7 +35,7 @@ struct LowerReadFragments final : TilePattern<tile::ReadFragmentsOp> {
 
   LogicalResult matchAndRewrite(tile::ReadFragmentsOp op, Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    Builder b(rewriter, op.getLoc());
+    TileBuilder b(rewriter, op.getLoc());
     size_t parts = op.getFragments().size();
     auto type = cast<tile::FragmentsType>(op.getFragments().front().getType());
     SmallVector<SmallVector<Value>> words(parts);
@@ -57,7 +57,7 @@ struct LowerReadFragments final : TilePattern<tile::ReadFragmentsOp> {
 
 private:
   struct Thread {
-    explicit Thread(Builder &b) {
+    explicit Thread(TileBuilder &b) {
       Value thread = NVVM::ThreadIdXOp::create(b.rewriter, b.loc, b.i32);
       Value lane = b.both(thread, 31);
       warp = b.both(b.div(thread, 32), tile::kWarpgroupThreads / 32 - 1);
@@ -68,12 +68,12 @@ private:
   };
 
   /// Bit `bit` of `value`, moved to be worth `worth`.
-  static Value moveBit(Builder &b, Value value, int64_t bit, int64_t worth) {
+  static Value moveBit(TileBuilder &b, Value value, int64_t bit, int64_t worth) {
     return b.mul(b.both(b.div(value, int64_t(1) << bit), 1), worth);
   }
 
   /// `count` words from `place` on: as assembly, since LLVM would make that many loads of it.
-  static SmallVector<Value> load(Builder &b, Value tile, Value place, int64_t bytes,
+  static SmallVector<Value> load(TileBuilder &b, Value tile, Value place, int64_t bytes,
                                  int64_t count) {
     SmallVector<Type> types(count, b.i32);
     SmallVector<std::string> names;
@@ -100,7 +100,7 @@ private:
     return words;
   }
 
-  static void readWords(Builder &b, tile::ReadFragmentsOp op, Adaptor adaptor,
+  static void readWords(TileBuilder &b, tile::ReadFragmentsOp op, Adaptor adaptor,
                         MutableArrayRef<SmallVector<Value>> words) {
     tile::SharedType tile = op.getTile().getType();
     int64_t parts = words.size();
@@ -130,14 +130,14 @@ private:
   }
 
   /// Four bytes out of two words, those that `selector` names (PTX ISA, "prmt").
-  static Value permute(Builder &b, Value low, Value high, Value selector) {
+  static Value permute(TileBuilder &b, Value low, Value high, Value selector) {
     return LLVM::CallIntrinsicOp::create(b.rewriter, b.loc, b.i32,
                                          b.rewriter.getStringAttr("llvm.nvvm.prmt"),
                                          ValueRange{low, high, selector})
         .getResult(0);
   }
 
-  static void readBytes(Builder &b, tile::ReadFragmentsOp op, Adaptor adaptor,
+  static void readBytes(TileBuilder &b, tile::ReadFragmentsOp op, Adaptor adaptor,
                         MutableArrayRef<SmallVector<Value>> words) {
     tile::SharedType tile = op.getTile().getType();
     Thread thread(b);

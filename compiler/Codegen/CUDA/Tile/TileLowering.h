@@ -16,9 +16,12 @@
 
 namespace xc::cuda::tile_lowering {
 
+/// 16-bit elements that a thread copies at a time, and the columns of a product's step.
+inline constexpr int64_t kChunk = 8, kStep = 16;
+
 /// Builds scalar code for one op.
-struct Builder {
-  Builder(mlir::ConversionPatternRewriter &rewriter, mlir::Location loc)
+struct TileBuilder {
+  TileBuilder(mlir::ConversionPatternRewriter &rewriter, mlir::Location loc)
       : rewriter(rewriter), loc(loc), i32(rewriter.getI32Type()), i64(rewriter.getI64Type()),
         shared(mlir::LLVM::LLVMPointerType::get(rewriter.getContext(), 3)) {}
 
@@ -86,7 +89,7 @@ struct Builder {
 };
 
 /// The bytes from a tile's start to an element.
-inline mlir::Value getPlace(Builder &b, tile::SharedType tile, mlir::Value row,
+inline mlir::Value getPlace(TileBuilder &b, tile::SharedType tile, mlir::Value row,
                             mlir::Value column) {
   int64_t bytes = tile.getElementBytes(), line = tile.getLineBytes();
   mlir::Value panel = b.div(column, tile.getPanelColumns());

@@ -38,7 +38,7 @@ struct LowerSyncWarpgroup final : TilePattern<tile::SyncWarpgroupOp> {
 
   LogicalResult matchAndRewrite(tile::SyncWarpgroupOp op, Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    Builder b(rewriter, op.getLoc());
+    TileBuilder b(rewriter, op.getLoc());
     // Barrier 0 is the block's.
     Value number = b.add(b.toWord(adaptor.getWarpgroup()), b.word(1));
     b.assembly("bar.sync $0, $1;", "r,n,~{memory}", {number, b.word(tile::kWarpgroupThreads)});
@@ -53,7 +53,7 @@ template <typename Op> struct LowerTurn final : TilePattern<Op> {
 
   LogicalResult matchAndRewrite(Op op, typename TilePattern<Op>::Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    Builder b(rewriter, op.getLoc());
+    TileBuilder b(rewriter, op.getLoc());
     auto consumers = static_cast<int64_t>(op.getConsumers());
     Value number = b.add(b.toWord(adaptor.getTurn()), b.word(1 + consumers));
     b.assembly(std::is_same_v<Op, tile::TakeTurnOp> ? "bar.sync $0, $1;" : "bar.arrive $0, $1;",
@@ -65,7 +65,7 @@ template <typename Op> struct LowerTurn final : TilePattern<Op> {
 
 /// Where neighbouring elements of a tile lie, and how they are aligned.
 struct Neighbours {
-  template <typename Op> Neighbours(Builder &b, Op op, typename Op::Adaptor adaptor) {
+  template <typename Op> Neighbours(TileBuilder &b, Op op, typename Op::Adaptor adaptor) {
     tile::SharedType tile = op.getTile().getType();
     address = b.advance(adaptor.getTile(), getPlace(b, tile, b.toWord(adaptor.getRow()),
                                                     b.toWord(adaptor.getColumn())));
@@ -82,7 +82,7 @@ struct LowerWrite final : TilePattern<tile::WriteOp> {
 
   LogicalResult matchAndRewrite(tile::WriteOp op, Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    Builder b(rewriter, op.getLoc());
+    TileBuilder b(rewriter, op.getLoc());
     Neighbours to(b, op, adaptor);
     rewriter.replaceOpWithNewOp<LLVM::StoreOp>(op, adaptor.getValues(), to.address, to.alignment);
     return success();
@@ -94,7 +94,7 @@ struct LowerReadElements final : TilePattern<tile::ReadElementsOp> {
 
   LogicalResult matchAndRewrite(tile::ReadElementsOp op, Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    Builder b(rewriter, op.getLoc());
+    TileBuilder b(rewriter, op.getLoc());
     Neighbours from(b, op, adaptor);
     rewriter.replaceOpWithNewOp<LLVM::LoadOp>(op, op.getValues().getType(), from.address,
                                               from.alignment);
@@ -107,7 +107,7 @@ struct LowerWriteFragment final : TilePattern<tile::WriteFragmentOp> {
 
   LogicalResult matchAndRewrite(tile::WriteFragmentOp op, Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    Builder b(rewriter, op.getLoc());
+    TileBuilder b(rewriter, op.getLoc());
     // Lane l gives the address of line l % 8 of matrix l / 8: rows below first, then columns
     // beyond.
     Value lane = NVVM::LaneIdOp::create(rewriter, op.getLoc(), b.i32);
@@ -144,7 +144,7 @@ struct LowerMma final : TilePattern<tile::MmaOp> {
 
   LogicalResult matchAndRewrite(tile::MmaOp op, Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    Builder b(rewriter, op.getLoc());
+    TileBuilder b(rewriter, op.getLoc());
     bool repeats = op.getA().getType().getRows() == tile::kRepeatedRows && !op.getTransposedA();
     Descriptor a(op.getA().getType(), op.getTransposedA(), repeats),
         right(op.getB().getType(), op.getTransposedB());
@@ -181,7 +181,7 @@ struct LowerMmaFragments final : TilePattern<tile::MmaFragmentsOp> {
 
   LogicalResult matchAndRewrite(tile::MmaFragmentsOp op, Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    Builder b(rewriter, op.getLoc());
+    TileBuilder b(rewriter, op.getLoc());
     Descriptor right(op.getB().getType(), /*transposed=*/false);
     Value descriptor = makeDescriptor(b, b.address(adaptor.getB()), right);
     tile::FragmentsType type = op.getA().getType();
@@ -211,7 +211,7 @@ struct LowerWaitFragments final : TilePattern<tile::WaitFragmentsOp> {
 
   LogicalResult matchAndRewrite(tile::WaitFragmentsOp op, Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    Builder b(rewriter, op.getLoc());
+    TileBuilder b(rewriter, op.getLoc());
     // The registers are operands, so that nothing else is put into them before.
     SmallVector<Value> words;
     for (Value fragments : adaptor.getFragments()) {
@@ -233,7 +233,7 @@ struct LowerWaitMma final : TilePattern<tile::WaitMmaOp> {
 
   LogicalResult matchAndRewrite(tile::WaitMmaOp op, Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    Builder b(rewriter, op.getLoc());
+    TileBuilder b(rewriter, op.getLoc());
     std::string text =
         llvm::formatv("wgmma.wait_group.sync.aligned {0};", static_cast<int64_t>(op.getPending()));
     if (op.getAccumulators().empty()) {
@@ -280,7 +280,7 @@ struct LowerReduceBlocks final : TilePattern<tile::ReduceBlocksOp> {
 
   LogicalResult matchAndRewrite(tile::ReduceBlocksOp op, Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    Builder b(rewriter, op.getLoc());
+    TileBuilder b(rewriter, op.getLoc());
     Location loc = op.getLoc();
     tile::AccumulatorType from = op.getAccumulator().getType(), to = op.getResult().getType();
     int64_t count = countRegisters(from), kept = countRegisters(to);
@@ -342,7 +342,7 @@ struct LowerArriveBlocks final : TilePattern<tile::ArriveBlocksOp> {
 
   LogicalResult matchAndRewrite(tile::ArriveBlocksOp op, Adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    Builder(rewriter, op.getLoc()).assembly("barrier.cluster.arrive.aligned;", "~{memory}", {});
+    TileBuilder(rewriter, op.getLoc()).assembly("barrier.cluster.arrive.aligned;", "~{memory}", {});
     rewriter.eraseOp(op);
     return success();
   }
@@ -353,7 +353,7 @@ struct LowerWaitBlocks final : TilePattern<tile::WaitBlocksOp> {
 
   LogicalResult matchAndRewrite(tile::WaitBlocksOp op, Adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    Builder(rewriter, op.getLoc()).assembly("barrier.cluster.wait.aligned;", "~{memory}", {});
+    TileBuilder(rewriter, op.getLoc()).assembly("barrier.cluster.wait.aligned;", "~{memory}", {});
     rewriter.eraseOp(op);
     return success();
   }
@@ -364,7 +364,7 @@ struct LowerStoreIn final : TilePattern<tile::StoreInOp> {
 
   LogicalResult matchAndRewrite(tile::StoreInOp op, Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    Builder b(rewriter, op.getLoc());
+    TileBuilder b(rewriter, op.getLoc());
     Location loc = op.getLoc();
     Value own = LLVM::GEPOp::create(rewriter, loc, adaptor.getBuffer().getType(),
                                     adaptor.getValue().getType(), adaptor.getBuffer(),
@@ -383,7 +383,7 @@ struct LowerPrefetch final : TilePattern<tile::PrefetchOp> {
 
   LogicalResult matchAndRewrite(tile::PrefetchOp op, Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    Builder(rewriter, op.getLoc())
+    TileBuilder(rewriter, op.getLoc())
         .assembly("prefetch.tensormap [$0];", "l,~{memory}", {adaptor.getMap()});
     rewriter.eraseOp(op);
     return success();
@@ -395,7 +395,7 @@ struct LowerFragment final : TilePattern<tile::FragmentOp> {
 
   LogicalResult matchAndRewrite(tile::FragmentOp op, Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    Builder b(rewriter, op.getLoc());
+    TileBuilder b(rewriter, op.getLoc());
     Value pair = LLVM::UndefOp::create(rewriter, op.getLoc(), op.getPair().getType());
     for (int64_t i = 0; i < 2; ++i) {
       Value part = LLVM::ExtractValueOp::create(rewriter, op.getLoc(), adaptor.getAccumulator(),

@@ -14,14 +14,13 @@
 
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
 #include "compiler/Dialect/Array/IR/ResizedDims.h"
+#include "compiler/Dialect/Array/IR/TensorTypes.h"
 
 using namespace mlir;
 
 namespace xc::array {
 
 using Values = SmallVector<Value>;
-
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 //===----------------------------------------------------------------------===//
 // Shapes

@@ -19,14 +19,13 @@
 
 #include "compiler/Dialect/Array/IR/AttentionSteps.h"
 #include "compiler/Dialect/Array/IR/BlockBuilder.h"
+#include "compiler/Dialect/Array/IR/TensorTypes.h"
 
 using namespace mlir;
 
 namespace xc::array {
 
 using Values = SmallVector<Value>;
-
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 namespace {
 

@@ -17,14 +17,13 @@
 #include "compiler/Dialect/Array/IR/AttributeNames.h"
 #include "compiler/Dialect/Array/IR/Demands.h"
 #include "compiler/Dialect/Array/IR/Sizes.h"
+#include "compiler/Dialect/Array/IR/TensorTypes.h"
 
 using namespace mlir;
 
 namespace xc::array {
 
 using Values = SmallVector<Value>;
-
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 //===----------------------------------------------------------------------===//
 // A part of the queries at a time

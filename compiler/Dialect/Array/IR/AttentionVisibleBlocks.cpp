@@ -25,6 +25,7 @@
 #include "compiler/Dialect/Array/IR/AttentionSteps.h"
 #include "compiler/Dialect/Array/IR/BlockBuilder.h"
 #include "compiler/Dialect/Array/IR/Sizes.h"
+#include "compiler/Dialect/Array/IR/TensorTypes.h"
 
 using namespace mlir;
 
@@ -37,8 +38,6 @@ using Values = SmallVector<Value>;
 static constexpr int64_t kMaxBlock = 1024, kMaxWindowBlock = 512;
 /// Of batches whose size is not known, that many are to fit into the scores that may be held.
 static constexpr int64_t kUsualBatches = 8;
-
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 namespace {
 

@@ -6,14 +6,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/BlockBuilder.h"
+#include "compiler/Dialect/Array/IR/TensorTypes.h"
 
 using namespace mlir;
 
 namespace xc::array {
 
 using Values = SmallVector<Value>;
-
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 int64_t BlockBuilder::findMaskDim(Value mask, int64_t fromLast) {
   int64_t at = mask ? typeOf(mask).getRank() - 1 - fromLast : -1;

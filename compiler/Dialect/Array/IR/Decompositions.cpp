@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+#include "compiler/Dialect/Array/IR/TensorTypes.h"
 
 using namespace mlir;
 
@@ -235,13 +236,6 @@ FailureOr<Values> RmsNormOp::decompose(OpBuilder &builder) {
   if (getScale())
     result = e.make<MulOp>(result, e.widen(getScale()));
   return Values{e.finish(result, getType())};
-}
-
-/// Every dim of `value` but `axis`.
-static SmallVector<int64_t> otherAxes(Value value, int64_t axis) {
-  SmallVector<int64_t> axes = trailingAxes(value, 0);
-  axes.erase(axes.begin() + axis);
-  return axes;
 }
 
 /// `(x - mean) / sqrt(variance + epsilon) * scale + bias`, all of rank and element type of `x`.

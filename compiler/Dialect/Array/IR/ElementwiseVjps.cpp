@@ -10,14 +10,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+#include "compiler/Dialect/Array/IR/TensorTypes.h"
 
 using namespace mlir;
 
 namespace xc::array {
 
 using Values = SmallVector<Value>;
-
-static bool isFloat(Value value) { return isa<FloatType>(getElementTypeOrSelf(value.getType())); }
 
 /// The cotangents of elementwise `op`, summed to the operands' shapes. `build`
 /// returns them in the result's shape.

@@ -6,16 +6,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+#include "compiler/Dialect/Array/IR/TensorTypes.h"
 
 using namespace mlir;
 
 namespace xc::array {
 
 using Values = SmallVector<Value>;
-
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
-static bool isFloat(Value value) { return isa<FloatType>(typeOf(value).getElementType()); }
 
 /// The sizes of dims `axes` of `operand`, each less `distance`, as a vector of i64.
 static Value sizesAlong(ExpressionBuilder &e, Value operand, ArrayRef<int64_t> axes,

@@ -6,16 +6,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+#include "compiler/Dialect/Array/IR/TensorTypes.h"
 
 using namespace mlir;
 
 namespace xc::array {
 
 using Values = SmallVector<Value>;
-
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
-static bool isFloat(Value value) { return isa<FloatType>(typeOf(value).getElementType()); }
 
 /// The position of each element of `like` along `axis`.
 static Value positionsAlong(ExpressionBuilder &e, Value like, int64_t axis, Type element) {

@@ -14,7 +14,9 @@
 #include <algorithm>
 #include <optional>
 
-using namespace llvm;
+using llvm::ArrayRef;
+using llvm::SmallVector;
+using llvm::StringRef;
 
 namespace xc {
 

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+#include "compiler/Dialect/Array/IR/TensorTypes.h"
 
 using namespace mlir;
 
@@ -18,18 +19,9 @@ namespace xc::array {
 
 using Values = SmallVector<Value>;
 
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
 /// The axes [begin, end).
 static SmallVector<int64_t> range(int64_t begin, int64_t end) {
   return llvm::to_vector(llvm::seq(begin, end));
-}
-
-/// Every dim of `value` but `axis`.
-static SmallVector<int64_t> otherAxes(Value value, int64_t axis) {
-  SmallVector<int64_t> axes = range(0, typeOf(value).getRank());
-  axes.erase(axes.begin() + axis);
-  return axes;
 }
 
 namespace {

@@ -22,19 +22,19 @@ using Values = SmallVector<Value>;
 // Shapes
 //===----------------------------------------------------------------------===//
 
-template <typename OpOrAdaptor> static WindowAttrs windowAttrs(OpOrAdaptor op) {
+template <typename OpOrAdaptor> static WindowAttrs poolWindowAttrs(OpOrAdaptor op) {
   return {op.getStridesAttr(), op.getLowAttr(), op.getHighAttr(), DenseI64ArrayAttr(),
           op.getDilationAttr()};
 }
 
 SmallVector<WindowDim> ReduceWindowOp::getWindowDims() {
-  return makeWindow(getWindow(), windowAttrs(*this));
+  return makeWindow(getWindow(), poolWindowAttrs(*this));
 }
 SmallVector<WindowDim> AvgPoolOp::getWindowDims() {
-  return makeWindow(getWindow(), windowAttrs(*this));
+  return makeWindow(getWindow(), poolWindowAttrs(*this));
 }
 SmallVector<WindowDim> SelectAndScatterOp::getWindowDims() {
-  return makeWindow(getWindow(), windowAttrs(*this));
+  return makeWindow(getWindow(), poolWindowAttrs(*this));
 }
 
 /// The type of one element for each place of the window.
@@ -48,12 +48,12 @@ static FailureOr<RankedTensorType> inferPlaces(const RuleContext &rule, AdaptorT
   if (llvm::any_of(window, [](int64_t size) { return size < 1 || size > kMostAmount; }))
     return rule.error("expected numbers from 1 to ", kMostAmount, " in 'window', got ",
                       formatDims(window));
-  if (failed(checkWindow(rule, type.getRank(), "dim", windowAttrs(adaptor),
+  if (failed(checkWindow(rule, type.getRank(), "dim", poolWindowAttrs(adaptor),
                          /*allowNegativePadding=*/false)))
     return failure();
   Dims shape;
   for (auto [size, dim] :
-       llvm::zip_equal(type.getShape(), makeWindow(window, windowAttrs(adaptor))))
+       llvm::zip_equal(type.getShape(), makeWindow(window, poolWindowAttrs(adaptor))))
     shape.push_back(countPlaces(size, dim));
   return RankedTensorType::get(shape, type.getElementType());
 }

@@ -8,16 +8,13 @@
 #include "compiler/Dialect/Array/IR/Broadcasts.h"
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
 #include "compiler/Dialect/Array/IR/Sizes.h"
+#include "compiler/Dialect/Array/IR/TensorTypes.h"
 
 using namespace mlir;
 
 namespace xc::array {
 
 using Values = SmallVector<Value>;
-
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
-static bool isFloat(Value value) { return isa<FloatType>(typeOf(value).getElementType()); }
 
 //===----------------------------------------------------------------------===//
 // Shape

@@ -8,6 +8,7 @@
 #include "compiler/Dialect/Array/Transforms/Differentiate.h"
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Dialect/Array/IR/TensorTypes.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/SetVector.h"
@@ -17,11 +18,6 @@ using namespace mlir;
 namespace xc::array {
 
 using Values = SmallVector<Value>;
-
-static bool isFloatTensor(Value value) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  return type && isa<FloatType>(type.getElementType());
-}
 
 namespace {
 

@@ -29,6 +29,7 @@
 
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
 #include "compiler/Dialect/Array/IR/ShapeRules.h"
+#include "compiler/Dialect/Array/IR/TensorTypes.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/Matchers.h"
@@ -40,13 +41,6 @@ using namespace mlir;
 namespace xc::array {
 
 using Values = SmallVector<Value>;
-
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
-static bool isFloatTensor(Value value) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  return type && isa<FloatType>(type.getElementType());
-}
 
 /// A copy of a region may stand behind assignments, but reads what the region does.
 static void hoistReads(Operation *op) {

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/AttributeNames.h"
+#include "compiler/Dialect/Array/IR/TensorTypes.h"
 #include "compiler/Dialect/Array/Transforms/Differentiate.h"
 #include "compiler/Dialect/Array/Transforms/Passes.h"
 
@@ -44,11 +45,6 @@ static std::string inputName(func::FuncOp func, unsigned index) {
   return nameOf(func.getArgAttrOfType<StringAttr>(index, kName), "input", index);
 }
 
-static bool isFloatTensor(Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  return tensor && isa<FloatType>(tensor.getElementType());
-}
-
 static std::string describeInputs(func::FuncOp func, StringRef unknown) {
   auto names = llvm::map_to_vector(llvm::seq(func.getNumArguments()),
                                    [&](unsigned index) { return inputName(func, index); });
@@ -68,7 +64,7 @@ static FailureOr<SmallVector<unsigned>> findInputs(func::FuncOp func,
     if (index >= count)
       return func.emitError() << "function '" << func.getName() << "' has no input '" << name
                               << "'; " << describeInputs(func, name);
-    if (!isFloatTensor(func.getArgumentTypes()[index]))
+    if (!isFloatTensorType(func.getArgumentTypes()[index]))
       return func.emitError() << "input '" << inputName(func, index) << "' of '" << func.getName()
                               << "' has type " << func.getArgumentTypes()[index]
                               << ", which has no gradient; expected floats";
@@ -79,7 +75,7 @@ static FailureOr<SmallVector<unsigned>> findInputs(func::FuncOp func,
   }
   if (wanted.empty())
     for (unsigned index = 0; index < count; ++index)
-      if (isFloatTensor(func.getArgumentTypes()[index]))
+      if (isFloatTensorType(func.getArgumentTypes()[index]))
         found.push_back(index);
   if (found.empty())
     return func.emitError() << "function '" << func.getName()
@@ -93,7 +89,7 @@ static SmallVector<Value> addCotangents(func::FuncOp func) {
   Builder builder(func.getContext());
   for (unsigned index = 0; index < func.getNumResults(); ++index) {
     cotangents.push_back({});
-    if (!isFloatTensor(func.getResultTypes()[index]))
+    if (!isFloatTensorType(func.getResultTypes()[index]))
       continue;
     StringAttr given = func.getResultAttrOfType<StringAttr>(index, kName);
     SmallVector<NamedAttribute> attributes{

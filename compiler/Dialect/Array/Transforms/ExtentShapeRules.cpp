@@ -12,6 +12,7 @@
 #include "compiler/Dialect/Array/Transforms/ExtentRules.h"
 
 #include "compiler/Dialect/Array/IR/Demands.h"
+#include "compiler/Dialect/Array/IR/TensorTypes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
@@ -21,8 +22,6 @@
 using namespace mlir;
 
 namespace xc::array {
-
-static RankedTensorType getType(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 //===----------------------------------------------------------------------===//
 // Extents and sizes
@@ -51,7 +50,7 @@ static LogicalResult resolveDim(BoundedValues &bounded, Operation *op, Value ten
         result = op->getResult(0);
   bounded.eraseLater(op);
   if (isa<ExtentOp>(op)) {
-    Type element = getType(result).getElementType();
+    Type element = typeOf(result).getElementType();
     ExpressionBuilder e = bounded.expressions(op);
     bounded.define(result, e.convert(extent ? extent : bounded.sizeAsData(array, dim), element));
     return success();
@@ -157,7 +156,7 @@ static LogicalResult resolveSizeArithmetic(BoundedValues &bounded, Operation *op
 }
 
 FailureOr<ResultShape> getResultShape(BoundedValues &bounded, ArraySizedOpInterface op) {
-  auto type = getType(op->getResult(0));
+  auto type = typeOf(op->getResult(0));
   Dims shape(type.getShape());
   ResultShape result;
   result.extents.resize(type.getRank());
@@ -201,7 +200,7 @@ static LogicalResult resolveBroadcast(BoundedValues &bounded, BroadcastInDimOp o
   Value array = bounded.arrayOf(op.getOperand());
   for (auto [dim, axis] : llvm::enumerate(op.getAxes())) {
     Value own = bounded.extentOf(op.getOperand(), dim), wanted = shape->extents[axis];
-    bool isRepeated = !own && getType(array).getDimSize(dim) == 1;
+    bool isRepeated = !own && typeOf(array).getDimSize(dim) == 1;
     if (isRepeated || (!own && !wanted) ||
         (own && wanted && bounded.equality.areEqual(op, own, wanted)))
       continue;
@@ -211,7 +210,7 @@ static LogicalResult resolveBroadcast(BoundedValues &bounded, BroadcastInDimOp o
                                    " does not; array.dim of the operand is its size");
     return op.emitOpError("expected dim ")
            << dim << " of its operand to have the runtime size of the result's dim " << axis
-           << " or to be 1, got " << formatDim(getType(array).getDimSize(dim));
+           << " or to be 1, got " << formatDim(typeOf(array).getDimSize(dim));
   }
   Value result = bounded.expressions(op).make<BroadcastInDimOp>(shape->type, array, shape->sizes,
                                                                 op.getAxes());
@@ -249,7 +248,7 @@ static LogicalResult resolveReshape(BoundedValues &bounded, ReshapeOp op) {
   if (failed(shape))
     return failure();
   Value array = bounded.arrayOf(op.getOperand());
-  RankedTensorType from = getType(array);
+  RankedTensorType from = typeOf(array);
   Segments before(from.getShape(), [&](int64_t dim) {
     return bounded.extentOf(op.getOperand(), dim) || from.isDynamicDim(dim);
   });
@@ -327,7 +326,7 @@ static LogicalResult resolveReverse(BoundedValues &bounded, ReverseOp op) {
     }
     Type element = bounded.builder.getI64Type();
     SizeBuilder size(bounded.builder, op.getLoc());
-    int64_t bound = getType(array).getDimSize(axis);
+    int64_t bound = typeOf(array).getDimSize(axis);
     SmallVector<Value> dynamic;
     if (ShapedType::isDynamic(bound))
       dynamic.push_back(size.value(size.size(array, axis)));
@@ -398,7 +397,7 @@ static LogicalResult resolveCast(BoundedValues &bounded, tensor::CastOp op) {
     return bounded.refuse(op);
   Extents extents = bounded.extentsOf(op.getSource());
   Value array = bounded.arrayOf(op.getSource());
-  Dims shape(getType(array).getShape());
+  Dims shape(typeOf(array).getShape());
   for (auto [dim, extent] : llvm::enumerate(extents)) {
     if (extent && !type.isDynamicDim(dim))
       return bounded.refuseDim(op, 0, dim,
@@ -407,7 +406,7 @@ static LogicalResult resolveCast(BoundedValues &bounded, tensor::CastOp op) {
     if (!extent)
       shape[dim] = mergeDims(shape[dim], type.getDimSize(dim));
   }
-  if (getType(array).getShape() != ArrayRef<int64_t>(shape))
+  if (typeOf(array).getShape() != ArrayRef<int64_t>(shape))
     array = tensor::CastOp::create(bounded.builder, op.getLoc(), type.clone(shape), array);
   // The array may be one whose elements behind the extent others look at.
   bounded.setArray(op.getResult(), array, extents);
@@ -422,7 +421,7 @@ static LogicalResult resolveCast(BoundedValues &bounded, tensor::CastOp op) {
 static Value writeAt(BoundedValues &bounded, Value operand, int64_t axis, Value start,
                      Value update) {
   ExpressionBuilder e(bounded.builder, update.getLoc());
-  RankedTensorType type = getType(update);
+  RankedTensorType type = typeOf(update);
   Type element = bounded.builder.getI64Type();
   SizeBuilder size(bounded.builder, update.getLoc());
   SmallVector<Value> dynamic;

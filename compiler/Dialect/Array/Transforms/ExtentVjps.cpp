@@ -16,6 +16,7 @@
 
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
 #include "compiler/Dialect/Array/IR/ShapeRules.h"
+#include "compiler/Dialect/Array/IR/TensorTypes.h"
 
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -24,8 +25,6 @@ using namespace mlir;
 namespace xc::array {
 
 using Values = SmallVector<Value>;
-
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 namespace {
 

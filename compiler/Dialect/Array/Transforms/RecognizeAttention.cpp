@@ -20,6 +20,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/Sizes.h"
+#include "compiler/Dialect/Array/IR/TensorTypes.h"
 #include "compiler/Dialect/Array/Transforms/Recognizers.h"
 #include "compiler/Dialect/Array/Transforms/Views.h"
 
@@ -28,9 +29,6 @@
 using namespace mlir;
 
 namespace xc::array {
-
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-static Type elementOf(Value value) { return typeOf(value).getElementType(); }
 
 static constexpr int64_t kNone = View::kNone;
 
@@ -117,9 +115,6 @@ struct Scores {
 };
 
 } // namespace
-
-/// From here on a score is as good as hidden.
-static constexpr double kHidden = -1000;
 
 static bool hasShapeOf(Value value, Operation *op) {
   return typeOf(value).getShape() == typeOf(op->getResult(0)).getShape();

@@ -17,19 +17,13 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Dialect/Array/IR/TensorTypes.h"
 #include "compiler/Dialect/Array/Transforms/Recognizers.h"
 #include "compiler/Dialect/Array/Transforms/Views.h"
 
 using namespace mlir;
 
 namespace xc::array {
-
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-
-static constexpr Through kThrough{/*broadcasts=*/true, /*converts=*/true};
-
-/// From here on a score is as good as hidden.
-static constexpr double kHidden = -1000;
 
 namespace {
 
@@ -85,7 +79,7 @@ private:
 
 /// What `view`'s source computes of `operand`, in the dims of `view`.
 static View descend(const View &view, Value operand) {
-  View inner = View::of(operand, kThrough).alignedTo(typeOf(view.source).getRank());
+  View inner = View::of(operand, kRepeats).alignedTo(typeOf(view.source).getRank());
   View result{inner.source, view.dims};
   for (int64_t &dim : result.dims)
     dim = dim == View::kNone ? View::kNone : inner.dims[dim];
@@ -274,7 +268,7 @@ bool MaskParts::addNumbers(const View &view) {
 }
 
 bool MaskParts::match(Value mask) {
-  View view = View::of(mask, kThrough).alignedTo(rank);
+  View view = View::of(mask, kRepeats).alignedTo(rank);
   if (!typeOf(mask).getElementType().isInteger(1)) {
     if (!addNumbers(view))
       return false;

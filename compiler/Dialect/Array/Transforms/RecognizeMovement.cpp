@@ -16,6 +16,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/Sizes.h"
+#include "compiler/Dialect/Array/IR/TensorTypes.h"
 #include "compiler/Dialect/Array/Transforms/Recognizers.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"
@@ -26,9 +27,7 @@ using namespace mlir;
 namespace xc::array {
 
 /// Longer chains are looked at from their last ops.
-static constexpr size_t kMostOps = 16;
-
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+static constexpr size_t kMostMoves = 16;
 
 /// The one element of a constant index.
 static std::optional<int64_t> getIndex(TakeOp take) {
@@ -343,7 +342,7 @@ Value MovedParts::build(RankedTensorType type, ExpressionBuilder &e) const {
 /// The ops that move dims up to `root`, the last first.
 static SmallVector<Operation *> findChain(Operation *root) {
   SmallVector<Operation *> chain;
-  for (Operation *op = root; op && isMovement(op) && chain.size() < kMostOps;
+  for (Operation *op = root; op && isMovement(op) && chain.size() < kMostMoves;
        op = op->getOperand(0).getDefiningOp())
     chain.push_back(op);
   return chain;

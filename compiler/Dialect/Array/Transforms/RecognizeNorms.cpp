@@ -12,16 +12,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/Sizes.h"
+#include "compiler/Dialect/Array/IR/TensorTypes.h"
 #include "compiler/Dialect/Array/Transforms/Recognizers.h"
 #include "compiler/Dialect/Array/Transforms/Views.h"
 
 using namespace mlir;
 
 namespace xc::array {
-
-static constexpr Through kRepeats{/*broadcasts=*/true, /*converts=*/true};
-
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 namespace {
 

@@ -13,14 +13,13 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/Sizes.h"
+#include "compiler/Dialect/Array/IR/TensorTypes.h"
 #include "compiler/Dialect/Array/Transforms/Recognizers.h"
 #include "compiler/Dialect/Array/Transforms/Views.h"
 
 using namespace mlir;
 
 namespace xc::array {
-
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 namespace {
 /// Half `index` of the last dim of `whole`.

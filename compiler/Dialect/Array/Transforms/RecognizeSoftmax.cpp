@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Dialect/Array/IR/TensorTypes.h"
 #include "compiler/Dialect/Array/Transforms/Recognizers.h"
 #include "compiler/Dialect/Array/Transforms/Views.h"
 
@@ -21,10 +22,6 @@ using namespace mlir;
 namespace xc::array {
 
 static constexpr Through kMoves{/*broadcasts=*/false, /*converts=*/true};
-static constexpr Through kRepeats{/*broadcasts=*/true, /*converts=*/true};
-
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
-static Type elementOf(Value value) { return typeOf(value).getElementType(); }
 
 namespace {
 /// `weights / sums`, however it is written.

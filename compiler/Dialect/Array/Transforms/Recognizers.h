@@ -39,6 +39,9 @@ mlir::Value recognizeRotary(mlir::Operation *root, ExpressionBuilder &e);
 /// A chain of reshapes, transposes, slices and takes: at most one of each that matters.
 mlir::Value recognizeMovement(mlir::Operation *root, ExpressionBuilder &e);
 
+/// From here on a score of attention is as good as hidden.
+inline constexpr double kHidden = -1000;
+
 /// The ops of a pattern, with which they may go.
 class MatchedOps {
 public:

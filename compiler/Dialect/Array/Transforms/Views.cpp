@@ -8,6 +8,7 @@
 #include "compiler/Dialect/Array/Transforms/Views.h"
 
 #include "compiler/Dialect/Array/IR/Broadcasts.h"
+#include "compiler/Dialect/Array/IR/TensorTypes.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -16,8 +17,6 @@ using namespace mlir;
 namespace xc::array {
 
 using Map = std::optional<SmallVector<int64_t>>;
-
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 /// Dims that are not 1, in order.
 static SmallVector<int64_t> wideDims(ArrayRef<int64_t> shape) {

@@ -22,6 +22,8 @@ struct Through {
   bool broadcasts = false; ///< ops that repeat dims
   bool converts = false;   ///< conversions between floats
 };
+/// Through repeats and conversions.
+inline constexpr Through kRepeats{/*broadcasts=*/true, /*converts=*/true};
 
 /// A tensor as a view of `source`: its dim `i` is dim `dims[i]` of that, or `kNone`: of size 1, or
 /// repeated.

@@ -70,7 +70,7 @@ struct Measure {
 
 /// Where a buffer lies, in units of its region. `rank` times the alignment come on top, so that
 /// what lies below it at the same time ends before it though it begins rounded up.
-struct Place {
+struct Placed {
   unsigned buffer;
   int64_t begin, end;
   int64_t rank = 0;
@@ -80,7 +80,7 @@ struct Place {
 class Owners {
 public:
   /// Gives the units of `place` to its buffer; returns the buffers that had some of them.
-  SmallVector<unsigned> take(const Place &place);
+  SmallVector<unsigned> take(const Placed &place);
 
 private:
   struct Piece {
@@ -99,7 +99,7 @@ public:
         granule(kAlignment / std::gcd(kAlignment, dims.getRange(unit).divisor)) {}
 
   FormulaAttr getUnit() const { return unit; }
-  ArrayRef<Place> getPlaces() const { return places; }
+  ArrayRef<Placed> getPlaces() const { return places; }
 
   /// How many units surely hold a buffer; none where that cannot be said.
   std::optional<int64_t> count(const Measure &measure, FormulaAttr size) const;
@@ -112,12 +112,12 @@ public:
   /// the earlier one's right before it. Buffers of which one had them before that are in pairs with
   /// what was in between.
   SmallVector<std::pair<unsigned, unsigned>> getSuccessions() const;
-  FormulaAttr getOffset(const Place &place) const { return getBytes(place.begin, place.rank); }
+  FormulaAttr getOffset(const Placed &place) const { return getBytes(place.begin, place.rank); }
   FormulaAttr getSize() const { return getBytes(end, endRank); }
 
 private:
   /// 1 where a place may begin rounded up, else 0.
-  int64_t getSlack(const Place &place) const { return place.begin % granule == 0 ? 0 : 1; }
+  int64_t getSlack(const Placed &place) const { return place.begin % granule == 0 ? 0 : 1; }
   FormulaAttr getBytes(int64_t count, int64_t rank) const {
     FormulaAttr bytes = unit * count;
     if (count % granule != 0)
@@ -132,7 +132,7 @@ private:
   /// This many units are surely aligned.
   int64_t granule;
   /// Sorted by `begin`, so that one pass over the neighbours in time finds the lowest gap.
-  SmallVector<Place> places;
+  SmallVector<Placed> places;
   int64_t end = 0, endRank = 0;
 };
 
@@ -159,7 +159,7 @@ std::optional<int64_t> Region::count(const Measure &measure, FormulaAttr size) c
 
 bool Region::place(unsigned buffer, int64_t count, bool mayGrow) {
   int64_t offset = 0;
-  for (const Place &other : places) {
+  for (const Placed &other : places) {
     if (!livesWith(buffers[buffer], buffers[other.buffer]))
       continue;
     if (other.begin - offset >= count)
@@ -168,15 +168,16 @@ bool Region::place(unsigned buffer, int64_t count, bool mayGrow) {
   }
   if (!mayGrow && count > end - offset)
     return false;
-  Place place{buffer, offset, offset + count};
-  places.insert(llvm::upper_bound(places, place,
-                                  [](const Place &a, const Place &b) { return a.begin < b.begin; }),
-                place);
+  Placed place{buffer, offset, offset + count};
+  places.insert(
+      llvm::upper_bound(places, place,
+                        [](const Placed &a, const Placed &b) { return a.begin < b.begin; }),
+      place);
   end = std::max(end, place.end);
   return true;
 }
 
-SmallVector<unsigned> Owners::take(const Place &place) {
+SmallVector<unsigned> Owners::take(const Placed &place) {
   llvm::SetVector<unsigned> before;
   auto piece = pieces.upper_bound(place.begin);
   if (piece != pieces.begin() && std::prev(piece)->second.end > place.begin)
@@ -195,10 +196,10 @@ SmallVector<unsigned> Owners::take(const Place &place) {
 }
 
 void Region::rank() {
-  if (llvm::none_of(places, [&](const Place &place) { return getSlack(place) != 0; }))
+  if (llvm::none_of(places, [&](const Placed &place) { return getSlack(place) != 0; }))
     return;
   for (auto [position, place] : llvm::enumerate(places)) {
-    for (const Place &below : ArrayRef(places).take_front(position)) {
+    for (const Placed &below : ArrayRef(places).take_front(position)) {
       int64_t least = below.rank + getSlack(below);
       if (place.rank < least && livesWith(buffers[place.buffer], buffers[below.buffer]))
         place.rank = least;
@@ -213,19 +214,19 @@ SmallVector<std::pair<unsigned, unsigned>> Region::getSuccessions() const {
     bool aIsFirst = buffers[a].last < buffers[b].first;
     pairs.emplace_back(aIsFirst ? a : b, aIsFirst ? b : a);
   };
-  SmallVector<Place> inTime(places);
-  llvm::sort(inTime, [&](const Place &a, const Place &b) {
+  SmallVector<Placed> inTime(places);
+  llvm::sort(inTime, [&](const Placed &a, const Placed &b) {
     return std::pair(buffers[a.buffer].first, a.buffer) <
            std::pair(buffers[b.buffer].first, b.buffer);
   });
   Owners owners;
-  for (const Place &place : inTime)
+  for (const Placed &place : inTime)
     for (unsigned before : owners.take(place))
       add(before, place.buffer);
   // Rounding may bring places that are apart in units together.
   if (endRank != 0)
     for (auto [position, a] : llvm::enumerate(places))
-      for (const Place &b : ArrayRef(places).drop_front(position + 1))
+      for (const Placed &b : ArrayRef(places).drop_front(position + 1))
         if (b.begin >= a.end && b.rank < a.rank + getSlack(a))
           add(a.buffer, b.buffer);
   return pairs;
@@ -298,7 +299,7 @@ ArenaPlacement layOutArena(ArrayRef<LiveBuffer> buffers, bool reuse, const Symbo
   placement.size = FormulaAttr::getConstant(context, 0);
   for (Region &region : placeAll(buffers, dims, context)) {
     region.rank();
-    for (const Place &place : region.getPlaces())
+    for (const Placed &place : region.getPlaces())
       placement.offsets[place.buffer] = placement.size + region.getOffset(place);
     for (auto [before, after] : region.getSuccessions())
       placement.predecessors[after].push_back(before);
