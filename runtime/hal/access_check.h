@@ -40,7 +40,7 @@ public:
   void clear();
 
   /// Puts \p work on \p stream. Where checks are on, remembers what it uses until it has ended;
-  /// \p name: "a launch of 'main'".
+  /// \p name: "a launch of 'main'". Where it fails, nothing of it is unfinished.
   template <typename Work>
   Status track(Stream &stream, const char *name, Span<const Access> accesses, Work work);
 
@@ -72,7 +72,11 @@ Status AccessCheck::track(Stream &stream, const char *name, Span<const Access> a
   Ref<Event> end;
   XCR_RETURN_IF_ERROR(createEnd(stream.device(), &end));
   XCR_RETURN_IF_ERROR(work());
-  return remember(stream, std::move(end), name, accesses);
+  Status remembered = remember(stream, std::move(end), name, accesses);
+  // The caller takes what fails for not begun, and frees what it uses.
+  if (remembered.failed())
+    (void)stream.synchronize();
+  return remembered;
 }
 
 } // namespace xc::hal

@@ -9,31 +9,65 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <cstring>
+#include <mutex>
 
 using namespace xc;
 using namespace xc::test;
 
-/// Fails every allocation from a certain one on.
+/// Fails every allocation from a certain one on, and keeps what is freed, to see who writes to it.
 struct FailingAllocator {
-  std::atomic<int64_t> left{INT64_MAX};
-  std::atomic<int64_t> live{0};
+  struct Block {
+    unsigned char *bytes;
+    size_t size;
+  };
+
+  ~FailingAllocator() {
+    for (const Block &block : freed)
+      free(block.bytes);
+  }
+
   xcr_host_allocator_t callbacks() {
     return {sizeof(xcr_host_allocator_t), this,
-            [](void *user, size_t size, size_t alignment) -> void * {
-              auto *self = static_cast<FailingAllocator *>(user);
-              if (self->left.fetch_sub(1) <= 0)
-                return nullptr;
-              void *pointer = nullptr;
-              if (posix_memalign(&pointer, alignment < 8 ? 8 : alignment, size ? size : 1) != 0)
-                return nullptr;
-              self->live.fetch_add(1);
-              return pointer;
+            [](void *user, size_t size, size_t alignment) {
+              return static_cast<FailingAllocator *>(user)->allocate(size, alignment);
             },
-            [](void *user, void *pointer, size_t, size_t) {
-              static_cast<FailingAllocator *>(user)->live.fetch_sub(1);
-              free(pointer);
+            [](void *user, void *pointer, size_t size, size_t) {
+              static_cast<FailingAllocator *>(user)->release(pointer, size);
             }};
   }
+
+  void *allocate(size_t size, size_t alignment) {
+    if (left.fetch_sub(1) <= 0)
+      return nullptr;
+    void *pointer = nullptr;
+    if (posix_memalign(&pointer, alignment < 8 ? 8 : alignment, size ? size : 1) != 0)
+      return nullptr;
+    live.fetch_add(1);
+    return pointer;
+  }
+
+  void release(void *pointer, size_t size) {
+    live.fetch_sub(1);
+    memset(pointer, kFreed, size);
+    std::lock_guard<std::mutex> lock(mutex);
+    freed.push_back({static_cast<unsigned char *>(pointer), size});
+  }
+
+  /// Bytes of freed memory that have changed since.
+  size_t countChanged() const {
+    size_t changed = 0;
+    for (const Block &block : freed)
+      for (size_t i = 0; i < block.size; ++i)
+        changed += block.bytes[i] != kFreed;
+    return changed;
+  }
+
+  static constexpr unsigned char kFreed = 0xDD;
+  std::atomic<int64_t> left{INT64_MAX};
+  std::atomic<int64_t> live{0};
+  std::mutex mutex;
+  std::vector<Block> freed; // under the mutex
 };
 
 /// Everything that a program does, up to the first failure.
@@ -99,6 +133,7 @@ TEST(HostMemoryTest, EveryFailedAllocationIsAStatusAndLeaksNothing) {
           << xcr_status_message(status).data;
     xcr_status_release(status);
     ASSERT_EQ(memory.live.load(), 0) << "allocation " << allocations;
+    ASSERT_EQ(memory.countChanged(), 0u) << "allocation " << allocations;
     if (isDone)
       break;
   }
