@@ -4,10 +4,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 #===--------------------------------------------------------------------------===#
-"""Compiles the samples, the encoder and one of each kind of kernel for all targets that this ptxas knows, long rows for some, and the
-memory-bound kernels that are measured against others for the one that they are measured on. Checks what came out: no spills, no warnings, and
-no kernel that falls back."""
+"""Compiles one of each kind of kernel for one target of each generation, and a third of them for each other target that this ptxas knows; the
+samples and the encoder for the target that is measured and another one; long rows for each generation; and the memory-bound kernels that are
+measured against others. What is chosen is chosen by hashes of names; --all: everything for all targets. Checks what came out: no spills, no warnings,
+and no kernel that falls back."""
 import argparse
+import hashlib
 import json
 import pathlib
 import re
@@ -51,6 +53,26 @@ def write_optimized(args, folder):
     return output
 
 
+def hash_of(*names):
+    return int(hashlib.sha256(" ".join(names).encode()).hexdigest(), 16)
+
+
+def choose_targets(args, model, targets):
+    """Those that a program is compiled for."""
+    others = [arch for arch in targets if arch != MEASURED]
+    chosen = others if args.all else others[hash_of(model.name) % len(others):][:1] if others else []
+    return [arch for arch in targets if arch == MEASURED or arch in chosen]
+
+
+def choose_kinds(args, model, arch, folder):
+    """The functions of a module that it is compiled for `arch` with, as a module of their own."""
+    functions = re.split(r"^(?=func\.func )", model.read_text(), flags=re.M)[1:]
+    chosen = [text for text in functions if args.all or hash_of(re.match(r"func\.func @(\w+)", text)[1], arch) % 3 == 0]
+    output = folder / f"{model.stem}_{arch}.mlir"
+    output.write_text("".join(chosen or functions[:1]))
+    return output
+
+
 # What programs want beside their text.
 FLAGS = {"adamw.mlir": ["--gradient=loss:w1,b1,w2,b2"]}
 
@@ -83,15 +105,19 @@ def main():
     parser.add_argument("--ptxas", required=True)
     parser.add_argument("--scratch", required=True)
     parser.add_argument("--only", default="")
+    parser.add_argument("--all", action="store_true", help="everything for all targets")
     args = parser.parse_args()
     folder = pathlib.Path(args.scratch)
     folder.mkdir(parents=True, exist_ok=True)
     known = re.findall(r"sm_\w+", subprocess.run([args.ptxas, "--help"], capture_output=True, text=True, check=True).stdout)
     targets = [arch for arch in TARGETS if arch in known]
     here = pathlib.Path(__file__).parent
-    models = [(model, targets) for model in (here / "arch_gate.mlir", write_encoder(args, folder), write_optimized(args, folder),
-                                             *sorted(path for path in (pathlib.Path(args.source) / "samples").glob("*/*.mlir")
-                                                     if path.parent.name != "adamw"))]
+    programs = [write_encoder(args, folder), write_optimized(args, folder),
+                *sorted(path for path in (pathlib.Path(args.source) / "samples").glob("*/*.mlir") if path.parent.name != "adamw")]
+    kinds = here / "arch_gate.mlir"
+    models = [(kinds, [arch for arch in targets if arch in FEW_TARGETS])]
+    models += [(choose_kinds(args, kinds, arch, folder), [arch]) for arch in targets if arch not in FEW_TARGETS]
+    models += [(model, choose_targets(args, model, targets)) for model in programs]
     if MEASURED in targets:
         models += [(model, [MEASURED]) for model in (here / "arch_gate_rows.mlir", write_measured(args, folder))]
     models.append((here / "arch_gate_long_rows.mlir", [arch for arch in targets if arch in FEW_TARGETS]))
