@@ -5,10 +5,7 @@
 cd "$(dirname "$0")/.."
 tree=${1:?usage: tidy.sh BUILD_TREE [FILE...]}
 shift
-[ -f "$tree/compile_commands.json" ] || {
-  echo "tidy.sh: '$tree' is no build tree: it has no compile_commands.json" >&2
-  exit 1
-}
+/usr/bin/python3 scripts/compile-commands.py "$tree" "$tree/tidy" || exit 1
 export tree
 list_files() {
   if [ $# -gt 0 ]; then
@@ -21,7 +18,7 @@ passed=0 failed=0
 while read -r status file; do
   if [ "$status" = 0 ]; then passed=$((passed + 1)); else failed=$((failed + 1)) && echo "failed: $file"; fi
 done < <(list_files "$@" |
-  xargs -P "$(nproc)" -I{} bash -c 'clang-tidy-22 -p "$tree" --quiet {} >> "$tree/tidy.$$.log" 2>&1; echo "$? {}"')
+  xargs -P "$(nproc)" -I{} bash -c 'clang-tidy-22 -p "$tree/tidy" --quiet {} >> "$tree/tidy.$$.log" 2>&1; echo "$? {}"')
 cat "$tree"/tidy.*.log 2> /dev/null | grep -E 'error:' | sort -u
 rm -f "$tree"/tidy.*.log
 echo "$passed passed, $failed failed, 0 skipped"

@@ -9,16 +9,13 @@
 #define XC_CONVERSION_ARRAYTOLINALG_H
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Dialect/Array/IR/AttributeNames.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Transforms/DialectConversion.h"
 
 namespace xc {
-
-/// What the argument or result attribute `array.dtype` and that of variables and parameters is
-/// called.
-inline constexpr llvm::StringLiteral kDtypeAttr = "array.dtype";
 
 /// How an element is stored: i1 as i8, unsigned as signless; others as they are.
 mlir::Type storageElement(mlir::Type element);
@@ -71,13 +68,6 @@ mlir::Value dropUnitDims(mlir::OpBuilder &builder, mlir::Location loc, mlir::Val
 /// Gives `tensor` a type that may say more or less about its sizes.
 mlir::Value castTo(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tensor,
                    mlir::Type type);
-
-/// Demands that the indices at which `op` reads its operands are within their dims, where an
-/// indexing map computes them. Fails, with an error, where their bounds cannot be told from sizes.
-mlir::LogicalResult requireIndices(mlir::OpBuilder &builder, mlir::linalg::LinalgOp op);
-/// Demands that the slice of `whole` that `op` reads or writes is within it.
-void requireSlice(mlir::OpBuilder &builder, mlir::OffsetSizeAndStrideOpInterface op,
-                  mlir::Value whole);
 /// `tensor` with constant amounts of `value` around it; itself where all are 0.
 mlir::Value padTensor(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value tensor,
                       llvm::ArrayRef<int64_t> low, llvm::ArrayRef<int64_t> high,

@@ -245,10 +245,10 @@ private:
     getOperation().walk([](func::FuncOp func) {
       for (auto [index, type] : llvm::enumerate(func.getArgumentTypes()))
         if (StringAttr dtype = dtypeOf(type))
-          func.setArgAttr(index, kDtypeAttr, dtype);
+          func.setArgAttr(index, array::kDtypeAttr, dtype);
       for (auto [index, type] : llvm::enumerate(func.getResultTypes()))
         if (StringAttr dtype = dtypeOf(type))
-          func.setResultAttr(index, kDtypeAttr, dtype);
+          func.setResultAttr(index, array::kDtypeAttr, dtype);
     });
   }
 

@@ -5,18 +5,24 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What the tensor dialect leaves undefined becomes a requirement of sizes. RequireIndices.cpp has
-// these functions, and those that ArrayToLinalg.h declares.
+// What linalg and the tensor dialect leave undefined becomes a requirement of sizes.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef XC_CONVERSION_REQUIRESIZES_H
 #define XC_CONVERSION_REQUIRESIZES_H
 
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace xc {
 
+/// Requires that the indices at which `op` reads its operands are within their dims, where an
+/// indexing map computes them. Fails, with an error, where their bounds cannot be told from sizes.
+mlir::LogicalResult requireIndices(mlir::OpBuilder &builder, mlir::linalg::LinalgOp op);
+/// Requires that the slice of `whole` that `op` reads or writes is within it.
+void requireSlice(mlir::OpBuilder &builder, mlir::OffsetSizeAndStrideOpInterface op,
+                  mlir::Value whole);
 /// Requires that what `op` inserts is as large as the slice that it writes.
 void requireInsertion(mlir::OpBuilder &builder, mlir::tensor::InsertSliceOp op);
 /// Requires that `op` splits each dim into as many elements as it has.

@@ -22,7 +22,7 @@ struct ConvertVariable : OpConversionPattern<array::VariableOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     RankedTensorType type = op.getType();
     rewriter.modifyOpInPlace(op, [&] {
-      op->setAttr(kDtypeAttr, dtypeOf(type));
+      op->setAttr(array::kDtypeAttr, dtypeOf(type));
       op.setType(cast<RankedTensorType>(storageType(type)));
       if (auto elements = dyn_cast_if_present<ElementsAttr>(op.getInitialValueAttr()))
         op.setInitialValueAttr(storageElements(elements));
@@ -38,7 +38,7 @@ struct ConvertParameter : OpConversionPattern<array::ParameterOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     auto replacement = array::ParameterOp::create(rewriter, op.getLoc(), storageType(op.getType()),
                                                   op.getParameter());
-    replacement->setAttr(kDtypeAttr, dtypeOf(op.getType()));
+    replacement->setAttr(array::kDtypeAttr, dtypeOf(op.getType()));
     rewriter.replaceOp(op, replacement);
     return success();
   }

@@ -28,6 +28,14 @@ def resolve(text):
     return found
 
 
+def call(text, what):
+    """What the function that `text` names returns: `what`."""
+    function = resolve(text)
+    if not callable(function):
+        raise Error(f"expected '{text}' to be a function that returns {what}, got {type(function).__name__}")
+    return function()
+
+
 def parser(door, what, description):
     """A parser with what all doors take."""
     result = argparse.ArgumentParser(prog=f"python -m xcompile.{door}", description=description)

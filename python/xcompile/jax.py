@@ -163,7 +163,7 @@ def _main():
         args = tuple(parse_shape(shape) for shape in options.shape)
     else:
         module = options.source.partition(":")[0]
-        args = _doors.resolve(options.args or f"{module}:example_args")()
+        args = _doors.call(options.args or f"{module}:example_args", "a tuple of example arguments")
         args = args if isinstance(args, tuple) else (args,)
     export(function, args, output=options.output, variables=options.variables, parameters=options.parameters, target=options.target,
            flags=options.flag)

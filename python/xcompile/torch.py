@@ -94,7 +94,7 @@ def _main():
     weights.add_argument("--parameters", metavar="FILE", help="the .safetensors file to write weights to; by default beside the module")
     weights.add_argument("--weights-inside", action="store_true", help="put the weights into the module")
     options = parser.parse_args()
-    made = _doors.resolve(options.source)()
+    made = _doors.call(options.source, "(model, args)")
     if not isinstance(made, tuple) or len(made) not in (2, 3):
         raise Error(f"{options.source}() returned {type(made).__name__}: expected (model, args) or (model, args, dynamic_shapes)")
     model, args, shapes = (*made, None)[:3]

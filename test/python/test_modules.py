@@ -117,12 +117,14 @@ class ModuleTest(unittest.TestCase):
     def test_doors_say_what_is_wrong(self):
         environment = dict(os.environ, PYTHONPATH=str(pathlib.Path(xcompile.__file__).parent.parent))
         environment["PYTHONDONTWRITEBYTECODE"] = "1"
-        (self.folder / "mymodule.py").write_text("def f(x): return x\ndef wrong(): return 3\n")
+        (self.folder / "mymodule.py").write_text("def f(x): return x\ndef wrong(): return 3\npair = (1, 2)\n")
         wanted = {("jax", "mymodule"): "expected MODULE:NAME, got 'mymodule'", ("jax", "nomodule:f"): "there is no module 'nomodule'",
                   ("jax", "mymodule:g"): "module 'mymodule' has no 'g'", ("torch", "mymodule:wrong"): "expected (model, args)",
-                  ("onnx", "none.onnx"): "there is no file 'none.onnx'", ("jax", "mymodule:f"): "has no 'example_args'"}
-        for (door, source), text in wanted.items():
-            done = subprocess.run([sys.executable, "-m", f"xcompile.{door}", source, "-o", "out.vmfb"], env=environment, cwd=self.folder,
+                  ("onnx", "none.onnx"): "there is no file 'none.onnx'", ("jax", "mymodule:f"): "has no 'example_args'",
+                  ("jax", "mymodule:f", "--args=mymodule:pair"): "expected 'mymodule:pair' to be a function that returns a tuple of example "
+                  "arguments, got tuple", ("torch", "mymodule:pair"): "expected 'mymodule:pair' to be a function that returns (model, args), got tuple"}
+        for (door, *words), text in wanted.items():
+            done = subprocess.run([sys.executable, "-m", f"xcompile.{door}", *words, "-o", "out.vmfb"], env=environment, cwd=self.folder,
                                   capture_output=True, text=True, stdin=subprocess.DEVNULL)
             self.assertEqual(done.returncode, 1, done.stderr)
             self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)

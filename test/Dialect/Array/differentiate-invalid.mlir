@@ -10,7 +10,7 @@ func.func @f(%x: tensor<4xf32> {array.name = "x"}, %y: tensor<4xf32>) -> tensor<
 
 // How often a loop may run has to be known beside it.
 func.func @f(%x: tensor<4xf32> {array.name = "x"}, %limit: tensor<f32>) -> tensor<4xf32> {
-  // expected-error @+1 {{'array.while' has no gradient: expected a condition that bounds the number of rounds, a carried number that grows by a constant compared with a constant or a size, since what each round begins with is kept}}
+  // expected-error @+1 {{'array.while' has no gradient: expected a condition that bounds the number of iterations, a carried number that grows by a constant compared with a constant or a size, since what each iteration begins with is kept}}
   %0 = array.while %x : (tensor<4xf32>) -> (tensor<4xf32>) condition {
   ^bb0(%v: tensor<4xf32>):
     %s = array.reduce sum, %v axes = [0] : tensor<4xf32> -> tensor<f32>

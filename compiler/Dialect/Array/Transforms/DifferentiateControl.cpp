@@ -538,8 +538,8 @@ LogicalResult LoopGradient::run() {
   if (!bound)
     return loop.emitError()
            << "'array.while' has no gradient: expected a condition that bounds the number of "
-              "rounds, a carried number that grows by a constant compared with a constant or a "
-              "size, since what each round begins with is kept";
+              "iterations, a carried number that grows by a constant compared with a constant or a "
+              "size, since what each iteration begins with is kept";
   if (failed(findCarried()))
     return failure();
   captures = findCaptures(loop.getBody(), outside);

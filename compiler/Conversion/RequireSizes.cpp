@@ -1,4 +1,4 @@
-//===- RequireIndices.cpp - Indices of linalg ops within their operands ---===//
+//===- RequireSizes.cpp - Indices and slices within their tensors ---------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,9 +10,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Conversion/RequireSizes.h"
+
 #include "compiler/Conversion/ArrayToLinalg.h"
 #include "compiler/Conversion/IndexBounds.h"
-#include "compiler/Conversion/RequireSizes.h"
 #include "compiler/Dialect/Array/IR/Requirements.h"
 
 #include "llvm/ADT/SmallBitVector.h"
