@@ -12,6 +12,7 @@ class Model:
     flags: tuple = ()
     tuning: str = ""  # what its product is to be: KEY = CONFIGURATION
     targets: tuple = ("sm_80", "sm_90a")
+    kernels: str = ""  # a regular expression: which of its kernels are looked at, where others have models of their own
 
     def inputs(self, zeros):
         """As xrun takes them. Of zeros, too, a report must come: a store that changes nothing is still a store."""
@@ -36,6 +37,15 @@ def wgmma(name, m, n, k, layout, types, tiles, flags=""):
     config = ", ".join(f"{field} = {value}" for field, value in zip(names, tiles))
     return model(name, [a, b], f"{m}x{n}x{out}", f"%r = array.matmul %0, %1{options} : (tensor<{a}>, tensor<{b}>) -> tensor<{m}x{n}x{out}>",
                  targets=("sm_90a",), tuning=f"sm_90a matmul {key} 1x{m}x{n}x{k} {layout} = #cuda.matmul_wgmma<{config}>")
+
+
+def gradient(name, heads, queries, keys):
+    """The kernel of the gradient of attention to its queries, or to its keys and values, whichever `name` begins with."""
+    q, k = (f"1x{heads}x{length}x16xf16" for length in (queries, keys))
+    results, result = ("%r, %a, %b", q) if name.startswith("queries") else ("%a, %r, %b", k)
+    types = [f"tensor<{type}>" for type in (q, k, k, q)]
+    return model(f"attention_gradient_{name}", [q, k, k, q], result, f"{results} = array.attention_gradient %0, %1, %2, %3 scale = 0.2 : "
+                 f"({', '.join(types)}) -> {', '.join(types[:3])}", targets=("sm_90a",), kernels="attention_gradient")
 
 
 def constant(*shape):
@@ -146,6 +156,11 @@ MODELS = [
           "%a, %r, %b = array.attention_gradient %0, %1, %2, %3 scale = 0.2 : (tensor<1x1x200x32xf16>, tensor<1x1x64x32xf16>, "
           "tensor<1x1x64x32xf16>, tensor<1x1x200x32xf16>) -> tensor<1x1x200x32xf16>, tensor<1x1x64x32xf16>, tensor<1x1x64x32xf16>",
           targets=("sm_80",)),
+    # The gradients on wgmma: a tile with more blocks of the other side than its rings have stages, and more tiles than multiprocessors.
+    gradient("queries_blocks", 1, 64, 1000),
+    gradient("keys_blocks", 1, 1000, 64),
+    gradient("queries_tiles", 280, 64, 64),
+    gradient("keys_tiles", 280, 64, 64),
     # More blocks of keys than stages, more tiles than a ring of queries holds, and keys that are hidden.
     model("attention_fused", ["1x280x140x16xf16", "1x280x260x16xf16", "1x280x260x16xf16"], "1x280x140x16xf16",
           "%r = array.attention %0, %1, %2 causal scale = 0.2 : (tensor<1x280x140x16xf16>, tensor<1x280x260x16xf16>, "
@@ -177,6 +192,10 @@ AHEAD = "all of its steps, of which there is one, are filled ahead"
 FILLED = "it waits for stages that the producer fills behind a wait of its own"
 JOINED = "the commit behind it takes its copy along"
 
+ALONE = "a block has one tile here, whose own operands are copied once"
+UNFILLED = "its rings have more stages than it fills here"
+LATER = "what it frees is filled behind a wait for what is freed later"
+
 # (model, target, kernel, number of the instruction in it): why the kernel does not need it at these sizes.
 REDUNDANT = {
     ("max_columns", "sm_80", "main_k0_reduce", 4): COLUMN_TREE,
@@ -205,6 +224,11 @@ REDUNDANT |= {("attention_gradient", "sm_80", kernel, number): reason
               for kernel, numbers in (("main_k0_attention", {8: BEHIND, 9: BEHIND, 10: DRAIN, 11: DRAIN}),
                                       ("main_k2_attention_gradient", {1: JOINED, 2: JOINED, 3: TWICE, 4: TWICE, 5: JOINED, 9: JOINED, 11: DRAIN, 12: DRAIN}))
               for number, reason in numbers.items()}
+for name, numbers in {"queries_blocks": {8: WRITTEN, 15: ALONE, 17: ALONE, 21: IMPLIED, 23: ALONE, 24: ALONE},
+                      "keys_blocks": {8: WRITTEN, 13: LATER, 17: ALONE, 19: ALONE, 23: IMPLIED, 25: ALONE, 26: ALONE},
+                      "queries_tiles": {8: WRITTEN, 12: UNFILLED, 14: UNFILLED, 19: IMPLIED, 21: UNFILLED, 23: UNFILLED},
+                      "keys_tiles": {8: WRITTEN, 13: UNFILLED, 14: UNFILLED, 16: UNFILLED, 21: IMPLIED, 23: UNFILLED, 25: UNFILLED}}.items():
+    REDUNDANT |= {(f"attention_gradient_{name}", "sm_90a", "main_k2_attention_gradient", number): reason for number, reason in numbers.items()}
 REDUNDANT |= {("matmul_wgmma_ping_pong", "sm_90a", "main_k0_matmul", 3): PING_PONG}
 REDUNDANT |= {("matmul_wgmma_ahead", "sm_90a", kernel, number): reason
               for kernel, numbers in (("main_k0_matmul", {2: AHEAD, 3: AHEAD, 9: AHEAD, 11: LAST, 12: ONCE, 13: ONCE}),

@@ -100,6 +100,8 @@ def mutants_of(model, target, image):
     for line, text in enumerate(image[begin:].split(b"\0", 1)[0].decode().split("\n"), 1):
         if entry := re.search(r"\.entry\s+([\w$]+)", text):
             kernel, number, stores = entry[1], 0, 0
+        if kernel and not re.search(model.kernels, kernel):
+            continue
         if match := SYNC.search(text):
             number += 1
             found.append(Mutant(model, target, number, kernel, line, text, match))
