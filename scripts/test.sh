@@ -67,7 +67,7 @@ configure_and_build() {
 
 configure_and_build_ptxsim() {
   [ -f build/ptxsim/build.ninja ] ||
-    cmake -S tools/ptxsim -B build/ptxsim -G Ninja -DCMAKE_C_COMPILER=clang-22 -DCMAKE_CXX_COMPILER=clang++-22
+    cmake -S tools/ptxsim -B build/ptxsim -G Ninja -DCMAKE_C_COMPILER=clang-22 -DCMAKE_CXX_COMPILER=clang++-22 -DXC_UNITY=ON
   build ptxsim
 }
 

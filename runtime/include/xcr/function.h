@@ -21,7 +21,7 @@ extern "C" {
 typedef struct xcr_function_info {
   size_t struct_size;
   xcr_string_view_t name;
-  xcr_string_view_t doc;
+  xcr_string_view_t doc; /* what its program says it computes; may be empty */
   uint32_t ordinal;
   uint32_t input_count, output_count, symbol_count;
 } xcr_function_info_t;

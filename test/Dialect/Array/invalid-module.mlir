@@ -108,6 +108,11 @@ func.func private @f(tensor<4xf32> {array.donated}) -> (tensor<4xf32> {array.ali
 
 // -----
 
+// expected-error @+1 {{'func.func' op expected array.doc to be a string, got 4 : i64}}
+func.func private @f(tensor<?xf32>) attributes {array.doc = 4}
+
+// -----
+
 // expected-error @+1 {{'func.func' op expected array.dim_range to be a dictionary, got 4 : i64}}
 func.func private @f(tensor<?xf32>) attributes {array.dim_range = 4}
 

@@ -252,6 +252,12 @@ LogicalResult ArrayDialect::verifyOperationAttribute(Operation *op, NamedAttribu
   auto func = dyn_cast<FunctionOpInterface>(op);
   if (func && attribute.getName() == kDimRangeAttr)
     return verifyDimRange(func, attribute.getValue());
+  if (func && attribute.getName() == kDocAttr) {
+    if (isa<StringAttr>(attribute.getValue()))
+      return success();
+    return op->emitOpError("expected ")
+           << kDocAttr << " to be a string, got " << attribute.getValue();
+  }
   if (isa<VariableOp, ParameterOp>(op) && attribute.getName() == kDtypeAttr)
     return verifyDtype(
         op, isa<VariableOp>(op) ? cast<VariableOp>(op).getType() : cast<ParameterOp>(op).getType(),

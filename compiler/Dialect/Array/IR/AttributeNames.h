@@ -23,6 +23,8 @@ inline constexpr llvm::StringLiteral kNameAttr = "array.name";
 inline constexpr llvm::StringLiteral kDimsAttr = "array.dims";
 /// Of a function: the least, the largest and a divisor of the size that a name of a dim stands for.
 inline constexpr llvm::StringLiteral kDimRangeAttr = "array.dim_range";
+/// Of a function: a sentence that says what it computes, for callers of the module.
+inline constexpr llvm::StringLiteral kDocAttr = "array.doc";
 /// Of an argument: its buffer may be overwritten.
 inline constexpr llvm::StringLiteral kDonatedAttr = "array.donated";
 /// Of a result: the argument whose buffer it takes over.

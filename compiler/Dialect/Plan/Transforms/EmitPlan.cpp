@@ -177,7 +177,7 @@ void emitPlan(func::FuncOp func, SymbolicDims &dims, const PlannedFunction &plan
   auto plan = FunctionOp::create(builder, func.getLoc(), func.getSymNameAttr(),
                                  describeSymbols(func, dims, builder), builder.getArrayAttr(inputs),
                                  builder.getArrayAttr(outputs), arena.size);
-  if (Attribute doc = func->getAttr("array.doc"))
+  if (Attribute doc = func->getAttr(array::kDocAttr))
     plan->setAttr("doc", doc);
   if (Attribute layouts = func->getAttr(kLayoutsAttr))
     plan->setAttr(kLayoutsAttr, layouts);
