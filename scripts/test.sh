@@ -164,11 +164,11 @@ run_stage() {
           /usr/bin/python3 test/e2e/run.py --build build/dev --device="cuda:0?launch=${way#*-}" --target=cuda:${way%-*} "${apart[@]}" --share="$cuda_share" \
           --record="$logs/ran-cuda-$way.json"
       done
-      # A sixth of the plans of several kernels once more, in another order that the edges of their graphs allow; and kernels
-      # without one of their barriers each, which must be found.
+      # A sixth of the plans of several kernels once more, in another order that the edges of their graphs allow; and a third
+      # of the kernels without one of their barriers each, which must be found.
       PTXSIM_GRAPH_SEED=5 XCR_CUDA_LIBRARY=$root/build/dev/lib/libcuda_sim.so PTXSIM_ARCH=sm_90a run cuda-seeded \
         /usr/bin/python3 test/e2e/run.py --build build/dev --device="cuda:0?launch=graph" --target=cuda:sm_90a --filter='^(models|state|gradients|attention)' --share=6
-      run mutants /usr/bin/python3 test/ptxsim/mutants/run.py --build build/dev ;;
+      run mutants /usr/bin/python3 test/ptxsim/mutants/run.py --build build/dev --share=3 ;;
     graphfuzz) # a fixed number of random programs; test/graphfuzz/run.py --seconds=600 looks for more
       run graphfuzz-cpu /usr/bin/python3 test/graphfuzz/run.py --build build/dev --device=cpu --count=320
       run graphfuzz-refused /usr/bin/python3 test/graphfuzz/run.py --build build/dev --device=cpu --refused --count=256
@@ -203,7 +203,7 @@ run_stage() {
     tsan) # allocations that must fail return null, as they do without the sanitizer
       make_step tsan-build configure_and_build tsan &&
         TSAN_OPTIONS="allocator_may_return_null=1 suppressions=$root/test/tsan.supp" \
-          run tsan run_ctest tsan -E 'without|sm80|old-driver' ;;
+          run tsan run_ctest tsan -E 'without|sm80|old-driver|fault-test-' ;;
   esac
 }
 
