@@ -8,6 +8,7 @@
 #include "compiler/Dispatch/Layouts.h"
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Dialect/Array/IR/TensorTypes.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 #include "compiler/Dispatch/DispatchGroups.h"
 
@@ -40,7 +41,7 @@ static double countElements(ArrayRef<int64_t> shape) {
   return count;
 }
 
-static RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+using array::typeOf;
 
 std::optional<unsigned> getParallelLoop(AffineExpr expr, linalg::LinalgOp op) {
   std::optional<unsigned> found;
