@@ -24,6 +24,9 @@ def shapes():
     yield case("no_batch", "f16", (3, 1, 16), (3, 40, 16))
     yield case("two_batch_dims", "bf16", (2, 2, 2, 2, 16), (2, 2, 1, 90, 16), options="causal", causal=True)
     yield case("many_heads", "bf16", (9, 32, 1, 16), (9, 32, 50, 16))
+    # So many that 16 warps of a multiprocessor share its registers, and take queries from shared memory.
+    yield case("shared_queries", "bf16", (30, 16, 1, 72), (30, 16, 130, 72), logsumexp=True)
+    yield case("shared_grouped", "f16", (33, 24, 1, 104), (33, 8, 150, 104), options="causal window = 60", causal=True, window=60, logsumexp=True)
     yield case("scale_negative", "f16", (1, 2, 1, 32), (1, 2, 300, 32), scale=-0.5)
     yield case("scale_zero", "f16", (1, 2, 1, 32), (1, 2, 300, 32), scale=0.0, logsumexp=True)
     # So long, of so few heads, that parts have results in memory.

@@ -19,11 +19,12 @@ constexpr int64_t kDecodeKeys = 16;
 /// Queries of a block: those beyond are another block's.
 constexpr int64_t kDecodeRows = 16;
 
-/// What attention reads and how much of it there is; -1 where a size is not known.
+/// What attention reads and how much of it there is.
 struct DecodeSizes {
-  int64_t heads; // of keys, of all sequences, each once for every kDecodeRows queries
-  int64_t keys;  // that a sequence has room for
-  int64_t rows;  // queries of a head of keys
+  int64_t heads;   // of keys, of all sequences, each once for every kDecodeRows queries
+  bool isAnyBatch; // how many sequences there are is not known: `heads` are those of one
+  int64_t keys;    // that a sequence has room for; -1 where that is not known
+  int64_t rows;    // queries of a head of keys
   int64_t vector, result;
 };
 
@@ -31,20 +32,8 @@ struct DecodeSizes {
 DecodeSizes getDecodeSizes(mlir::ShapedType query, mlir::ShapedType key, mlir::ShapedType value,
                            mlir::ShapedType table = {});
 
-/// Warps of a block, and how many such blocks a multiprocessor has registers for; and where no
-/// multiprocessor has a second block, with which one reads about as much as two do.
-struct DecodeBlocks {
-  int64_t warps, blocks;
-};
-DecodeBlocks getDecodeBlocks(const DecodeSizes &sizes);
-DecodeBlocks getLoneDecodeBlocks(const DecodeSizes &sizes);
-
 /// Whether `target` has a kernel for such sizes; null stands for a CPU.
 bool hasDecodeKernel(const DecodeSizes &sizes, std::optional<int64_t> window, const Target *target);
-
-/// Into how many parts, each with a result of its own in memory, keys are to be divided: 1 where
-/// the blocks of a cluster can join what they have seen themselves.
-int64_t chooseDecodeSplits(const DecodeSizes &sizes, const Target &target);
 
 /// Emit a kernel that `op` makes the outputs of.
 mlir::LogicalResult emitDecodeAttention(const KernelInfo &kernel, kernel::AttentionDecodeOp op,

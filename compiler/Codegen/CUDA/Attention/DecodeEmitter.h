@@ -13,6 +13,13 @@
 
 namespace xc::cuda {
 
+/// Elements of 16 bytes; those of a vector that the four threads of a key load at a time.
+constexpr int64_t kDecodeChunk = 8, kDecodeKeyStep = 32;
+
+/// The words of a vector of 16 bytes.
+llvm::SmallVector<mlir::Value> splitDecodeWords(mlir::OpBuilder &builder, mlir::Location loc,
+                                                mlir::Value chunk);
+
 /// f32 arithmetic of softmax.
 struct DecodeMath {
   mlir::Value f32(double value);
@@ -68,8 +75,12 @@ private:
   Values placeOf(const Row &row);
   mlir::Value loadWhole(mlir::Value tensor, mlir::ArrayRef<mlir::Value> place);
 
-  // Products.
+  // Queries (DecodeQueries.cpp).
   void loadQueries();
+  void shareQueries();
+  llvm::SmallVector<Values> getQueryWords(int64_t step);
+
+  // Products.
   State begin();
   State step(mlir::Value block, const State &state);
   /// A key of a block: number `within` of its four that begin `four` behind `first`.
@@ -125,6 +136,7 @@ private:
   mlir::Value end;                   // one behind the last key that any query sees
   mlir::Value firstBlock, lastBlock; // of 16 keys, of this part
   llvm::SmallVector<Values> queryWords; // of each half
+  mlir::Value queryBuffer;              // in shared memory; null where they stay in registers
 
   mlir::Value outputBuffer, maximumBuffer, sumBuffer; // of the warps
   mlir::Value partBuffer, logarithmBuffer;            // of the cluster's blocks

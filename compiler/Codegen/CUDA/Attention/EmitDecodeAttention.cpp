@@ -27,6 +27,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Attention/DecodeEmitter.h"
+#include "compiler/Codegen/CUDA/Attention/DecodeModel.h"
 #include "compiler/Codegen/CUDA/Attention/FloatOps.h"
 #include "compiler/Codegen/CUDA/Common/LaneOps.h"
 
@@ -45,9 +46,8 @@ using namespace mlir;
 
 namespace xc::cuda {
 
-/// Elements of 16 bytes; those of a vector that the four threads of a key load at a time; those of
-/// values that the eight threads of a key load at a time.
-static constexpr int64_t kChunk = 8, kKeyStep = 32, kValueStep = 64;
+/// Elements of values that the eight threads of a key load at a time.
+static constexpr int64_t kValueStep = 64;
 /// Elements of vectors of which keys and values fit a thread's registers together.
 static constexpr int64_t kMostEarly = 128;
 
@@ -158,15 +158,6 @@ DecodeEmitter::Values DecodeEmitter::placeOf(const Row &row) {
 // Fragments
 //===----------------------------------------------------------------------===//
 
-/// The words of a vector of 16 bytes.
-static SmallVector<Value> splitWords(OpBuilder &builder, Location loc, Value chunk) {
-  auto words = VectorType::get(4, builder.getI32Type());
-  chunk = splatTo(builder, loc, chunk, kChunk);
-  Value cast = vector::BitCastOp::create(builder, loc, words, chunk);
-  return llvm::map_to_vector(llvm::seq<int64_t>(0, 4),
-                             [&](int64_t word) { return getLane(builder, loc, cast, word); });
-}
-
 /// An operand of mma.sync: f16 fragments are pairs to the op, all others are words.
 Value DecodeEmitter::asFragment(Value word) {
   if (!element.isF16())
@@ -202,32 +193,6 @@ DecodeEmitter::Values DecodeEmitter::multiply(ArrayRef<Value> a, ArrayRef<Value>
 //===----------------------------------------------------------------------===//
 // Loads
 //===----------------------------------------------------------------------===//
-
-/// Row g, and row g + 8, of the block's queries: the 16 bytes t, t + 4, ... of each. What is no
-/// query, or behind the vector's end, is 0.
-void DecodeEmitter::loadQueries() {
-  int64_t chunks = vector / kChunk;
-  bool isFull = rows % kDecodeRows == 0 || rows == 8;
-  for (int64_t half = 0; half < halves; ++half) {
-    Value number = index.add(index.add(firstRow, quad), half * 8);
-    Value isRow = isFull ? Value() : index.isLess(number, index.constant(rows));
-    Row row = makeRow(isFull ? number : index.min(number, index.constant(rows - 1)));
-    Values &words = queryWords.emplace_back();
-    for (int64_t step = 0; step * kKeyStep < vector; ++step) {
-      Value chunk = index.add(inQuad, step * 4);
-      Value isThere = isRow;
-      if ((step + 1) * kKeyStep > vector)
-        isThere = index.both(isThere, index.isLess(chunk, index.constant(chunks)));
-      Point point;
-      for (Value position : placeOf(row))
-        point.coords.push_back(Coord::uniform(position));
-      point.coords.push_back(Coord::consecutive(index.mul(chunk, kChunk)));
-      point.lanes = kChunk;
-      point.mask = isThere;
-      llvm::append_range(words, splitWords(builder, loc, points.emit(op.getQuery(), point)));
-    }
-  }
-}
 
 /// Where a key is, or the last one that is seen if that is before it: places behind it may hold
 /// anything.
@@ -266,9 +231,9 @@ DecodeEmitter::Values DecodeEmitter::loadChunk(Value tensor, const Key &key, Val
   for (Value position : placeKey(key))
     point.coords.push_back(Coord::uniform(position));
   Value own = index.min(chunk, index.constant(count - 1));
-  point.coords.push_back(Coord::consecutive(index.mul(own, kChunk)));
-  point.lanes = kChunk;
-  return splitWords(builder, loc, points.emit(tensor, point));
+  point.coords.push_back(Coord::consecutive(index.mul(own, kDecodeChunk)));
+  point.lanes = kDecodeChunk;
+  return splitDecodeWords(builder, loc, points.emit(tensor, point));
 }
 
 /// Column g of either product of 8 keys: chunks t, t + 4, ... of its key.
@@ -276,9 +241,9 @@ SmallVector<DecodeEmitter::Values> DecodeEmitter::loadKeys(Value firstKey) {
   Value four = index.mul(index.div(quad, 2), 4), within = index.rem(quad, 2);
   SmallVector<Values> loaded;
   for (int64_t product = 0; product < 2; ++product)
-    for (int64_t step = 0; step * kKeyStep < vector; ++step)
+    for (int64_t step = 0; step * kDecodeKeyStep < vector; ++step)
       loaded.push_back(loadChunk(op.getKey(), {firstKey, four, index.add(within, product * 2)},
-                                 index.add(inQuad, step * 4), vector / kChunk));
+                                 index.add(inQuad, step * 4), vector / kDecodeChunk));
   return loaded;
 }
 
@@ -289,7 +254,7 @@ SmallVector<DecodeEmitter::Values> DecodeEmitter::loadValues(Value firstKey) {
   for (int64_t step = 0; step * kValueStep < result; ++step)
     for (int64_t key = 0; key < 4; ++key)
       loaded.push_back(loadChunk(op.getValue(), {firstKey, four, index.constant(key)},
-                                 index.add(quad, step * 8), result / kChunk));
+                                 index.add(quad, step * 8), result / kDecodeChunk));
   return loaded;
 }
 
@@ -299,25 +264,28 @@ SmallVector<DecodeEmitter::Values> DecodeEmitter::loadValues(Value firstKey) {
 
 /// Of rows g and, 8 further, the scores of keys 4 t to 4 t + 3: four each.
 DecodeEmitter::Values DecodeEmitter::multiplyScores(ArrayRef<Values> loaded) {
+  constexpr size_t products = 2;
   Value zero = math.f32(0), none = points.zero(builder.getI32Type());
-  Values scores(halves * 4);
-  size_t steps = loaded.size() / 2;
-  for (size_t product = 0; product < 2; ++product) {
-    Values sums(4, zero);
-    for (size_t step = 0; step < steps; ++step) {
-      const Values &words = loaded[product * steps + step];
-      for (size_t word = 0; word < 4; word += 2) {
-        auto query = [&](int64_t half, size_t which) {
-          return half < halves ? queryWords[half][step * 4 + which] : none;
-        };
-        sums = multiply({query(0, word), query(1, word), query(0, word + 1), query(1, word + 1)},
-                        {words[word], words[word + 1]}, sums);
-      }
+  Values sums[products] = {Values(4, zero), Values(4, zero)};
+  size_t steps = loaded.size() / products;
+  for (size_t step = 0; step < steps; ++step) {
+    SmallVector<Values> words = getQueryWords(static_cast<int64_t>(step));
+    auto query = [&](size_t half, size_t word) {
+      return half < words.size() ? words[half][word] : none;
+    };
+    for (size_t product = 0; product < products; ++product) {
+      const Values &keyWords = loaded[product * steps + step];
+      for (size_t word = 0; word < 4; word += 2)
+        sums[product] =
+            multiply({query(0, word), query(1, word), query(0, word + 1), query(1, word + 1)},
+                     {keyWords[word], keyWords[word + 1]}, sums[product]);
     }
-    for (int64_t half = 0; half < halves; ++half)
-      for (int64_t i = 0; i < 2; ++i)
-        scores[half * 4 + product * 2 + i] = sums[half * 2 + i];
   }
+  Values scores;
+  for (int64_t half = 0; half < halves; ++half)
+    for (const Values &product : sums)
+      for (int64_t i = 0; i < 2; ++i)
+        scores.push_back(product[half * 2 + i]);
   return scores;
 }
 
@@ -485,16 +453,15 @@ void DecodeEmitter::beginEarly() {
 }
 
 LogicalResult DecodeEmitter::run() {
-  // Registers for all that is under way come before one more block.
-  DecodeSizes sizes = getDecodeSizes(op.getQueryType(), op.getKeyType(), op.getValueType());
-  DecodeBlocks blocks = getDecodeBlocks(sizes);
-  frame.setFewestBlocks(config.getWarps() > blocks.warps ? 1 : blocks.blocks);
   if (config.getCluster() > 1)
     tile::ArriveBlocksOp::create(builder, loc);
   locate();
   beginEarly();
   findKeys();
   loadQueries();
+  DecodeSizes sizes = getDecodeSizes(op.getQueryType(), op.getKeyType(), op.getValueType());
+  if (keepsQueriesShared(sizes, config.getWarps(), config.getBlocks()))
+    shareQueries();
   State state = begin();
   auto pack = [](const State &from) {
     Values all(from.maxima);
@@ -520,7 +487,11 @@ LogicalResult DecodeEmitter::run() {
   std::optional<int64_t> number = getConstantIntValue(count);
   if (number && *number <= int64_t(kernel.target->multiprocessors))
     frame.spreadBlocks(count);
-  return frame.finish(count, config.getCluster());
+  if (failed(frame.finish(count, config.getCluster())))
+    return failure();
+  // However wide indices are.
+  frame.setFewestBlocks(config.getBlocks());
+  return success();
 }
 
 LogicalResult emitDecodeAttention(const KernelInfo &kernel, kernel::AttentionDecodeOp op,

@@ -16,7 +16,7 @@
 
 #include "compiler/Codegen/CUDA/Attention/AttentionGradient.h"
 #include "compiler/Codegen/CUDA/Attention/AttentionProblem.h"
-#include "compiler/Codegen/CUDA/Attention/DecodeAttention.h"
+#include "compiler/Codegen/CUDA/Attention/DecodeModel.h"
 #include "compiler/Codegen/CUDA/Passes.h"
 #include "compiler/Conversion/Passes.h"
 #include "compiler/Dialect/Array/IR/AttentionGradientOp.h"
@@ -169,8 +169,8 @@ static SmallVector<Value> makePartDests(OpBuilder &builder, kernel::AttentionDec
 /// less time for that.
 static void divideKeys(kernel::AttentionDecodeOp op, const Target &target) {
   ShapedType table = op.isPaged() ? cast<ShapedType>(op.getTable().getType()) : ShapedType();
-  int64_t splits = chooseDecodeSplits(
-      getDecodeSizes(op.getQueryType(), op.getKeyType(), op.getValueType(), table), target);
+  DecodeSizes sizes = getDecodeSizes(op.getQueryType(), op.getKeyType(), op.getValueType(), table);
+  int64_t splits = chooseDecodePlan(sizes, target).splits;
   if (splits == 1)
     return;
   OpBuilder builder(op);

@@ -28,9 +28,11 @@ def CUDA_AttentionDecodeAttr : CUDA_Config<"AttentionDecode", "attention_decode"
   let summary = "Attention of few queries on mma.sync, all operands in registers";
   let description = [{
     `warps` warps of a block, and the `cluster` blocks of a cluster, share the keys of a head, 16 at a time, and join what they have seen
-    at the end. Example: `#cuda.attention_decode<warps = 8, cluster = 4>`.
+    at the end. Threads take as many registers as leave a multiprocessor room for `blocks` blocks. Example:
+    `#cuda.attention_decode<warps = 8, cluster = 4>`.
   }];
-  let parameters = (ins "int64_t":$warps, DefaultValuedParameter<"int64_t", "1">:$cluster);
+  let parameters = (ins "int64_t":$warps, DefaultValuedParameter<"int64_t", "1">:$cluster,
+                        DefaultValuedParameter<"int64_t", "1">:$blocks);
 }
 
 def CUDA_AttentionCombineAttr : CUDA_Config<"AttentionCombine", "attention_combine", "attention-combine", 1> {

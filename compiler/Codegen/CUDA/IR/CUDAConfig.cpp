@@ -436,11 +436,15 @@ LogicalResult AttentionMMAAttr::verify(EmitError emitError, int64_t warpgroups, 
   return success();
 }
 
-LogicalResult AttentionDecodeAttr::verify(EmitError emitError, int64_t warps, int64_t cluster) {
+LogicalResult AttentionDecodeAttr::verify(EmitError emitError, int64_t warps, int64_t cluster,
+                                          int64_t blocks) {
   if (warps < 1 || warps > 16)
     return emitError() << "expected 1 to 16 warps, got " << warps;
   if (cluster != 1 && cluster != 2 && cluster != 4 && cluster != 8)
     return emitError() << "expected clusters of 1, 2, 4 or 8 blocks, got " << cluster;
+  if (blocks < 1 || blocks * warps > 16)
+    return emitError() << "expected blocks of at most 16 warps together, got " << blocks << " of "
+                       << warps;
   return success();
 }
 

@@ -1,0 +1,39 @@
+//===- DecodeModel.h - How long attention of few queries takes --*- C++ -*-===//
+//
+// Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef XC_CODEGEN_CUDA_ATTENTION_DECODEMODEL_H
+#define XC_CODEGEN_CUDA_ATTENTION_DECODEMODEL_H
+
+#include "compiler/Codegen/CUDA/Attention/DecodeAttention.h"
+
+#include <optional>
+
+namespace xc::cuda {
+
+/// How blocks share keys.
+struct DecodePlan {
+  int64_t warps;       // of a block
+  int64_t blocks;      // that a multiprocessor has registers for
+  int64_t cluster = 1; // blocks that share a head's keys, and join what they have seen themselves
+  int64_t splits = 1;  // parts of a head's keys whose results another kernel joins; or 1
+  double microseconds = 0;
+};
+
+/// Whether so many warps leave a thread too few registers to hold queries beside all that is under
+/// way: then they stay in shared memory.
+bool keepsQueriesShared(const DecodeSizes &sizes, int64_t warps, int64_t blocks);
+
+/// What the plan takes: both kernels, where it has parts.
+double estimateDecodePlan(const Target &target, const DecodeSizes &sizes, const DecodePlan &plan);
+
+/// The plan that takes the least time; one of `splits` parts, if that is given.
+DecodePlan chooseDecodePlan(const DecodeSizes &sizes, const Target &target,
+                            std::optional<int64_t> splits = std::nullopt);
+
+} // namespace xc::cuda
+
+#endif // XC_CODEGEN_CUDA_ATTENTION_DECODEMODEL_H
