@@ -174,9 +174,9 @@ MODELS = [
           "%r = array.attention %0, %1, %2 scale = 0.2 : (tensor<1x4x1x16xf16>, tensor<1x2x600x16xf16>, "
           "tensor<1x2x600x16xf16>) -> tensor<1x4x1x16xf16>"),
     # Queries in shared memory.
-    model("attention_decode_shared", ["30x16x1x72xf16", "30x16x130x72xf16", "30x16x130x72xf16"], "30x16x1x72xf16",
-          "%r = array.attention %0, %1, %2 scale = 0.2 : (tensor<30x16x1x72xf16>, tensor<30x16x130x72xf16>, "
-          "tensor<30x16x130x72xf16>) -> tensor<30x16x1x72xf16>", targets=("sm_90a",)),
+    model("attention_decode_shared", ["30x32x1x72xf16", "30x16x130x72xf16", "30x16x130x72xf16"], "30x32x1x72xf16",
+          "%r = array.attention %0, %1, %2 scale = 0.2 : (tensor<30x32x1x72xf16>, tensor<30x16x130x72xf16>, "
+          "tensor<30x16x130x72xf16>) -> tensor<30x32x1x72xf16>", targets=("sm_90a",)),
 ]
 
 COLUMN_TREE = "the thread that sums the last values of a column is the one that stores it"
