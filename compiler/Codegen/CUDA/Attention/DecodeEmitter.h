@@ -71,6 +71,7 @@ private:
   mlir::Value countBlocks();
   void beginEarly();
   void findKeys();
+  mlir::Value rotate(mlir::Value block);
   Row makeRow(mlir::Value number);
   Values placeOf(const Row &row);
   mlir::Value loadWhole(mlir::Value tensor, mlir::ArrayRef<mlir::Value> place);
@@ -135,6 +136,7 @@ private:
   mlir::Value offset;                // of the last key that query 0 sees; null where all are seen
   mlir::Value end;                   // one behind the last key that any query sees
   mlir::Value firstBlock, lastBlock; // of 16 keys, of this part
+  mlir::Value shift;                 // of the first step's block behind `firstBlock`; or null
   llvm::SmallVector<Values> queryWords; // of each half
   mlir::Value queryBuffer;              // in shared memory; null where they stay in registers
 

@@ -15,8 +15,8 @@
 // and more where two of them are close, as each step waits longer while memory is busy; and what a
 // block takes to begin and to join its warps. So a head whose keys many blocks share ends sooner,
 // but small blocks do little else than begin and end: 64 x 8 heads of 1024 keys took 118 us with
-// eight blocks each, and 65 with one. The constants were fitted to an H200 (185 launches of 14
-// workloads of 128 elements; the root mean square of the error is 9 %).
+// eight blocks each, and 65 with one. The constants were fitted to an H200 (205 launches of 22
+// workloads; the root mean square of the error is 11 %).
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,17 +30,17 @@
 
 namespace xc::cuda {
 
-/// What kernels of this kind get of the rate of a target's table, and what a multiprocessor gets
-/// of its share of that while others ask for less.
-static constexpr double kMemoryShare = 1.17, kLoneShare = 2.03;
+/// What memory gives of the rate of a target's table if nothing else takes time, and what a
+/// multiprocessor gets of its share of that while others ask for less.
+static constexpr double kMemoryShare = 1.43, kLoneShare = 1.63;
 /// Microseconds of a step of 16 keys and values from their loads on where memory is idle; of a
 /// launch; of a block to begin and to end; more of it for each of its warps, and for each other
 /// block of its cluster; of the launch that joins parts.
-static constexpr double kStepTime = 1.01, kLaunchTime = 2.78, kBlockTime = 1.26, kWarpTime = 0.06,
-                        kClusterTime = 0.056, kCombineTime = 2.53;
+static constexpr double kStepTime = 0.92, kLaunchTime = 0.92, kBlockTime = 1.47, kWarpTime = 0.06,
+                        kClusterTime = 0.017, kCombineTime = 3.97;
 /// How times of what goes on side by side add up: the larger this is, the more the longest counts
 /// alone.
-static constexpr double kOverlapPower = 2.76;
+static constexpr double kOverlapPower = 1.82;
 /// What a plan of more blocks must gain.
 static constexpr double kWorthwhile = 0.98;
 /// Elements of a key and a value together up to which a warp that has 16 of them under way leaves

@@ -48,6 +48,8 @@ namespace xc::cuda {
 
 /// Elements of values that the eight threads of a key load at a time.
 static constexpr int64_t kValueStep = 64;
+/// Blocks of keys by which the first one of a head is behind that of the head before.
+static constexpr int64_t kShift = 7;
 /// Elements of vectors of which keys and values fit a thread's registers together.
 static constexpr int64_t kMostEarly = 128;
 
@@ -137,6 +139,22 @@ void DecodeEmitter::findKeys() {
   firstBlock = index.min(index.mul(part, share), count);
   lastBlock = index.add(begin, index.min(index.add(firstBlock, share), count));
   firstBlock = index.add(begin, firstBlock);
+  // Pages lie anywhere, and a warp with one step has no order.
+  std::optional<int64_t> known = getConstantIntValue(share);
+  if (!op.isPaged() && !(known && *known <= config.getWarps()))
+    shift = index.rem(index.mul(head, kShift), index.max(index.sub(lastBlock, firstBlock), index.constant(1)));
+}
+
+/// The block of keys that this part takes at its step `block`: each head begins elsewhere. Where
+/// caches are a power of two apart, heads that ran side by side would ask the same channels of
+/// memory: 64 x 32 heads of 1024 keys took 275 us, and 243 in pages that lie anywhere.
+Value DecodeEmitter::rotate(Value block) {
+  if (!shift)
+    return block;
+  Value shifted = index.add(block, shift);
+  Value isBefore = index.isLess(shifted, lastBlock);
+  return arith::SelectOp::create(builder, loc, isBefore, shifted,
+                                 index.sub(shifted, index.sub(lastBlock, firstBlock)));
 }
 
 DecodeEmitter::Row DecodeEmitter::makeRow(Value number) {
@@ -475,7 +493,9 @@ LogicalResult DecodeEmitter::run() {
   };
   state = unpack(points.emitLoop(
       index.add(firstBlock, warp), lastBlock, index.constant(config.getWarps()), pack(state),
-      [&](Value block, ValueRange carried) { return pack(step(block, unpack(carried))); }));
+      [&](Value block, ValueRange carried) {
+        return pack(step(rotate(block), unpack(carried)));
+      }));
   leaveWarp(state);
   frame.barrier();
   joinWarps();
