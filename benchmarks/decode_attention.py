@@ -140,6 +140,11 @@ def run(args):
         wanted = first_sequence(torch, work, sets[0])
         error = float((out[0].float() - wanted).norm() / wanted.norm())
         peers = {} if work["paged"] else time_peers(torch, work, sets, args.iterations)
+        # Twice in turn, and the shorter time counts: the first one after data has been made may be a tenth longer.
+        ours = min(ours, time_graph(torch, launch, calls, args.iterations))
+        if peers:
+            again = time_peers(torch, work, sets, args.iterations)
+            peers = {name: min(time, again[name]) for name, time in peers.items()}
         best = min(peers.items(), key=lambda item: item[1], default=("none", float("nan")))
         rows.append(dict(work=work["name"], us=round(ours, 2), copy_share=round(count_bytes(work) / ours / rate, 3), error=float(f"{error:.2g}"),
                          nan=int(torch.isnan(out).sum()), peers={name: round(time, 2) for name, time in peers.items()}, best=best[0],

@@ -69,7 +69,9 @@ private:
   // Where things are (EmitDecodeAttention.cpp).
   void locate();
   mlir::Value countBlocks();
-  void beginEarly();
+  void awaitBefore();
+  void letNextBegin();
+  bool hasOneStep();
   void findKeys();
   mlir::Value rotate(mlir::Value block);
   Row makeRow(mlir::Value number);

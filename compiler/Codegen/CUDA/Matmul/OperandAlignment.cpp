@@ -23,6 +23,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <cmath>
 #include <limits>
 
 using namespace mlir;
@@ -37,7 +38,7 @@ static constexpr int64_t kRowBytes = 16;
 static constexpr double kHalfGain = 1 / 330e3 - 1 / 700e3, kSingleGain = 1 / 165e3 - 1 / 350e3,
                         kByteGain = 1 / 25e3 - 1 / 1200e3;
 /// Bytes a nanosecond of a copy, and the nanoseconds of another launch.
-static constexpr double kCopyRate = 2000, kLaunchTime = 2000;
+static constexpr double kCopyRate = 3800, kLaunchTime = 2000;
 /// What mma.sync stores of rows of odd length, element by element, on an H100.
 static constexpr double kOddRowBytesPerMicrosecond = 4e5;
 
@@ -93,6 +94,8 @@ static std::optional<int64_t> getRowBytes(Value operand) {
 }
 
 /// The bytes of the operand if its rows need other distances; 0 if they do not, or it has no rows.
+/// Where they are parts of longer rows, these count: a copy of 469 of 5589 columns took 30 us, as
+/// one of all would.
 static double getUnalignedBytes(linalg::ContractOp op, OpOperand *operand) {
   std::optional<int64_t> row = getRowBytes(operand->get());
   if (!row || *row % kRowBytes == 0)
@@ -101,6 +104,9 @@ static double getUnalignedBytes(linalg::ContractOp op, OpOperand *operand) {
   auto bytes = static_cast<double>(getElementBytes(operand->get()));
   for (AffineExpr expr : op.getMatchingIndexingMap(operand).getResults())
     bytes *= sizes[cast<AffineDimExpr>(expr).getPosition()];
+  if (auto slice = operand->get().getDefiningOp<tensor::ExtractSliceOp>())
+    if (std::optional<int64_t> whole = getRowBytes(slice.getSource()))
+      bytes *= std::max(1.0, static_cast<double>(*whole) / static_cast<double>(*row));
   return bytes;
 }
 
@@ -185,65 +191,40 @@ static ProductSize makeMMASize(linalg::ContractOp op, const MatmulProblem &probl
   return size;
 }
 
+/// Microseconds that mma.sync takes for `problem`, whose operands lie as those of `op` do. Threads
+/// load parts of rows that others are left over of (`leavesRest`).
+static double estimateInPlace(linalg::ContractOp op, const MatmulProblem &problem, bool leavesRest,
+                              const Target &target) {
+  ProductSize size = makeMMASize(op, problem);
+  if (leavesRest && llvm::any_of(op.getDpsInputOperands(),
+                                 [&](OpOperand *operand) { return runsAlongK(op, operand); }))
+    size.isCopied = false;
+  double time = estimateBestMMATiles(target, size);
+  auto output = cast<RankedTensorType>(op.getDpsInits().front().getType());
+  if (output.getShape().back() % 2 != 0)
+    time += static_cast<double>(problem.batch * problem.m * problem.n) * problem.outputBytes /
+            kOddRowBytesPerMicrosecond;
+  return time;
+}
+
+/// Microseconds of wgmma; infinite if it knows no way.
+static double estimateOnWGMMA(const MatmulProblem &problem, const Target &target) {
+  SmallVector<WGMMAPlan> plans = rankWGMMAPlans(target, problem);
+  return plans.empty() ? std::numeric_limits<double>::infinity() : plans.front().microseconds;
+}
+
 namespace {
 
-/// Microseconds of a product on mma.sync: as one, and in parts with the sum of their results.
-struct InPlaceTimes {
-  double whole, inParts = std::numeric_limits<double>::infinity();
+/// Operands whose rows keep wgmma from a product, and the nanoseconds of copying them.
+struct Unaligned {
+  SmallVector<OpOperand *> operands;
+  double cost = 0;
 };
 
 } // namespace
 
-static InPlaceTimes estimateInPlace(linalg::ContractOp op, const MatmulProblem &problem,
-                                    const Target &target) {
-  ProductSize size = makeMMASize(op, problem);
-  InPlaceTimes times{estimateBestMMATiles(target, size)};
-  auto output = cast<RankedTensorType>(op.getDpsInits().front().getType());
-  if (output.getShape().back() % 2 != 0)
-    times.whole += static_cast<double>(problem.batch * problem.m * problem.n) *
-                   problem.outputBytes / kOddRowBytesPerMicrosecond;
-  int64_t parts = getMostParts(countTiles(problem.batch, problem.m, problem.n, kSmallestTile),
-                               problem.k, target);
-  if (parts < 2)
-    return times;
-  ProductSize part = size, rest = size;
-  part.batch *= parts;
-  part.k = getPartSize(problem.k, parts, kPartStep);
-  rest.k = problem.k - parts * *part.k;
-  double sumBytes = static_cast<double>(problem.m) * problem.n * part.batch * problem.outputBytes;
-  // Threads load parts of rows that others are left over of.
-  part.isCopied &= *rest.k == 0;
-  times.inParts =
-      estimateBestMMATiles(target, part) + kSumTime + sumBytes / kSumBytesPerMicrosecond;
-  if (*rest.k > 0)
-    times.inParts += estimateBestMMATiles(target, rest);
-  return times;
-}
-
-bool isSlowerInParts(linalg::ContractOp op, const Target &target) {
-  std::optional<MatmulProblem> problem = makeAlignedProblem(op);
-  if (!problem || problem->elementBytes == 1)
-    return false;
-  InPlaceTimes times = estimateInPlace(op, *problem, target);
-  return times.whole < times.inParts;
-}
-
-/// Nanoseconds that are saved by wgmma beside what multiplies the operands as they lie.
-static double getSaved(linalg::ContractOp op, const Target &target) {
-  std::optional<MatmulProblem> problem = makeAlignedProblem(op);
-  // Bytes whose model knows no patches are not compared.
-  if (!problem || problem->elementBytes == 1)
-    return countFlops(op) * getGain(op);
-  SmallVector<WGMMAPlan> plans = rankWGMMAPlans(target, *problem);
-  if (plans.empty())
-    return 0;
-  InPlaceTimes times = estimateInPlace(op, *problem, target);
-  return 1000 * (std::min(times.whole, times.inParts) - plans.front().microseconds);
-}
-
-SmallVector<OpOperand *> chooseOperandsToAlign(linalg::ContractOp op, const Target &target) {
-  if (!target.hasWGMMA || getGain(op) == 0)
-    return {};
+/// Nothing where operand A is to be transposed, and cannot be.
+static Unaligned findUnaligned(linalg::ContractOp op) {
   auto operands = op.getDpsInputOperands();
   if (transposesA(op)) {
     // Words are transposed: four bytes, or one number of 32 bits; and only of known sizes.
@@ -252,17 +233,56 @@ SmallVector<OpOperand *> chooseOperandsToAlign(linalg::ContractOp op, const Targ
       return {};
     operands.erase(operands.begin());
   }
-  SmallVector<OpOperand *> found;
-  double cost = 0;
+  Unaligned found;
   for (OpOperand *operand : operands)
     if (double bytes = getUnalignedBytes(op, operand)) {
-      found.push_back(operand);
+      found.operands.push_back(operand);
       if (!isFixed(operand->get()))
-        cost += 2 * bytes / kCopyRate + kLaunchTime;
+        found.cost += 2 * bytes / kCopyRate + kLaunchTime;
     }
-  if (found.empty() || getSaved(op, target) < cost)
-    return {};
   return found;
+}
+
+double estimatePart(linalg::ContractOp op, const MatmulProblem &whole, const MatmulProblem &part,
+                    bool leavesRest, const Target &target) {
+  if (hasAlignedOperands(op))
+    return estimateOnWGMMA(part, target);
+  double inPlace = estimateInPlace(op, part, leavesRest, target);
+  Unaligned unaligned = findUnaligned(op);
+  // The rows of parts along k are as far apart as whole rows, and are not copied.
+  bool isInParts = part.batch != whole.batch;
+  if (unaligned.operands.empty() ||
+      (isInParts && llvm::any_of(unaligned.operands,
+                                 [&](OpOperand *operand) { return runsAlongK(op, operand); })))
+    return inPlace;
+  // Copies of a part of each row take as long as those of all of it.
+  bool isAlongK = llvm::any_of(unaligned.operands,
+                               [&](OpOperand *operand) { return runsAlongK(op, operand); });
+  double share = isAlongK ? 1
+                          : static_cast<double>(part.batch * part.k) /
+                                static_cast<double>(whole.batch * whole.k);
+  return std::min(inPlace, estimateOnWGMMA(part, target) + share * unaligned.cost / 1000);
+}
+
+/// Nanoseconds that are saved by wgmma beside what multiplies the operands as they lie.
+static double getSaved(linalg::ContractOp op, const Target &target) {
+  std::optional<MatmulProblem> problem = makeAlignedProblem(op);
+  // Bytes whose model knows no patches are not compared.
+  if (!problem || problem->elementBytes == 1)
+    return countFlops(op) * getGain(op);
+  double onWGMMA = estimateOnWGMMA(*problem, target);
+  if (std::isinf(onWGMMA))
+    return 0;
+  return 1000 * (estimateInPlace(op, *problem, /*leavesRest=*/false, target) - onWGMMA);
+}
+
+SmallVector<OpOperand *> chooseOperandsToAlign(linalg::ContractOp op, const Target &target) {
+  if (!target.hasWGMMA || getGain(op) == 0)
+    return {};
+  Unaligned unaligned = findUnaligned(op);
+  if (unaligned.operands.empty() || getSaved(op, target) < unaligned.cost)
+    return {};
+  return unaligned.operands;
 }
 
 } // namespace xc::cuda

@@ -31,9 +31,10 @@ bool hasAlignedOperands(mlir::linalg::ContractOp op);
 llvm::SmallVector<mlir::OpOperand *> chooseOperandsToAlign(mlir::linalg::ContractOp op,
                                                            const Target &target);
 
-/// True if mma.sync takes longer for parts of the sums of a product of known sizes, with what is
-/// left over of them and the sum of all, than for the product as it stands.
-bool isSlowerInParts(mlir::linalg::ContractOp op, const Target &target);
+/// The microseconds of `part` of the sums of `op`, or of all of them, `whole`: on wgmma, where its
+/// operands lie so or are copied, or on mma.sync. Whether parts leave a rest of each sum.
+double estimatePart(mlir::linalg::ContractOp op, const MatmulProblem &whole,
+                    const MatmulProblem &part, bool leavesRest, const Target &target);
 
 } // namespace xc::cuda
 

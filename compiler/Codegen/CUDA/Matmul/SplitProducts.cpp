@@ -27,8 +27,9 @@ namespace xc::cuda {
 
 /// The side of the smallest tiles without tensor cores.
 static constexpr int64_t kSmallestScalarTile = 32;
-/// On wgmma clusters share sums by themselves, and parts are what is beyond them: the shortest sum.
-static constexpr int64_t kVeryLongSum = 8192;
+/// On wgmma clusters share sums by themselves, and parts are what is beyond them: the shortest sum
+/// that has parts, and the shortest part.
+static constexpr int64_t kLongSum = 1024, kShortestSum = 128;
 /// Bytes that parts are multiples of where they are not equal: then each begins a line that can be
 /// copied.
 static constexpr int64_t kPartBytes = 16;
@@ -38,8 +39,11 @@ static constexpr int64_t kMostTaps = 64;
 /// model is within 5 % of most times.
 static constexpr int64_t kShortestPlainPart = 64;
 static constexpr double kPlainWorthwhile = 0.95;
-/// What parts must be faster than the whole by: the model is not that exact.
-static constexpr double kWorthwhile = 0.92;
+/// What parts must be faster than the whole by: the model is not that exact. What is left of the
+/// shorter one of two times side by side, and the microseconds of one more launch; what share of a
+/// part may be left over.
+static constexpr double kWorthwhile = 0.92, kBesideShare = 0.5, kRestTime = 2;
+static constexpr int64_t kLargestRest = 4;
 
 namespace {
 
@@ -63,35 +67,65 @@ static bool isContiguous(AffineMap map, ArrayRef<unsigned> loops) {
   return last && llvm::is_contained(loops, last.getPosition());
 }
 
-/// The microseconds that the model expects of the product on wgmma; infinite if it knows no way.
-static double estimate(const Target &target, const MatmulProblem &problem) {
-  SmallVector<WGMMAPlan> plans = rankWGMMAPlans(target, problem);
-  return plans.empty() ? std::numeric_limits<double>::infinity() : plans.front().microseconds;
+namespace {
+
+/// A sum in so many parts of `size` terms each.
+struct EqualParts {
+  int64_t parts, size;
+};
+
+} // namespace
+
+/// What is considered: all that leave nothing, of whole lines of `line` terms; and a few numbers of
+/// parts of each magnitude, of whole steps.
+static SmallVector<EqualParts> listParts(int64_t range, int64_t line, int64_t most) {
+  SmallVector<EqualParts> listed;
+  for (int64_t parts = 2; parts <= most; ++parts)
+    if (range % (parts * line) == 0)
+      listed.push_back({parts, range / parts});
+  for (int64_t power = 2; power <= most; power *= 2)
+    for (int64_t parts : {power, power + power / 2}) {
+      int64_t floor = getPartSize(range, parts, kPartStep), ceil = floor + kPartStep;
+      for (int64_t size : {floor, ceil})
+        if (int64_t count = size > 0 ? std::min(range / size, parts) : 0;
+            count > 1 && count <= most && count * size < range)
+          listed.push_back({count, size});
+    }
+  return listed;
 }
 
-/// Parts of products on wgmma: as many as make the product and their sum fastest, if any.
-static std::optional<ProductSplit> choosePartsOnWGMMA(const linalg::ContractionDimensions &dims,
+/// Parts of products that wgmma and mma.sync compute: as many as make the product and their sum
+/// fastest, if any. What parts leave over is multiplied beside them.
+static std::optional<ProductSplit> choosePartsOnWGMMA(linalg::ContractOp op,
+                                                      const linalg::ContractionDimensions &dims,
                                                       const MatmulProblem &problem,
                                                       const Target &target) {
-  if (dims.k.size() != 1 || problem.k < kVeryLongSum)
+  if (dims.k.size() != 1 || problem.k < kLongSum ||
+      countTiles(problem.batch, problem.m, problem.n, kSmallestTile) >= target.multiprocessors)
     return std::nullopt;
-  double limit = kWorthwhile * estimate(target, problem);
+  double limit =
+      kWorthwhile * estimatePart(op, problem, problem, /*leavesRest=*/false, target);
   double sumBytes =
       static_cast<double>(problem.batch * problem.m * problem.n * problem.outputBytes);
+  int64_t most = std::min(problem.k / kShortestSum, 2 * target.multiprocessors / problem.batch);
   std::optional<ProductSplit> best;
-  for (int64_t parts = 2; parts <= problem.k / kShortestPart; ++parts) {
-    if (problem.batch * parts > 2 * target.multiprocessors)
-      break;
+  for (auto [parts, size] : listParts(problem.k, kPartBytes / problem.elementBytes, most)) {
     MatmulProblem part = problem, rest = problem;
     part.batch *= parts;
-    part.k = getPartSize(problem.k, parts, kPartBytes / problem.elementBytes);
-    rest.k -= parts * part.k;
-    double time = estimate(target, part) + kSumTime + sumBytes * parts / kSumBytesPerMicrosecond;
-    if (rest.k > 0)
-      time += estimate(target, rest);
+    part.k = size;
+    rest.k -= parts * size;
+    if (rest.k > size / kLargestRest)
+      continue;
+    bool leavesRest = rest.k > 0;
+    double time = estimatePart(op, problem, part, leavesRest, target);
+    if (leavesRest) {
+      double beside = estimatePart(op, problem, rest, leavesRest, target);
+      time = std::max(time, beside) + kBesideShare * std::min(time, beside) + kRestTime;
+    }
+    time += kSumTime + sumBytes * static_cast<double>(parts) / kSumBytesPerMicrosecond;
     if (time < limit) {
       limit = time;
-      best = ProductSplit{dims.k.front(), parts, part.k};
+      best = ProductSplit{dims.k.front(), parts, size};
     }
   }
   return best;
@@ -165,10 +199,10 @@ static std::optional<ProductSplit> chooseParts(linalg::ContractOp op, const Targ
   std::optional<MatmulProblem> problem;
   if (target.hasWGMMA)
     problem = makeAlignedProblem(op);
-  if (problem && hasAlignedOperands(op))
-    return choosePartsOnWGMMA(*dims, *problem, target);
+  if (problem && (problem->elementBytes != 1 || hasAlignedOperands(op)))
+    return choosePartsOnWGMMA(op, *dims, *problem, target);
   // Parts of what is copied anyway would be several copies.
-  if (problem && (!chooseOperandsToAlign(op, target).empty() || isSlowerInParts(op, target)))
+  if (problem && !chooseOperandsToAlign(op, target).empty())
     return std::nullopt;
   if (isPlain(op, target) && product(dims->k) > 0) {
     FMAProblem problem{};

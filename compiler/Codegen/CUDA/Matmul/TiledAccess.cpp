@@ -64,30 +64,54 @@ static SmallVector<unsigned> getLongLoops(const Contraction &contraction, TiledA
 
 namespace {
 
-/// `dim * step + start`, forwards.
+/// The sum of `start` and steps along loops, forwards; smallest steps first. Those of one loop all
+/// lie within a step of the next one's.
 struct TileCoord {
-  AffineDimExpr dim = nullptr; // null: `start` alone
-  int64_t step = 1, start = 0;
+  struct Term {
+    unsigned loop;
+    int64_t step;
+  };
+  SmallVector<Term> terms;
+  int64_t start = 0;
 };
 
 } // namespace
 
-static std::optional<TileCoord> matchCoord(AffineExpr expr) {
-  TileCoord coord;
-  auto takeConstant = [&](AffineExprKind kind, int64_t &value) {
-    auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-    auto constant = binary ? dyn_cast<AffineConstantExpr>(binary.getRHS()) : AffineConstantExpr();
-    if (!constant || binary.getKind() != kind)
-      return;
-    value = constant.getValue();
+/// Adds what `expr` adds up; false if one of it is no step along a loop.
+static bool addTerms(AffineExpr expr, TileCoord &coord) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
+    coord.start += constant.getValue();
+    return true;
+  }
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (binary && binary.getKind() == AffineExprKind::Add)
+    return addTerms(binary.getLHS(), coord) && addTerms(binary.getRHS(), coord);
+  int64_t step = 1;
+  if (binary && binary.getKind() == AffineExprKind::Mul) {
+    auto constant = dyn_cast<AffineConstantExpr>(binary.getRHS());
+    step = constant ? constant.getValue() : 0;
     expr = binary.getLHS();
-  };
-  takeConstant(AffineExprKind::Add, coord.start);
-  takeConstant(AffineExprKind::Mul, coord.step);
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-    coord.start += constant.getValue() * coord.step;
-  else if (!(coord.dim = dyn_cast<AffineDimExpr>(expr)) || coord.step < 1)
+  }
+  auto dim = dyn_cast<AffineDimExpr>(expr);
+  if (!dim || step < 1)
+    return false;
+  coord.terms.push_back({dim.getPosition(), step});
+  return true;
+}
+
+/// `sizes` are those of the loops.
+static std::optional<TileCoord> matchCoord(AffineExpr expr, ArrayRef<plan::FormulaAttr> sizes) {
+  TileCoord coord;
+  if (!addTerms(expr, coord))
     return std::nullopt;
+  llvm::stable_sort(coord.terms, [](const TileCoord::Term &lhs, const TileCoord::Term &rhs) {
+    return lhs.step < rhs.step;
+  });
+  for (auto [inner, outer] : llvm::zip(coord.terms, llvm::drop_begin(coord.terms))) {
+    std::optional<int64_t> size = sizes[inner.loop].asConstant();
+    if (!size || outer.step / inner.step < *size)
+      return std::nullopt;
+  }
   return coord;
 }
 
@@ -119,6 +143,36 @@ static bool checkDims(const TiledAccess &access, const Contraction &contraction,
   return true;
 }
 
+/// Puts a dim in front of those of `access`: a loop's steps of `step` elements, which are a
+/// multiple of `divisor`. False if boxes cannot be copied along it, with a reason.
+static bool addDim(TiledAccess &access, const Contraction &contraction, unsigned loop,
+                   AffineExpr size, AffineExpr step, int64_t divisor,
+                   ArrayRef<plan::FormulaAttr> sizes, std::string &reason) {
+  TiledAccess::Group group = findGroup(contraction, loop);
+  if (access.dims.empty() && step != getAffineConstantExpr(1, step.getContext())) {
+    reason = "its innermost elements are not neighbours";
+    return false;
+  }
+  SmallVector<unsigned> loops = getLongLoops(contraction, group, sizes);
+  // A loop and the one that encloses it in its group are one dim if they are neighbours here too.
+  TiledAccess::Dim *last = access.dims.empty() ? nullptr : &access.dims.front();
+  auto position = llvm::find(loops, loop);
+  if (last && last->group == group && std::next(position) != loops.end() &&
+      *std::next(position) == last->loops.front() && last->size * last->stride == step) {
+    last->loops.insert(last->loops.begin(), loop);
+    last->size = last->size * size;
+    return true;
+  }
+  int64_t bytes = getElementBytes(
+      cast<MemRefType>(access.binding.getMemory().getType()).getElementType());
+  if (last && divisor * bytes % kStrideBytes != 0) {
+    reason = "its rows are not known to be multiples of 16 bytes";
+    return false;
+  }
+  access.dims.insert(access.dims.begin(), {group, {loop}, size, step});
+  return true;
+}
+
 /// The access of `binding` at `coords`: multiples of loops of the product plus constants. Nothing
 /// if boxes of it cannot be copied, with a reason.
 static std::optional<TiledAccess> matchTiledAccess(const Contraction &contraction,
@@ -136,11 +190,10 @@ static std::optional<TiledAccess> matchTiledAccess(const Contraction &contractio
                                  extents = kernelSizes.getSizes(binding.getMemory());
   // Innermost first; `stride` is what one step along the next dim is.
   plan::FormulaAttr stride = kernelSizes.constant(1);
-  plan::FormulaAttr inner = stride; // the stride of the dim before
   for (auto [expr, extent] : llvm::reverse(llvm::zip_equal(coords, extents))) {
-    inner = stride;
+    plan::FormulaAttr inner = stride;
     stride = inner * extent;
-    std::optional<TileCoord> coord = matchCoord(expr);
+    std::optional<TileCoord> coord = matchCoord(expr, sizes);
     if (!coord) {
       reason = "its indices are not the product's";
       return std::nullopt;
@@ -151,38 +204,17 @@ static std::optional<TiledAccess> matchTiledAccess(const Contraction &contractio
       return std::nullopt;
     }
     access.offset = access.offset + step * coord->start;
-    if (!coord->dim)
-      continue;
-    unsigned loop = coord->dim.getPosition();
-    if (sizes[loop].asConstant() == 1)
-      continue;
-    TiledAccess::Group group = findGroup(contraction, loop);
-    AffineExpr size = kernelSizes.toAffine(sizes[loop]);
-    if (!size) {
-      reason = "its sizes are no formulas";
-      return std::nullopt;
-    }
-    step = step * coord->step;
-    if (access.dims.empty() && step != getAffineConstantExpr(1, context)) {
-      reason = "its innermost elements are not neighbours";
-      return std::nullopt;
-    }
-    SmallVector<unsigned> loops = getLongLoops(contraction, group, sizes);
-    // A loop and the one that encloses it in its group are one dim if they are neighbours here too.
-    TiledAccess::Dim *last = access.dims.empty() ? nullptr : &access.dims.front();
-    auto position = llvm::find(loops, loop);
-    bool merges = last && last->group == group && std::next(position) != loops.end() &&
-                  *std::next(position) == last->loops.front() && last->size * last->stride == step;
-    if (merges) {
-      last->loops.insert(last->loops.begin(), loop);
-      last->size = last->size * size;
-    } else {
-      if (!access.dims.empty() &&
-          kernelSizes.getDivisor(inner) * coord->step * bytes % kStrideBytes != 0) {
-        reason = "its rows are not known to be multiples of 16 bytes";
+    for (const TileCoord::Term &term : coord->terms) {
+      if (sizes[term.loop].asConstant() == 1)
+        continue;
+      AffineExpr size = kernelSizes.toAffine(sizes[term.loop]);
+      if (!size) {
+        reason = "its sizes are no formulas";
         return std::nullopt;
       }
-      access.dims.insert(access.dims.begin(), {group, {loop}, size, step});
+      if (!addDim(access, contraction, term.loop, size, step * term.step,
+                  kernelSizes.getDivisor(inner) * term.step, sizes, reason))
+        return std::nullopt;
     }
   }
   if (!checkDims(access, contraction, sizes, bytes, reason))
@@ -205,8 +237,9 @@ int64_t getRowVector(const Contraction &contraction, const ReductionGroup::Resul
   SmallVector<unsigned> columns = getLongLoops(contraction, TiledAccess::Group::N, loops);
   if (columns.empty() || result.coords.empty())
     return 0;
-  std::optional<TileCoord> inner = matchCoord(result.coords.back());
-  if (!inner || !inner->dim || inner->dim.getPosition() != columns.back() || inner->step != 1)
+  std::optional<TileCoord> inner = matchCoord(result.coords.back(), loops);
+  if (!inner || inner->terms.size() != 1 || inner->terms.front().loop != columns.back() ||
+      inner->terms.front().step != 1)
     return 0;
   auto aligned = std::min<int64_t>(binding.getAlignment(), kStrideBytes);
   int64_t width = std::min({aligned / bytes, sizes.getDivisor(loops[columns.back()]),
@@ -240,6 +273,22 @@ Value getCopied(Operation *op, SmallVector<AffineExpr> &coords) {
       return nullptr;
     coords = std::move(*source);
     return slice.getSource();
+  }
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
+    SmallVector<AffineExpr> source;
+    for (ArrayRef<int64_t> dims : expand.getReassociationIndices()) {
+      AffineExpr coord = dims.empty() ? getAffineConstantExpr(0, op->getContext())
+                                      : coords[dims.front()];
+      for (int64_t dim : dims.drop_front(dims.empty() ? 0 : 1)) {
+        int64_t size = expand.getResultType().getDimSize(dim);
+        if (ShapedType::isDynamic(size))
+          return nullptr;
+        coord = coord * size + coords[dim];
+      }
+      source.push_back(coord);
+    }
+    coords = std::move(source);
+    return expand.getSrc();
   }
   auto generic = dyn_cast<linalg::GenericOp>(op);
   AffineMap map = generic ? plan::getCopyMap(generic) : AffineMap();

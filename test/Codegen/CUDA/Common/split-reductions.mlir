@@ -288,10 +288,10 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
 
 builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
   // On wgmma: so long a sum that blocks of a cluster are too few. The last step of a part may be short, but its lines are
-  // aligned: 16376 is 23 times 712.
+  // aligned: 16376 is 89 times 184.
   // CHECK-LABEL: func.func @parts_beyond_clusters
-  // CHECK:         tensor.expand_shape %arg0 {{.*}} into tensor<8x23x712xbf16>
-  // CHECK:         linalg.contract {{.*}} outs(%{{.*}} : tensor<23x8x8xf32>)
+  // CHECK:         tensor.expand_shape %arg0 {{.*}} into tensor<8x89x184xbf16>
+  // CHECK:         linalg.contract {{.*}} outs(%{{.*}} : tensor<89x8x8xf32>)
   func.func @parts_beyond_clusters(%a: tensor<8x16376xbf16>, %b: tensor<16376x8xbf16>, %init: tensor<8x8xf32>) -> tensor<8x8xf32> {
     %c = linalg.contract indexing_maps = [#a, #b, #c] ins(%a, %b : tensor<8x16376xbf16>, tensor<16376x8xbf16>)
         outs(%init : tensor<8x8xf32>) -> tensor<8x8xf32>
