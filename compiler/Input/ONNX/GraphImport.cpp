@@ -88,26 +88,39 @@ std::optional<Type> GraphImport::getElementType(int32_t dataType) {
 //===----------------------------------------------------------------------===//
 
 Value GraphImport::materialize(GraphValue &value, Location loc) {
-  if (value.tensor || !value.numbers)
+  if (value.tensor || !value.known)
     return value.tensor;
+  const NumberArray &known = *value.known;
   // Behind what the numbers are made of, which may be a region further out.
   ExpressionBuilder e(builder, loc);
-  if (value.isScalar)
-    return e.number(value.numbers->front(), value.element);
-  auto type = RankedTensorType::get({int64_t(value.numbers->size())}, value.element);
-  if (std::optional<SmallVector<int64_t>> known = getConstantIntValues(*value.numbers)) {
+  if (known.shape.empty())
+    return e.number(known.numbers.front(), known.element);
+  auto type = RankedTensorType::get(known.shape, known.element);
+  if (std::optional<SmallVector<int64_t>> constants = getConstantIntValues(known.numbers)) {
     SmallVector<mlir::Attribute> elements;
-    for (int64_t number : *known)
-      elements.push_back(builder.getIntegerAttr(value.element, number));
+    for (int64_t number : *constants)
+      elements.push_back(builder.getIntegerAttr(known.element, number));
     return e.make<ConstantOp>(cast<ElementsAttr>(DenseElementsAttr::get(type, elements)));
   }
   SmallVector<Value> parts;
-  for (OpFoldResult number : *value.numbers)
-    parts.push_back(e.make<ReshapeOp>(RankedTensorType::get({1}, value.element),
-                                      e.number(number, value.element), ValueRange()));
-  if (parts.size() == 1)
-    return parts.front();
-  return e.make<ConcatenateOp>(ValueRange(parts), uint64_t(0));
+  for (OpFoldResult number : known.numbers)
+    parts.push_back(e.make<ReshapeOp>(RankedTensorType::get({1}, known.element),
+                                      e.number(number, known.element), ValueRange()));
+  Value list =
+      parts.size() == 1 ? parts.front() : e.make<ConcatenateOp>(ValueRange(parts), uint64_t(0));
+  return known.shape.size() == 1 ? list : e.make<ReshapeOp>(type, list, ValueRange());
+}
+
+std::string GraphImport::getDimName(Value value, int64_t dim) {
+  DimSource source = traceSize(value, dim);
+  if (auto size = source.size ? source.size.getDefiningOp<DimOp>() : DimOp())
+    source = DimSource{size.getOperand(), int64_t(size.getAxis()), {}};
+  auto argument = llvm::dyn_cast_if_present<BlockArgument>(source.value);
+  auto loc = argument ? dyn_cast<NameLoc>(argument.getLoc()) : NameLoc();
+  for (const ValueInfo &input : model->graph.inputs)
+    if (loc && loc.getName() == input.name && source.dim < int64_t(input.dims.size()))
+      return input.dims[source.dim].name;
+  return "";
 }
 
 OpFoldResult GraphImport::getSize(Value value, int64_t dim, Location loc) {
@@ -310,7 +323,7 @@ LogicalResult GraphImport::importNode(const Node &node, size_t position) {
   }
   Importer importer = findImporter(node.domain, node.op, version, since);
   if (!importer) {
-    std::string why = since == 0 ? "there are no array ops for it"
+    std::string why = since == 0 ? whyNoImporter(node.domain, node.op).str()
                                  : "it is of operator set " + std::to_string(version) +
                                        "; expected " + std::to_string(since) + " or newer";
     noteUnsupported(node, name, why);

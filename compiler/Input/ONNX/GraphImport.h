@@ -52,6 +52,8 @@ public:
   mlir::Value makeConstant(const Tensor &tensor, mlir::Location loc, std::string &problem);
   /// Size `dim` of `value` as one value wherever it is asked for.
   mlir::OpFoldResult getSize(mlir::Value value, int64_t dim, mlir::Location loc);
+  /// The name that the model gives a dynamic dim whose size is an input's; empty where it has none.
+  std::string getDimName(mlir::Value value, int64_t dim);
   /// Forgets sizes of values within `region`, which is about to go.
   void forgetSizes(mlir::Region &region);
   void bind(llvm::StringRef name, GraphValue value) { scope->values[name] = std::move(value); }
@@ -109,6 +111,8 @@ bool foldNumbers(NodeImport &n);
 /// The importer of an op in a version of its domain; null where there is none. `since` is then the
 /// oldest version that is known, or 0.
 Importer findImporter(llvm::StringRef domain, llvm::StringRef op, int64_t version, int64_t &since);
+/// Why there is none in any version.
+llvm::StringRef whyNoImporter(llvm::StringRef domain, llvm::StringRef op);
 
 } // namespace xc::onnx
 
