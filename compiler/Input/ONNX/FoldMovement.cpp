@@ -221,7 +221,8 @@ bool Mover::foldConcat() {
   for (int64_t row = 0; row < rows; ++row)
     for (const NumberArray &part : inputs) {
       size_t count = part.numbers.size() / rows;
-      llvm::append_range(result.numbers, ArrayRef(part.numbers).slice(row * count, count));
+      size_t begin = row * count; // in range: an element of the part
+      llvm::append_range(result.numbers, ArrayRef(part.numbers).slice(begin, count));
     }
   return setKnown(n, 0, std::move(result));
 }
