@@ -300,6 +300,7 @@ llvm::ArrayRef<OpEntry> getTrainingOps();
 llvm::ArrayRef<OpEntry> getLinearAlgebraOps();
 llvm::ArrayRef<OpEntry> getRegionOps();
 llvm::ArrayRef<OpEntry> getFlexAttentionOps();
+llvm::ArrayRef<OpEntry> getTreeOps();
 
 } // namespace xc::onnx
 

@@ -26,7 +26,7 @@ static const llvm::StringMap<Versions> &getTable() {
           getResizeOps,      getControlOps,       getRecurrentOps, getLinearAttentionOps,
           getQuantizedOps,   getMicrosoftOps,     getSignalOps,    getSamplingOps,
           getLossOps,        getRandomOps,        getTrainingOps,  getLinearAlgebraOps,
-          getRegionOps,      getFlexAttentionOps, getSequenceOps})
+          getRegionOps,      getFlexAttentionOps, getSequenceOps,  getTreeOps})
       for (const OpEntry &entry : family())
         result[(entry.domain + "." + entry.op).str()][entry.since] = entry.importer;
     return result;
