@@ -177,8 +177,10 @@ bool Mover::foldSlice() {
       starts->size() != steps->size())
     return false;
   SmallVector<int64_t> shape = first().shape, offsets(rank(), 0), strides(rank(), 1);
-  for (auto [start, end, at, step] : llvm::zip_equal(*starts, *ends, *axes, *steps)) {
+  for (auto [start, end, at, given] : llvm::zip_equal(*starts, *ends, *axes, *steps)) {
     int64_t axis = n.normalizeAxis(at, rank());
+    // No array is as long; the negative of the smallest number would not fit.
+    int64_t step = std::clamp(given, -array::kMostAmount, array::kMostAmount);
     if (step == 0 || n.hasFailed())
       return false;
     int64_t size = first().shape[axis], low = step < 0 ? -1 : 0, high = step < 0 ? size - 1 : size;
