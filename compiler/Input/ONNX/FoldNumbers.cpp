@@ -50,8 +50,12 @@ private:
   bool foldRange();
   bool foldConstantOfShape();
   std::optional<SmallVector<int64_t>> broadcastInputs();
+  bool foldNot();
+  bool setTruths(Numbers truths, ArrayRef<int64_t> shape);
+  OpFoldResult negate(OpFoldResult truth) { return n.sizes().sub(n.index(1), truth); }
   Number combine(StringRef op, OpFoldResult a, OpFoldResult b);
   Number compare(StringRef op, OpFoldResult a, OpFoldResult b);
+  OpFoldResult compareOpen(StringRef op, OpFoldResult a, OpFoldResult b);
 };
 
 } // namespace
@@ -263,19 +267,52 @@ Number Folder::compare(StringRef op, OpFoldResult a, OpFoldResult b) {
   if (op == "Equal" && a == b)
     return truth(true);
   if (op == "And" || op == "Or")
-    return std::nullopt;
+    return op == "And" ? n.sizes().mul(a, b) : n.sizes().max(a, b);
   // No size is negative, as exports of `expand` ask.
   Bounds left = findBounds(a), right = findBounds(b);
   if (op == "Greater" || op == "GreaterOrEqual")
     std::swap(left, right);
   if (op == "Equal")
-    return left.high < right.low || right.high < left.low ? truth(false) : std::nullopt;
+    return left.high < right.low || right.high < left.low ? truth(false) : compareOpen(op, a, b);
   bool isStrict = op == "Less" || op == "Greater";
   if (left.high < right.low + !isStrict && left.high < Bounds::kUnbounded)
     return truth(true);
   if (right.high < left.low + isStrict && right.high < Bounds::kUnbounded)
     return truth(false);
-  return std::nullopt;
+  return compareOpen(op, a, b);
+}
+
+/// What sizes decide when they are known: 1 where it is true, or else 0.
+OpFoldResult Folder::compareOpen(StringRef op, OpFoldResult a, OpFoldResult b) {
+  array::SizeBuilder sizes = n.sizes();
+  auto isLess = [&](OpFoldResult x, OpFoldResult y) {
+    return sizes.min(sizes.max(sizes.sub(y, x), n.index(0)), n.index(1));
+  };
+  if (op == "Equal")
+    return negate(sizes.min(sizes.max(sizes.sub(a, b), sizes.sub(b, a)), n.index(1)));
+  if (op == "Less" || op == "GreaterOrEqual")
+    return op == "Less" ? isLess(a, b) : negate(isLess(a, b));
+  return op == "Greater" ? isLess(b, a) : negate(isLess(b, a));
+}
+
+/// Binds truth values. Those that sizes decide stay ops as well, which choices look at.
+bool Folder::setTruths(Numbers truths, ArrayRef<int64_t> shape) {
+  bool areKnown = getConstantIntValues(truths).has_value();
+  n.setNumbers(0, {std::move(truths), SmallVector<int64_t>(shape), n.getBuilder().getI1Type()});
+  return areKnown;
+}
+
+/// Whether truth values are not known before sizes are.
+static bool areOpen(const NumberArray &known) {
+  return known.element.isInteger(1) && !getConstantIntValues(known.numbers);
+}
+
+bool Folder::foldNot() {
+  if (!inputs[0].element.isInteger(1))
+    return false;
+  Numbers truths =
+      llvm::map_to_vector(inputs[0].numbers, [&](OpFoldResult truth) { return negate(truth); });
+  return setTruths(truths, inputs[0].shape);
 }
 
 bool Folder::foldBinary() {
@@ -301,8 +338,8 @@ bool Folder::foldBinary() {
       return false;
     results.push_back(*result);
   }
-  Type element = isComparison ? n.getBuilder().getI1Type() : inputs[0].element;
-  return setKnown(n, 0, {results, *shape, element});
+  return isComparison ? setTruths(results, *shape)
+                      : setKnown(n, 0, {results, *shape, inputs[0].element});
 }
 
 bool Folder::foldNegation() {
@@ -345,9 +382,11 @@ bool Folder::foldReduction() {
 bool Folder::foldSame() {
   NumberArray &known = inputs.front();
   if (n.node.op == "Identity")
-    return setKnown(n, 0, known);
+    return !areOpen(known) && setKnown(n, 0, known);
   std::optional<Type> element = n.graph.getElementType(n.integer("to", 0));
-  if (!element || !isNumberType(*element) || element->isInteger(1) != known.element.isInteger(1))
+  bool isTruth = element && element->isInteger(1);
+  if (!element || !isNumberType(*element) ||
+      (isTruth && (areOpen(known) || !known.element.isInteger(1))))
     return false;
   return setKnown(n, 0, {known.numbers, known.shape, *element});
 }
@@ -361,10 +400,14 @@ bool Folder::foldWhere() {
   Numbers results;
   for (auto [which, yes, no] :
        llvm::zip_equal(inputs[0].numbers, inputs[1].numbers, inputs[2].numbers)) {
-    std::optional<int64_t> truth = getConstantIntValue(which);
-    if (!truth)
+    if (std::optional<int64_t> truth = getConstantIntValue(which)) {
+      results.push_back(*truth ? yes : no);
+      continue;
+    }
+    if (inputs[1].element.isInteger(1))
       return false;
-    results.push_back(*truth ? yes : no);
+    array::SizeBuilder sizes = n.sizes();
+    results.push_back(sizes.add(sizes.mul(which, yes), sizes.mul(negate(which), no)));
   }
   return setKnown(n, 0, {results, *shape, inputs[1].element});
 }
@@ -415,13 +458,17 @@ bool Folder::run() {
           .Cases({"ReduceProd", "ReduceSum", "ReduceMax", "ReduceMin"}, &Folder::foldReduction)
           .Cases({"Identity", "Cast"}, &Folder::foldSame)
           .Case("Neg", &Folder::foldNegation)
+          .Case("Not", &Folder::foldNot)
           .Case("Where", &Folder::foldWhere)
           .Case("Range", &Folder::foldRange)
           .Case("ConstantOfShape", &Folder::foldConstantOfShape)
           .Default(nullptr);
   if (!readInputs())
     return false;
-  return (fold ? (this->*fold)() : foldMovement(n, inputs)) && !n.hasFailed();
+  bool isFolded = fold                            ? (this->*fold)()
+                  : llvm::any_of(inputs, areOpen) ? false
+                                                  : foldMovement(n, inputs);
+  return isFolded && !n.hasFailed();
 }
 
 bool foldNumbers(NodeImport &n) { return Folder{n, {}}.run(); }

@@ -335,9 +335,11 @@ LogicalResult GraphImport::importNode(const Node &node, size_t position) {
   // What was made before the error is dead; it must not be there either.
   results = importer(n);
   for (auto [index, output] : llvm::enumerate(node.outputs)) {
-    if (output.empty() || n.hasFailed() || scope->values.contains(output))
+    bool hasResult = index < results.size() && results[index];
+    // Importers may have bound it themselves.
+    if (output.empty() || n.hasFailed() || (!hasResult && scope->values.contains(output)))
       continue;
-    if (index >= results.size() || !results[index]) {
+    if (!hasResult) {
       n.error("output " + Twine(index) + ", '" + output + "', is not supported");
       break;
     }

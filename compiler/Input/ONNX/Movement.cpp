@@ -7,6 +7,7 @@
 
 #include "compiler/Dialect/Array/IR/Sizes.h"
 #include "compiler/Input/ONNX/FoldNumbers.h"
+#include "compiler/Input/ONNX/Windows.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -309,18 +310,7 @@ static Results padBySizes(NodeImport &n, Value x, const Numbers &pads, ArrayRef<
     int64_t axis = n.normalizeAxis(axes[i], n.rankOf(x));
     if (n.hasFailed())
       return {};
-    auto make = [&](OpFoldResult amount) {
-      Numbers sizes = n.sizesOf(x);
-      sizes[axis] = amount;
-      return n.broadcast(with, sizes);
-    };
-    SmallVector<Value> parts = {x};
-    if (!isZeroInteger(pads[i]))
-      parts.insert(parts.begin(), make(pads[i]));
-    if (!isZeroInteger(pads[count + i]))
-      parts.push_back(make(pads[count + i]));
-    if (parts.size() > 1)
-      x = n.concatenate(parts, axis);
+    x = joinPads(n, x, axis, pads[i], pads[count + i], with);
   }
   return {x};
 }
