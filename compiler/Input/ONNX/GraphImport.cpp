@@ -132,6 +132,8 @@ OpFoldResult GraphImport::getSize(Value value, int64_t dim, Location loc) {
     return getAsOpFoldResult(source.size);
   value = source.value;
   dim = source.dim;
+  if (auto first = namesakes.find({value, dim}); first != namesakes.end())
+    std::tie(value, dim) = first->second;
   Value &size = sizes[{value, dim}];
   if (size)
     return size;
@@ -530,6 +532,16 @@ LogicalResult GraphImport::reportUnsupported() {
   return emitError() << summary;
 }
 
+void GraphImport::noteNames(Value argument, const ValueInfo &input,
+                            llvm::StringMap<DimOfInput> &first) {
+  for (auto [dim, size] : llvm::enumerate(input.dims)) {
+    DimOfInput mine{argument, dim};
+    if (!size.size && !size.name.empty())
+      if (auto [it, isFirst] = first.try_emplace(size.name, mine); !isFirst)
+        namesakes[mine] = it->second;
+  }
+}
+
 FailureOr<Results> GraphImport::importMain(ArrayRef<Value> arguments) {
   const Graph &graph = model->graph;
   int64_t version = getVersion("");
@@ -543,10 +555,14 @@ FailureOr<Results> GraphImport::importMain(ArrayRef<Value> arguments) {
   if (failed(bindInitializers(graph)))
     return failure();
   size_t next = 0;
-  for (const ValueInfo &input : graph.inputs)
+  llvm::StringMap<DimOfInput> dims;
+  for (const ValueInfo &input : graph.inputs) {
     // Before IR version 4 weights were inputs with defaults, too.
-    if (!outermost.values.contains(input.name))
-      outermost.values[input.name].tensor = arguments[next++];
+    if (outermost.values.contains(input.name))
+      continue;
+    noteNames(arguments[next], input, dims);
+    outermost.values[input.name].tensor = arguments[next++];
+  }
   if (failed(importNodes(graph.nodes)) || failed(reportUnsupported()))
     return failure();
   Results outputs;

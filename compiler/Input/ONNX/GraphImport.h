@@ -62,6 +62,7 @@ public:
   mlir::InFlightDiagnostic emitError();
 
 private:
+  using DimOfInput = std::pair<mlir::Value, int64_t>;
   struct Unsupported {
     std::string op, why;
     std::vector<std::string> nodes;
@@ -71,6 +72,7 @@ private:
   mlir::LogicalResult importNode(const Node &node, size_t position);
   mlir::LogicalResult importCall(const Function &function, NodeImport &n, Results &results);
   mlir::LogicalResult bindInitializers(const Graph &graph);
+  void noteNames(mlir::Value argument, const ValueInfo &input, llvm::StringMap<DimOfInput> &first);
   void noteUnsupported(const Node &node, llvm::StringRef name, const llvm::Twine &why);
   bool foldNumbers(NodeImport &n);
   void poison(const Node &node);
@@ -84,6 +86,8 @@ private:
   Scope *scope = nullptr;
   const std::vector<OperatorSet> *operatorSets;
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> sizes;
+  /// Of inputs' dims that have a name, the first one of that name: equal names are equal sizes.
+  llvm::DenseMap<DimOfInput, DimOfInput> namesakes;
   llvm::MapVector<llvm::StringRef, Unsupported> unsupported;
   std::vector<std::unique_ptr<std::string>> unsupportedKeys;
   size_t numNodes = 0;
