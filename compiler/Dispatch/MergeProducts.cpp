@@ -7,7 +7,7 @@
 //
 // Queries, keys and values are three products of one tensor. Each launch has too few tiles to fill
 // the GPU where rows are few, and ends in a wave that does not; one product of all columns has one
-// such wave. With the parameters side by side the results are too:
+// such wave. With the parameters, or constants, side by side the results are too:
 //
 //   %r = contract(%x, [%wq %wk %wv]) + [%bq %bk %bv]   %q = %r[:, 0:n]   %k = %r[:, n:2n] ...
 //
@@ -52,8 +52,10 @@ struct Branch {
 
 } // namespace
 
+/// Whether a tensor is a parameter or a constant, which is how a model's file gives its weights.
 static bool isFixed(Value tensor) {
-  return isa_and_present<array::ParameterOp, PackedOp>(tensor.getDefiningOp());
+  Operation *op = tensor.getDefiningOp();
+  return op && (isa<array::ParameterOp, PackedOp>(op) || op->hasTrait<OpTrait::ConstantLike>());
 }
 
 /// The op that all of `product` goes through, element by element; null if there is none.

@@ -86,8 +86,8 @@ def FuseElementwise : Pass<"xc-fuse-elementwise", "::mlir::func::FuncOp"> {
 def MergeProducts : Pass<"xc-merge-products", "::mlir::func::FuncOp"> {
   let summary = "Make one product of several that share their first operand";
   let description = [{
-    Products of one tensor and several parameters, as those that make queries, keys and values, become one whose second operand is the
-    parameters side by side, and slices of its result. The elementwise op behind each comes along where all are alike: then what
+    Products of one tensor and several parameters or constants, as those that make queries, keys and values, become one whose second
+    operand is the parameters side by side, and slices of its result. The elementwise op behind each comes along where all are alike: then what
     is added to each, a parameter too, is put side by side as well. Concatenations of parameters are made once an instance
     (`-xc-hoist-parameters`). Done for CUDA, where all readers of the results can read slices. A reshape of a slice becomes a slice of a reshape, which attention reads where it is. Example:
     ```mlir

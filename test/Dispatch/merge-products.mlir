@@ -5,6 +5,7 @@
 #c = affine_map<(m, n, k) -> (m, n)>
 #all = affine_map<(m, n) -> (m, n)>
 #column = affine_map<(m, n) -> (n)>
+#turned = affine_map<(m, n) -> (n, m)>
 #heads = affine_map<(h, m, d) -> (m, h, d)>
 #id = affine_map<(h, m, d) -> (h, m, d)>
 
@@ -72,7 +73,38 @@ func.func @query_and_key(%x: tensor<?x64xbf16>) -> (tensor<4x?x8xbf16>, tensor<?
   return %q, %k : tensor<4x?x8xbf16>, tensor<?x16xbf16>
 }
 
-// A result that somebody needs whole, and weights that are no parameters, keep their products.
+// Weights that a model's file holds are constants.
+// CHECK-LABEL: func.func @constants(
+// CHECK-SAME:    %[[X:.*]]: tensor<8x64xf32>
+// CHECK-DAG:     %[[W0:.*]] = arith.constant dense_resource<w0>
+// CHECK-DAG:     %[[W1:.*]] = arith.constant dense_resource<w1>
+// CHECK:         %[[A:.*]] = tensor.insert_slice %[[W0]] into
+// CHECK:         %[[B:.*]] = tensor.insert_slice %[[W1]] into %[[A]][0, 16] [64, 16] [1, 1]
+// CHECK:         linalg.contract {{.*}} ins(%[[X]], %[[B]] : tensor<8x64xf32>, tensor<64x32xf32>)
+// CHECK-NOT:     linalg.contract
+func.func @constants(%x: tensor<8x64xf32>) -> (tensor<16x8xf32>, tensor<16x8xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<8x16xf32>
+  %t = tensor.empty() : tensor<16x8xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<8x16xf32>) -> tensor<8x16xf32>
+  %w0 = arith.constant dense_resource<w0> : tensor<64x16xf32>
+  %w1 = arith.constant dense_resource<w1> : tensor<64x16xf32>
+  %p0 = linalg.contract indexing_maps = [#a, #b, #c] ins(%x, %w0 : tensor<8x64xf32>, tensor<64x16xf32>) outs(%f : tensor<8x16xf32>) -> tensor<8x16xf32>
+  %p1 = linalg.contract indexing_maps = [#a, #b, #c] ins(%x, %w1 : tensor<8x64xf32>, tensor<64x16xf32>) outs(%f : tensor<8x16xf32>) -> tensor<8x16xf32>
+  %r0 = linalg.generic {indexing_maps = [#all, #turned], iterator_types = ["parallel", "parallel"]} ins(%p0 : tensor<8x16xf32>) outs(%t : tensor<16x8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %n = arith.negf %in : f32
+    linalg.yield %n : f32
+  } -> tensor<16x8xf32>
+  %r1 = linalg.generic {indexing_maps = [#all, #turned], iterator_types = ["parallel", "parallel"]} ins(%p1 : tensor<8x16xf32>) outs(%t : tensor<16x8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %n = arith.addf %in, %in : f32
+    linalg.yield %n : f32
+  } -> tensor<16x8xf32>
+  return %r0, %r1 : tensor<16x8xf32>, tensor<16x8xf32>
+}
+
+// A result that somebody needs whole, and weights that are neither parameters nor constants, keep their products.
 // CHECK-LABEL: func.func @apart(
 // CHECK-COUNT-4: linalg.contract
 func.func @apart(%x: tensor<8x64xf32>, %w: tensor<64x16xf32>) -> (tensor<8x16xf32>, tensor<8x16xf32>, tensor<8x16xf32>, tensor<8x16xf32>) {

@@ -25,9 +25,7 @@ namespace xc::onnx {
 
 static GraphValue asNumber(NodeImport &n, int64_t number, Type element) {
   GraphValue value;
-  value.numbers = Numbers{n.index(number)};
-  value.isScalar = true;
-  value.element = element;
+  value.known = NumberArray{{n.index(number)}, {}, element};
   return value;
 }
 

@@ -6,17 +6,22 @@
 //===----------------------------------------------------------------------===//
 //
 // Exported models compute shapes by nodes: Shape, Gather, Concat, Reshape. Here such integers are
-// followed as lists, each a constant or an `index` made of dims, so that ops which need a shape
-// find one that the host knows. Lists have rank 0 or 1 and the types i64, i32 or i1. What is not
+// followed as small arrays, each number a constant or an `index` made of dims, so that ops which
+// need a shape find one that the host knows. Their types are i64, i32 and i1. What is not
 // expressible that way is left to the importer of the op.
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Input/ONNX/FoldNumbers.h"
+
+#include "compiler/Dialect/Array/IR/Sizes.h"
 #include "compiler/Input/ONNX/GraphImport.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Traits.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/CheckedArithmetic.h"
 
 using namespace mlir;
@@ -25,38 +30,32 @@ namespace xc::onnx {
 
 namespace {
 
-/// Integers that are known, with their rank and type.
-struct List {
-  Numbers numbers;
-  bool isScalar;
-  Type element;
-};
-
 using Number = std::optional<OpFoldResult>;
 
 /// The fold of one node. Methods return false where they know no answer.
 struct Folder {
   NodeImport &n;
-  SmallVector<List> inputs;
+  SmallVector<NumberArray> inputs;
 
   bool run();
 
 private:
   bool readInputs();
-  bool set(Numbers numbers, bool isScalar, Type element);
   bool foldSizes();
   bool foldBinary();
-  bool foldSelection();
+  bool foldNegation();
   bool foldReduction();
-  bool foldView();
-  bool foldGather();
-  bool foldSlice();
-  bool foldConcat();
+  bool foldSame();
   bool foldWhere();
   bool foldRange();
   bool foldConstantOfShape();
+  std::optional<SmallVector<int64_t>> broadcastInputs();
+  bool foldNot();
+  bool setTruths(Numbers truths, ArrayRef<int64_t> shape);
+  OpFoldResult negate(OpFoldResult truth) { return n.sizes().sub(n.index(1), truth); }
   Number combine(StringRef op, OpFoldResult a, OpFoldResult b);
   Number compare(StringRef op, OpFoldResult a, OpFoldResult b);
+  OpFoldResult compareOpen(StringRef op, OpFoldResult a, OpFoldResult b);
 };
 
 } // namespace
@@ -67,27 +66,39 @@ static bool isNumberType(Type type) {
 
 bool Folder::readInputs() {
   for (unsigned index = 0; index < n.getNumInputs(); ++index) {
-    GraphValue *value = n.has(index) ? n.graph.find(n.node.inputs[index]) : nullptr;
-    std::optional<Numbers> numbers = value ? n.numbers(index) : std::nullopt;
-    if (!numbers)
+    std::optional<NumberArray> known = n.numberArray(index);
+    if (!known || !isNumberType(known->element))
       return false;
-    Type element = value->numbers ? value->element : n.elementOf(value->tensor);
-    bool isScalar = value->numbers ? value->isScalar : n.rankOf(value->tensor) == 0;
-    if (!isNumberType(element))
-      return false;
-    inputs.push_back({*numbers, isScalar, element});
+    inputs.push_back(std::move(*known));
   }
   return !inputs.empty();
 }
 
-bool Folder::set(Numbers numbers, bool isScalar, Type element) {
-  // A number that is too large for its type would wrap.
-  for (OpFoldResult number : numbers)
-    if (std::optional<int64_t> known = getConstantIntValue(number))
-      if (element.isInteger(32) && int32_t(*known) != *known)
+bool setKnown(NodeImport &n, unsigned output, NumberArray known) {
+  for (OpFoldResult number : known.numbers)
+    if (std::optional<int64_t> constant = getConstantIntValue(number))
+      if (known.element.isInteger(32) && int32_t(*constant) != *constant)
         return false;
-  n.setNumbers(0, std::move(numbers), isScalar, element);
+  n.setNumbers(output, std::move(known));
   return true;
+}
+
+/// Broadcasts all inputs to one shape, and returns it.
+std::optional<SmallVector<int64_t>> Folder::broadcastInputs() {
+  SmallVector<int64_t> shape;
+  for (const NumberArray &input : inputs) {
+    SmallVector<int64_t> merged;
+    if (!OpTrait::util::getBroadcastedShape(shape, input.shape, merged))
+      return std::nullopt;
+    shape = std::move(merged);
+  }
+  std::optional<int64_t> count = array::mulSizes(shape);
+  // A list may be as long as one that is given; what is made of several is a shape.
+  if (!count || (shape.size() > 1 && *count > kMostKnown))
+    return std::nullopt;
+  for (NumberArray &input : inputs)
+    input = broadcastNumbers(input, shape);
+  return shape;
 }
 
 bool Folder::foldSizes() {
@@ -100,44 +111,93 @@ bool Folder::foldSizes() {
     OpFoldResult product = n.index(1);
     for (OpFoldResult size : sizes)
       product = n.sizes().mul(product, size);
-    return set({product}, true, word);
+    return setKnown(n, 0, {{product}, {}, word});
   }
   int64_t rank = sizes.size();
   auto clamp = [&](int64_t place) {
     return std::clamp<int64_t>(place < 0 ? place + rank : place, 0, rank);
   };
   int64_t start = clamp(n.integer("start", 0)), end = clamp(n.integer("end", rank));
-  return set(Numbers(ArrayRef(sizes).slice(start, std::max<int64_t>(end - start, 0))), false, word);
+  int64_t count = std::max<int64_t>(end - start, 0);
+  return setKnown(n, 0, {Numbers(ArrayRef(sizes).slice(start, count)), {count}, word});
 }
 
-/// Whether a number is surely 0 or more: sizes are, and what is made of such without subtraction.
-static bool isNonNegative(OpFoldResult number) {
+//===----------------------------------------------------------------------===//
+// Arithmetic
+//===----------------------------------------------------------------------===//
+
+static Bounds findBounds(OpFoldResult number, unsigned &steps);
+
+static int64_t limit(std::optional<int64_t> value, int64_t otherwise) {
+  return std::clamp(value.value_or(otherwise), -Bounds::kUnbounded, Bounds::kUnbounded);
+}
+
+/// Of `x - (x / c) * c`, which is what is left of a division: null for other differences.
+static std::optional<int64_t> findDivisor(arith::SubIOp op) {
+  auto product = op.getRhs().getDefiningOp<arith::MulIOp>();
+  auto quotient = product ? product.getLhs().getDefiningOp<arith::DivUIOp>() : arith::DivUIOp();
+  if (!quotient || quotient.getLhs() != op.getLhs())
+    return std::nullopt;
+  std::optional<int64_t> divisor = getConstantIntValue(getAsOpFoldResult(quotient.getRhs()));
+  bool isSame = divisor == getConstantIntValue(getAsOpFoldResult(product.getRhs()));
+  return isSame ? divisor : std::nullopt;
+}
+
+static Bounds findBoundsOfOp(Operation *op, unsigned &steps) {
+  using Two = std::pair<Bounds, Bounds>;
+  auto both = [&]() -> Two {
+    Bounds a = findBounds(getAsOpFoldResult(op->getOperand(0)), steps);
+    return {a, findBounds(getAsOpFoldResult(op->getOperand(1)), steps)};
+  };
+  constexpr int64_t kMost = Bounds::kUnbounded;
+  return llvm::TypeSwitch<Operation *, Bounds>(op)
+      .Case([&](array::DimOp) { return Bounds{0, array::kMostElements}; })
+      .Case([&](arith::AddIOp) {
+        auto [a, b] = both();
+        return Bounds{limit(llvm::checkedAdd(a.low, b.low), -kMost),
+                      limit(llvm::checkedAdd(a.high, b.high), kMost)};
+      })
+      .Case([&](arith::SubIOp sub) {
+        if (std::optional<int64_t> divisor = findDivisor(sub); divisor && *divisor > 0)
+          return Bounds{0, *divisor - 1};
+        auto [a, b] = both();
+        return Bounds{limit(llvm::checkedSub(a.low, b.high), -kMost),
+                      limit(llvm::checkedSub(a.high, b.low), kMost)};
+      })
+      .Case([&](arith::MulIOp) {
+        auto [a, b] = both();
+        if (a.low < 0 || b.low < 0)
+          return Bounds();
+        return Bounds{limit(llvm::checkedMul(a.low, b.low), kMost),
+                      limit(llvm::checkedMul(a.high, b.high), kMost)};
+      })
+      .Case([&](arith::MaxSIOp) {
+        auto [a, b] = both();
+        return Bounds{std::max(a.low, b.low), std::max(a.high, b.high)};
+      })
+      .Case([&](arith::MinSIOp) {
+        auto [a, b] = both();
+        return Bounds{std::min(a.low, b.low), std::min(a.high, b.high)};
+      })
+      .Case<arith::DivUIOp, arith::CeilDivUIOp>([&](Operation *) {
+        // Made of numbers that are not negative only.
+        auto [a, b] = both();
+        return Bounds{0, a.high};
+      })
+      .Default([](Operation *) { return Bounds(); });
+}
+
+static Bounds findBounds(OpFoldResult number, unsigned &steps) {
   constexpr unsigned kMostSteps = 64;
-  SmallVector<OpFoldResult> worklist = {number};
-  for (unsigned steps = 0; !worklist.empty(); ++steps) {
-    OpFoldResult next = worklist.pop_back_val();
-    if (std::optional<int64_t> known = getConstantIntValue(next)) {
-      if (*known < 0)
-        return false;
-      continue;
-    }
-    Operation *op = cast<Value>(next).getDefiningOp();
-    if (!op || steps == kMostSteps)
-      return false;
-    if (isa<array::DimOp>(op))
-      continue;
-    if (isa<arith::MaxSIOp>(op) && llvm::any_of(op->getOperands(), [](Value operand) {
-          std::optional<int64_t> known = getConstantIntValue(operand);
-          return known && *known >= 0;
-        }))
-      continue;
-    if (!isa<arith::AddIOp, arith::MulIOp, arith::MaxSIOp, arith::MinSIOp, arith::DivUIOp,
-             arith::CeilDivUIOp>(op))
-      return false;
-    for (Value operand : op->getOperands())
-      worklist.push_back(getAsOpFoldResult(operand));
-  }
-  return true;
+  if (std::optional<int64_t> known = getConstantIntValue(number))
+    return {limit(*known, 0), limit(*known, 0)};
+  Operation *op = cast<Value>(number).getDefiningOp();
+  return op && steps++ < kMostSteps ? findBoundsOfOp(op, steps) : Bounds();
+}
+
+Bounds findBounds(OpFoldResult number) {
+  unsigned steps = 0;
+  return findBounds(number, steps);
 }
 
 Number Folder::combine(StringRef op, OpFoldResult a, OpFoldResult b) {
@@ -176,7 +236,7 @@ Number Folder::combine(StringRef op, OpFoldResult a, OpFoldResult b) {
   if (op == "Min")
     return sizes.min(a, b);
   // Sizes are not negative, differences of them may be.
-  bool isSize = y && *y > 0 && isNonNegative(a);
+  bool isSize = y && *y > 0 && findBounds(a).low >= 0;
   if (op == "Div" && isSize)
     return sizes.floorDiv(a, b);
   if (op == "Mod" && isSize)
@@ -187,9 +247,6 @@ Number Folder::combine(StringRef op, OpFoldResult a, OpFoldResult b) {
 Number Folder::compare(StringRef op, OpFoldResult a, OpFoldResult b) {
   std::optional<int64_t> x = getConstantIntValue(a), y = getConstantIntValue(b);
   auto truth = [&](bool value) -> Number { return n.index(value); };
-  auto isSize = [](OpFoldResult value) {
-    return isa<Value>(value) && cast<Value>(value).getDefiningOp<array::DimOp>();
-  };
   if (x && y) {
     if (op == "Equal")
       return truth(*x == *y);
@@ -207,12 +264,55 @@ Number Folder::compare(StringRef op, OpFoldResult a, OpFoldResult b) {
       return truth(*x || *y);
     return std::nullopt;
   }
-  // No size is negative, as exports of `expand` ask.
-  if (op == "Equal" && ((x && *x < 0 && isSize(b)) || (y && *y < 0 && isSize(a))))
-    return truth(false);
   if (op == "Equal" && a == b)
     return truth(true);
-  return std::nullopt;
+  if (op == "And" || op == "Or")
+    return op == "And" ? n.sizes().mul(a, b) : n.sizes().max(a, b);
+  // No size is negative, as exports of `expand` ask.
+  Bounds left = findBounds(a), right = findBounds(b);
+  if (op == "Greater" || op == "GreaterOrEqual")
+    std::swap(left, right);
+  if (op == "Equal")
+    return left.high < right.low || right.high < left.low ? truth(false) : compareOpen(op, a, b);
+  bool isStrict = op == "Less" || op == "Greater";
+  if (left.high < right.low + !isStrict && left.high < Bounds::kUnbounded)
+    return truth(true);
+  if (right.high < left.low + isStrict && right.high < Bounds::kUnbounded)
+    return truth(false);
+  return compareOpen(op, a, b);
+}
+
+/// What sizes decide when they are known: 1 where it is true, or else 0.
+OpFoldResult Folder::compareOpen(StringRef op, OpFoldResult a, OpFoldResult b) {
+  array::SizeBuilder sizes = n.sizes();
+  auto isLess = [&](OpFoldResult x, OpFoldResult y) {
+    return sizes.min(sizes.max(sizes.sub(y, x), n.index(0)), n.index(1));
+  };
+  if (op == "Equal")
+    return negate(sizes.min(sizes.max(sizes.sub(a, b), sizes.sub(b, a)), n.index(1)));
+  if (op == "Less" || op == "GreaterOrEqual")
+    return op == "Less" ? isLess(a, b) : negate(isLess(a, b));
+  return op == "Greater" ? isLess(b, a) : negate(isLess(b, a));
+}
+
+/// Binds truth values. Those that sizes decide stay ops as well, which choices look at.
+bool Folder::setTruths(Numbers truths, ArrayRef<int64_t> shape) {
+  bool areKnown = getConstantIntValues(truths).has_value();
+  n.setNumbers(0, {std::move(truths), SmallVector<int64_t>(shape), n.getBuilder().getI1Type()});
+  return areKnown;
+}
+
+/// Whether truth values are not known before sizes are.
+static bool areOpen(const NumberArray &known) {
+  return known.element.isInteger(1) && !getConstantIntValues(known.numbers);
+}
+
+bool Folder::foldNot() {
+  if (!inputs[0].element.isInteger(1))
+    return false;
+  Numbers truths =
+      llvm::map_to_vector(inputs[0].numbers, [&](OpFoldResult truth) { return negate(truth); });
+  return setTruths(truths, inputs[0].shape);
 }
 
 bool Folder::foldBinary() {
@@ -223,25 +323,36 @@ bool Folder::foldBinary() {
       llvm::StringSwitch<bool>(op)
           .Cases({"Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual", "And", "Or"}, true)
           .Default(false);
-  const Numbers &a = inputs[0].numbers, &b = inputs[1].numbers;
-  if (a.size() != b.size() && a.size() != 1 && b.size() != 1)
-    return false;
   // Truth values of arithmetic are no integers.
   if (!isComparison && (inputs[0].element != inputs[1].element || inputs[0].element.isInteger(1)))
     return false;
   if (op == "Mod" && n.integer("fmod", 0) != 0)
     return false;
-  size_t count = a.size() == 1 ? b.size() : a.size();
+  std::optional<SmallVector<int64_t>> shape = broadcastInputs();
+  if (!shape)
+    return false;
   Numbers results;
-  for (size_t i = 0; i < count; ++i) {
-    OpFoldResult x = a[a.size() == 1 ? 0 : i], y = b[b.size() == 1 ? 0 : i];
+  for (auto [x, y] : llvm::zip_equal(inputs[0].numbers, inputs[1].numbers)) {
     Number result = isComparison ? compare(op, x, y) : combine(op, x, y);
     if (!result)
       return false;
     results.push_back(*result);
   }
-  Type element = isComparison ? n.getBuilder().getI1Type() : inputs[0].element;
-  return set(results, inputs[0].isScalar && inputs[1].isScalar, element);
+  return isComparison ? setTruths(results, *shape)
+                      : setKnown(n, 0, {results, *shape, inputs[0].element});
+}
+
+bool Folder::foldNegation() {
+  NumberArray &known = inputs.front();
+  if (known.element.isInteger(1))
+    return false;
+  for (OpFoldResult &number : known.numbers) {
+    Number negated = combine("Sub", n.index(0), number);
+    if (!negated)
+      return false;
+    number = *negated;
+  }
+  return setKnown(n, 0, known);
 }
 
 bool Folder::foldReduction() {
@@ -251,9 +362,9 @@ bool Folder::foldReduction() {
                      .Case("ReduceMax", "Max")
                      .Case("ReduceMin", "Min")
                      .Default("");
-  const List &list = inputs[0];
+  const NumberArray &list = inputs[0];
   bool isAll = inputs.size() == 1 || inputs[1].numbers.size() == 1;
-  if (list.isScalar || list.numbers.empty() || !isAll || list.element.isInteger(1) ||
+  if (list.shape.size() != 1 || list.numbers.empty() || !isAll || list.element.isInteger(1) ||
       n.integer("noop_with_empty_axes", 0) != 0)
     return false;
   OpFoldResult result = list.numbers.front();
@@ -263,117 +374,43 @@ bool Folder::foldReduction() {
       return false;
     result = *next;
   }
-  return set({result}, n.integer("keepdims", 1) == 0, list.element);
+  SmallVector<int64_t> shape(n.integer("keepdims", 1) == 0 ? 0 : 1, 1);
+  return setKnown(n, 0, {{result}, shape, list.element});
 }
 
-/// Squeeze, Unsqueeze, Reshape, Flatten and the like: the same numbers under another rank.
-bool Folder::foldView() {
-  StringRef op = n.node.op;
-  const List &list = inputs[0];
-  if (op == "Identity")
-    return set(list.numbers, list.isScalar, list.element);
-  if (op == "Cast") {
-    std::optional<Type> element = n.graph.getElementType(n.integer("to", 0));
-    if (!element || !isNumberType(*element) || element->isInteger(1) != list.element.isInteger(1))
-      return false;
-    return set(list.numbers, list.isScalar, *element);
-  }
-  if (op == "Squeeze")
-    return list.numbers.size() == 1 && set(list.numbers, true, list.element);
-  if (op == "Unsqueeze") {
-    bool isOne =
-        inputs.size() == 2 ? inputs[1].numbers.size() == 1 : n.integerList("axes").size() == 1;
-    return list.isScalar && isOne && set(list.numbers, false, list.element);
-  }
-  if (op != "Reshape" || inputs.size() != 2 || inputs[1].isScalar)
+/// Identity, and Cast to another type of integers.
+bool Folder::foldSame() {
+  NumberArray &known = inputs.front();
+  if (n.node.op == "Identity")
+    return !areOpen(known) && setKnown(n, 0, known);
+  std::optional<Type> element = n.graph.getElementType(n.integer("to", 0));
+  bool isTruth = element && element->isInteger(1);
+  if (!element || !isNumberType(*element) ||
+      (isTruth && (areOpen(known) || !known.element.isInteger(1))))
     return false;
-  // To a vector, or to rank 0.
-  if (inputs[1].numbers.empty())
-    return list.numbers.size() == 1 && set(list.numbers, true, list.element);
-  std::optional<int64_t> size = getConstantIntValue(inputs[1].numbers.front());
-  if (inputs[1].numbers.size() != 1 || !size ||
-      (*size != -1 && *size != int64_t(list.numbers.size())))
-    return false;
-  return set(list.numbers, false, list.element);
-}
-
-bool Folder::foldGather() {
-  if (inputs.size() != 2 || inputs[0].isScalar || n.integer("axis", 0) > 0)
-    return false;
-  Numbers results;
-  int64_t count = inputs[0].numbers.size();
-  for (OpFoldResult index : inputs[1].numbers) {
-    std::optional<int64_t> place = getConstantIntValue(index);
-    if (!place || *place < -count || *place >= count)
-      return false;
-    results.push_back(inputs[0].numbers[*place < 0 ? *place + count : *place]);
-  }
-  return set(results, inputs[1].isScalar, inputs[0].element);
-}
-
-bool Folder::foldSlice() {
-  auto get = [&](unsigned input, StringRef name) -> std::optional<int64_t> {
-    if (n.version < 10) {
-      SmallVector<int64_t> values = n.integerList(name);
-      return values.size() == 1 ? std::optional(values.front()) : std::nullopt;
-    }
-    if (input >= inputs.size())
-      return std::nullopt;
-    std::optional<SmallVector<int64_t>> values = getConstantIntValues(inputs[input].numbers);
-    return values && values->size() == 1 ? std::optional(values->front()) : std::nullopt;
-  };
-  std::optional<int64_t> start = get(1, "starts"), end = get(2, "ends");
-  int64_t step = inputs.size() > 4 ? get(4, "").value_or(0) : 1;
-  if (!start || !end || step == 0 || inputs[0].isScalar)
-    return false;
-  int64_t count = inputs[0].numbers.size();
-  int64_t low = step < 0 ? -1 : 0, high = step < 0 ? count - 1 : count;
-  auto clamp = [&](int64_t place) {
-    return std::clamp<int64_t>(place < 0 ? place + count : place, low, high);
-  };
-  Numbers results;
-  int64_t last = clamp(*end);
-  for (int64_t place = clamp(*start); step < 0 ? place > last : place < last; place += step)
-    results.push_back(inputs[0].numbers[place]);
-  return set(results, false, inputs[0].element);
-}
-
-bool Folder::foldConcat() {
-  Numbers results;
-  for (const List &list : inputs) {
-    if (list.isScalar || list.element != inputs[0].element)
-      return false;
-    results.append(list.numbers);
-  }
-  return set(results, false, inputs[0].element);
+  return setKnown(n, 0, {known.numbers, known.shape, *element});
 }
 
 bool Folder::foldWhere() {
   if (inputs.size() != 3)
     return false;
-  size_t count = 1;
-  for (const List &list : inputs)
-    if (list.numbers.size() != 1)
-      count = list.numbers.size();
+  std::optional<SmallVector<int64_t>> shape = broadcastInputs();
+  if (!shape)
+    return false;
   Numbers results;
-  for (size_t i = 0; i < count; ++i) {
-    auto at = [&](const List &list) -> Number {
-      if (list.numbers.size() == 1)
-        return list.numbers[0];
-      return list.numbers.size() == count ? Number(list.numbers[i]) : std::nullopt;
-    };
-    Number which = at(inputs[0]), yes = at(inputs[1]), no = at(inputs[2]);
-    std::optional<int64_t> truth = which ? getConstantIntValue(*which) : std::nullopt;
-    if (!truth || !yes || !no)
+  for (auto [which, yes, no] :
+       llvm::zip_equal(inputs[0].numbers, inputs[1].numbers, inputs[2].numbers)) {
+    if (std::optional<int64_t> truth = getConstantIntValue(which)) {
+      results.push_back(*truth ? yes : no);
+      continue;
+    }
+    if (inputs[1].element.isInteger(1))
       return false;
-    results.push_back(*truth ? *yes : *no);
+    array::SizeBuilder sizes = n.sizes();
+    results.push_back(sizes.add(sizes.mul(which, yes), sizes.mul(negate(which), no)));
   }
-  return set(results, llvm::all_of(inputs, [](const List &list) { return list.isScalar; }),
-             inputs[1].element);
+  return setKnown(n, 0, {results, *shape, inputs[1].element});
 }
-
-/// More numbers than that are data, not a shape.
-static constexpr int64_t kMostRange = 64;
 
 bool Folder::foldRange() {
   if (inputs.size() != 3)
@@ -386,24 +423,24 @@ bool Folder::foldRange() {
     return false;
   Numbers results;
   for (int64_t place = *start; *step < 0 ? place > *limit : place < *limit; place += *step) {
-    if (results.size() >= kMostRange)
+    if (results.size() >= kMostKnown)
       return false;
     results.push_back(n.index(place));
   }
-  return set(results, false, inputs[0].element);
+  int64_t count = results.size();
+  return setKnown(n, 0, {std::move(results), {count}, inputs[0].element});
 }
 
 bool Folder::foldConstantOfShape() {
   const Tensor *value = n.tensor("value");
   std::optional<SmallVector<int64_t>> shape = getConstantIntValues(inputs[0].numbers);
-  if (!value || value->dataType != kInt64 || value->bytes.size() != sizeof(int64_t) || !shape ||
-      shape->size() > 1 ||
-      (shape->size() == 1 && (shape->front() < 0 || shape->front() > kMostRange)))
+  std::optional<int64_t> count = shape ? array::mulSizes(*shape) : std::nullopt;
+  if (!value || value->dataType != kInt64 || value->bytes.size() != sizeof(int64_t) || !count ||
+      *count > kMostKnown || llvm::any_of(*shape, [](int64_t size) { return size < 0; }))
     return false;
   int64_t element;
   memcpy(&element, value->bytes.data(), sizeof(element));
-  return set(Numbers(shape->empty() ? 1 : shape->front(), n.index(element)), shape->empty(),
-             n.getBuilder().getI64Type());
+  return setKnown(n, 0, {Numbers(*count, n.index(element)), *shape, n.getBuilder().getI64Type()});
 }
 
 bool Folder::run() {
@@ -419,15 +456,19 @@ bool Folder::run() {
           .Cases({"Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual"}, &Folder::foldBinary)
           .Cases({"And", "Or"}, &Folder::foldBinary)
           .Cases({"ReduceProd", "ReduceSum", "ReduceMax", "ReduceMin"}, &Folder::foldReduction)
-          .Cases({"Identity", "Cast", "Squeeze", "Unsqueeze", "Reshape"}, &Folder::foldView)
-          .Case("Gather", &Folder::foldGather)
-          .Case("Slice", &Folder::foldSlice)
-          .Case("Concat", &Folder::foldConcat)
+          .Cases({"Identity", "Cast"}, &Folder::foldSame)
+          .Case("Neg", &Folder::foldNegation)
+          .Case("Not", &Folder::foldNot)
           .Case("Where", &Folder::foldWhere)
           .Case("Range", &Folder::foldRange)
           .Case("ConstantOfShape", &Folder::foldConstantOfShape)
           .Default(nullptr);
-  return fold && readInputs() && (this->*fold)() && !n.hasFailed();
+  if (!readInputs())
+    return false;
+  bool isFolded = fold                            ? (this->*fold)()
+                  : llvm::any_of(inputs, areOpen) ? false
+                                                  : foldMovement(n, inputs);
+  return isFolded && !n.hasFailed();
 }
 
 bool foldNumbers(NodeImport &n) { return Folder{n, {}}.run(); }

@@ -88,26 +88,39 @@ std::optional<Type> GraphImport::getElementType(int32_t dataType) {
 //===----------------------------------------------------------------------===//
 
 Value GraphImport::materialize(GraphValue &value, Location loc) {
-  if (value.tensor || !value.numbers)
+  if (value.tensor || !value.known)
     return value.tensor;
+  const NumberArray &known = *value.known;
   // Behind what the numbers are made of, which may be a region further out.
   ExpressionBuilder e(builder, loc);
-  if (value.isScalar)
-    return e.number(value.numbers->front(), value.element);
-  auto type = RankedTensorType::get({int64_t(value.numbers->size())}, value.element);
-  if (std::optional<SmallVector<int64_t>> known = getConstantIntValues(*value.numbers)) {
+  if (known.shape.empty())
+    return e.number(known.numbers.front(), known.element);
+  auto type = RankedTensorType::get(known.shape, known.element);
+  if (std::optional<SmallVector<int64_t>> constants = getConstantIntValues(known.numbers)) {
     SmallVector<mlir::Attribute> elements;
-    for (int64_t number : *known)
-      elements.push_back(builder.getIntegerAttr(value.element, number));
+    for (int64_t number : *constants)
+      elements.push_back(builder.getIntegerAttr(known.element, number));
     return e.make<ConstantOp>(cast<ElementsAttr>(DenseElementsAttr::get(type, elements)));
   }
   SmallVector<Value> parts;
-  for (OpFoldResult number : *value.numbers)
-    parts.push_back(e.make<ReshapeOp>(RankedTensorType::get({1}, value.element),
-                                      e.number(number, value.element), ValueRange()));
-  if (parts.size() == 1)
-    return parts.front();
-  return e.make<ConcatenateOp>(ValueRange(parts), uint64_t(0));
+  for (OpFoldResult number : known.numbers)
+    parts.push_back(e.make<ReshapeOp>(RankedTensorType::get({1}, known.element),
+                                      e.number(number, known.element), ValueRange()));
+  Value list =
+      parts.size() == 1 ? parts.front() : e.make<ConcatenateOp>(ValueRange(parts), uint64_t(0));
+  return known.shape.size() == 1 ? list : e.make<ReshapeOp>(type, list, ValueRange());
+}
+
+std::string GraphImport::getDimName(Value value, int64_t dim) {
+  DimSource source = traceSize(value, dim);
+  if (auto size = source.size ? source.size.getDefiningOp<DimOp>() : DimOp())
+    source = DimSource{size.getOperand(), int64_t(size.getAxis()), {}};
+  auto argument = llvm::dyn_cast_if_present<BlockArgument>(source.value);
+  auto loc = argument ? dyn_cast<NameLoc>(argument.getLoc()) : NameLoc();
+  for (const ValueInfo &input : model->graph.inputs)
+    if (loc && loc.getName() == input.name && source.dim < int64_t(input.dims.size()))
+      return input.dims[source.dim].name;
+  return "";
 }
 
 OpFoldResult GraphImport::getSize(Value value, int64_t dim, Location loc) {
@@ -119,6 +132,8 @@ OpFoldResult GraphImport::getSize(Value value, int64_t dim, Location loc) {
     return getAsOpFoldResult(source.size);
   value = source.value;
   dim = source.dim;
+  if (auto first = namesakes.find({value, dim}); first != namesakes.end())
+    std::tie(value, dim) = first->second;
   Value &size = sizes[{value, dim}];
   if (size)
     return size;
@@ -310,7 +325,7 @@ LogicalResult GraphImport::importNode(const Node &node, size_t position) {
   }
   Importer importer = findImporter(node.domain, node.op, version, since);
   if (!importer) {
-    std::string why = since == 0 ? "there are no array ops for it"
+    std::string why = since == 0 ? whyNoImporter(node.domain, node.op).str()
                                  : "it is of operator set " + std::to_string(version) +
                                        "; expected " + std::to_string(since) + " or newer";
     noteUnsupported(node, name, why);
@@ -322,9 +337,11 @@ LogicalResult GraphImport::importNode(const Node &node, size_t position) {
   // What was made before the error is dead; it must not be there either.
   results = importer(n);
   for (auto [index, output] : llvm::enumerate(node.outputs)) {
-    if (output.empty() || n.hasFailed() || scope->values.contains(output))
+    bool hasResult = index < results.size() && results[index];
+    // Importers may have bound it themselves.
+    if (output.empty() || n.hasFailed() || (!hasResult && scope->values.contains(output)))
       continue;
-    if (index >= results.size() || !results[index]) {
+    if (!hasResult) {
       n.error("output " + Twine(index) + ", '" + output + "', is not supported");
       break;
     }
@@ -515,6 +532,16 @@ LogicalResult GraphImport::reportUnsupported() {
   return emitError() << summary;
 }
 
+void GraphImport::noteNames(Value argument, const ValueInfo &input,
+                            llvm::StringMap<DimOfInput> &first) {
+  for (auto [dim, size] : llvm::enumerate(input.dims)) {
+    DimOfInput mine{argument, dim};
+    if (!size.size && !size.name.empty())
+      if (auto [it, isFirst] = first.try_emplace(size.name, mine); !isFirst)
+        namesakes[mine] = it->second;
+  }
+}
+
 FailureOr<Results> GraphImport::importMain(ArrayRef<Value> arguments) {
   const Graph &graph = model->graph;
   int64_t version = getVersion("");
@@ -528,10 +555,14 @@ FailureOr<Results> GraphImport::importMain(ArrayRef<Value> arguments) {
   if (failed(bindInitializers(graph)))
     return failure();
   size_t next = 0;
-  for (const ValueInfo &input : graph.inputs)
+  llvm::StringMap<DimOfInput> dims;
+  for (const ValueInfo &input : graph.inputs) {
     // Before IR version 4 weights were inputs with defaults, too.
-    if (!outermost.values.contains(input.name))
-      outermost.values[input.name].tensor = arguments[next++];
+    if (outermost.values.contains(input.name))
+      continue;
+    noteNames(arguments[next], input, dims);
+    outermost.values[input.name].tensor = arguments[next++];
+  }
   if (failed(importNodes(graph.nodes)) || failed(reportUnsupported()))
     return failure();
   Results outputs;

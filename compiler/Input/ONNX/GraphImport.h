@@ -52,6 +52,8 @@ public:
   mlir::Value makeConstant(const Tensor &tensor, mlir::Location loc, std::string &problem);
   /// Size `dim` of `value` as one value wherever it is asked for.
   mlir::OpFoldResult getSize(mlir::Value value, int64_t dim, mlir::Location loc);
+  /// The name that the model gives a dynamic dim whose size is an input's; empty where it has none.
+  std::string getDimName(mlir::Value value, int64_t dim);
   /// Forgets sizes of values within `region`, which is about to go.
   void forgetSizes(mlir::Region &region);
   void bind(llvm::StringRef name, GraphValue value) { scope->values[name] = std::move(value); }
@@ -60,6 +62,7 @@ public:
   mlir::InFlightDiagnostic emitError();
 
 private:
+  using DimOfInput = std::pair<mlir::Value, int64_t>;
   struct Unsupported {
     std::string op, why;
     std::vector<std::string> nodes;
@@ -69,6 +72,7 @@ private:
   mlir::LogicalResult importNode(const Node &node, size_t position);
   mlir::LogicalResult importCall(const Function &function, NodeImport &n, Results &results);
   mlir::LogicalResult bindInitializers(const Graph &graph);
+  void noteNames(mlir::Value argument, const ValueInfo &input, llvm::StringMap<DimOfInput> &first);
   void noteUnsupported(const Node &node, llvm::StringRef name, const llvm::Twine &why);
   bool foldNumbers(NodeImport &n);
   void poison(const Node &node);
@@ -82,6 +86,8 @@ private:
   Scope *scope = nullptr;
   const std::vector<OperatorSet> *operatorSets;
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, mlir::Value> sizes;
+  /// Of inputs' dims that have a name, the first one of that name: equal names are equal sizes.
+  llvm::DenseMap<DimOfInput, DimOfInput> namesakes;
   llvm::MapVector<llvm::StringRef, Unsupported> unsupported;
   std::vector<std::unique_ptr<std::string>> unsupportedKeys;
   size_t numNodes = 0;
@@ -109,6 +115,8 @@ bool foldNumbers(NodeImport &n);
 /// The importer of an op in a version of its domain; null where there is none. `since` is then the
 /// oldest version that is known, or 0.
 Importer findImporter(llvm::StringRef domain, llvm::StringRef op, int64_t version, int64_t &since);
+/// Why there is none in any version.
+llvm::StringRef whyNoImporter(llvm::StringRef domain, llvm::StringRef op);
 
 } // namespace xc::onnx
 

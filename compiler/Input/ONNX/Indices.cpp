@@ -16,15 +16,103 @@ namespace xc::onnx {
 
 using Dir = CompareDirection;
 
-/// Whether indices are constants that count from the front.
-static bool areKnownPositive(NodeImport &n, Value indices) {
+/// How far values are followed back.
+static constexpr unsigned kMostSteps = 16;
+
+/// Whether indices are constants that count from the front, or positions.
+static bool areKnownPositive(NodeImport &n, Value indices, unsigned steps = 0) {
   DenseElementsAttr elements;
   if (!indices || n.isUnsigned(indices))
     return true;
-  if (!matchPattern(indices, m_Constant(&elements)))
-    return false;
-  return llvm::none_of(elements.getValues<APInt>(),
-                       [](const APInt &index) { return index.isNegative(); });
+  if (matchPattern(indices, m_Constant(&elements)))
+    return llvm::none_of(elements.getValues<APInt>(),
+                         [](const APInt &index) { return index.isNegative(); });
+  Operation *op = indices.getDefiningOp();
+  if (isa_and_present<IotaOp>(op))
+    return true;
+  bool moves = isa_and_present<ConcatenateOp, BroadcastInDimOp, ReshapeOp, ExpandDimsOp, SqueezeOp,
+                               TransposeOp, SliceOp>(op);
+  return moves && steps < kMostSteps &&
+         llvm::all_of(
+             op->getOperands(),
+             [&](Value operand) {
+               return !isa<RankedTensorType>(operand.getType()) ||
+                      areKnownPositive(n, operand, steps + 1);
+             });
+}
+
+/// The dim of the result that dim `dim` of a reshape's operand is, where only dims of size 1 come
+/// and go.
+static std::optional<int64_t> findReshapedDim(NodeImport &n, Value from, Value to, int64_t dim) {
+  SmallVector<int64_t> mine = n.shapeOf(from), theirs = n.shapeOf(to), place;
+  if (mine[dim] == 1 || llvm::count_if(mine, ShapedType::isDynamic) > 1)
+    return std::nullopt;
+  auto isLong = [](int64_t size) { return size != 1; };
+  for (auto [index, size] : llvm::enumerate(theirs))
+    if (isLong(size))
+      place.push_back(index);
+  int64_t before = llvm::count_if(ArrayRef(mine).take_front(dim), isLong);
+  if (!llvm::equal(llvm::make_filter_range(mine, isLong), llvm::make_filter_range(theirs, isLong)))
+    return std::nullopt;
+  return place[before];
+}
+
+/// The dim along which the elements of `value` are 0, 1, 2, ...; they are the same along others.
+static std::optional<int64_t> findCountedDim(NodeImport &n, Value value, unsigned steps = 0) {
+  DenseElementsAttr elements;
+  if (matchPattern(value, m_Constant(&elements))) {
+    SmallVector<int64_t> shape = n.shapeOf(value);
+    auto *dim = llvm::find_if(shape, [](int64_t size) { return size != 1; });
+    if (dim == shape.end() || *dim != elements.getNumElements())
+      return std::nullopt;
+    for (auto [index, element] : llvm::enumerate(elements.getValues<APInt>()))
+      if (element != index)
+        return std::nullopt;
+    return dim - shape.begin();
+  }
+  Operation *op = value.getDefiningOp();
+  if (auto iota = dyn_cast_if_present<IotaOp>(op))
+    return iota.getAxis();
+  auto broadcast = dyn_cast_if_present<BroadcastInDimOp>(op);
+  if (steps == kMostSteps ||
+      !(broadcast || isa_and_present<ReshapeOp, ExpandDimsOp, SqueezeOp>(op)))
+    return std::nullopt;
+  std::optional<int64_t> dim = findCountedDim(n, op->getOperand(0), steps + 1);
+  if (!dim || !broadcast)
+    return dim ? findReshapedDim(n, op->getOperand(0), value, *dim) : std::nullopt;
+  // An iota of one element is broadcast where the result has more.
+  int64_t axis = broadcast.getAxes()[*dim];
+  bool isWhole = n.size(op->getOperand(0), *dim) == n.size(value, axis);
+  return isWhole ? std::optional(axis) : std::nullopt;
+}
+
+/// What a gather of `x` at every position along dims is: `x` itself, broadcast to the other dims of
+/// the index vectors. Masks are read so. Null where indices are others.
+static Value readAlongDims(NodeImport &n, Value x, Value indices) {
+  auto joined = indices ? indices.getDefiningOp<ConcatenateOp>() : ConcatenateOp();
+  int64_t last = n.rankOf(indices) - 1;
+  if (!joined || int64_t(joined.getAxis()) != last)
+    return {};
+  SmallVector<int64_t> axes;
+  Numbers sizes = n.sizesOf(indices), box = n.sizesOf(x);
+  sizes.pop_back();
+  for (auto [component, part] : llvm::enumerate(joined.getOperands())) {
+    std::optional<int64_t> dim = findCountedDim(n, part);
+    if (!dim || *dim >= last || n.dimOf(part, last) != 1 || (!axes.empty() && axes.back() >= *dim))
+      return {};
+    axes.push_back(*dim);
+    box[component] = sizes[*dim];
+  }
+  for (int64_t dim = axes.size(); dim < n.rankOf(x); ++dim) {
+    axes.push_back(sizes.size());
+    sizes.push_back(box[dim]);
+  }
+  // As much of it as there are positions.
+  if (box != n.sizesOf(x)) {
+    Type word = n.getBuilder().getI64Type();
+    x = n.dynamicSlice(x, SmallVector<Value>(n.rankOf(x), n.scalar(0, word)), box);
+  }
+  return n.broadcastAlong(x, sizes, axes);
 }
 
 /// Indices that are negative count from the end of the dim.
@@ -84,6 +172,8 @@ static Results importGatherND(NodeImport &n) {
       batch + components > n.rankOf(x))
     return n.error("expected index vectors of static size, for dims that the data has");
   SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, batch + components));
+  if (Value whole = batch == 0 ? readAlongDims(n, x, indices) : Value())
+    return {whole};
   indices = wrapVectors(n, indices, x, ArrayRef<int64_t>(axes).drop_front(batch));
   // Batch dims are components as well, which count.
   SmallVector<Value> parts;

@@ -6,7 +6,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/Sizes.h"
-#include "compiler/Input/ONNX/NodeImport.h"
+#include "compiler/Input/ONNX/FoldNumbers.h"
+#include "compiler/Input/ONNX/Windows.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 using namespace xc::array;
@@ -84,6 +87,15 @@ static Value sliceStatic(NodeImport &n, Value x, int64_t axis, int64_t start, in
   return n.reverse(n.slice(x, axis, start + (count - 1) * step, start + 1, -step), {axis});
 }
 
+/// The number whose negative `number` is; null where it is written otherwise.
+static Value findNegated(OpFoldResult number) {
+  auto difference = llvm::dyn_cast_if_present<Value>(number)
+                        ? cast<Value>(number).getDefiningOp<arith::SubIOp>()
+                        : arith::SubIOp();
+  bool isNegative = difference && getConstantIntValue(getAsOpFoldResult(difference.getLhs())) == 0;
+  return isNegative ? difference.getRhs() : Value();
+}
+
 /// Of a dim of dynamic size, or by ends that are computed from shapes.
 static Value sliceDynamic(NodeImport &n, Value x, int64_t axis, const Range &range) {
   constexpr int64_t kFar = int64_t(1) << 30;
@@ -111,7 +123,20 @@ static Value sliceDynamic(NodeImport &n, Value x, int64_t axis, const Range &ran
       return *known < -kFar ? n.index(0) : sizes.max(sizes.sub(size, n.index(-*known)), n.index(0));
     if (known == 0)
       return number;
-    return sizes.min(number, size);
+    if (Value back = findNegated(number)) {
+      // As many from the end, but none is the beginning.
+      if (OpFoldResult(back) == size)
+        return n.index(0);
+      OpFoldResult before = sizes.max(sizes.sub(size, back), n.index(0));
+      return sizes.mul(before, sizes.min(back, n.index(1)));
+    }
+    if (findBounds(number).low >= 0)
+      return sizes.min(number, size);
+    // Below zero it counts from the end.
+    OpFoldResult isNegative =
+        sizes.min(sizes.max(sizes.sub(n.index(0), number), n.index(0)), n.index(1));
+    OpFoldResult place = sizes.add(number, sizes.mul(size, isNegative));
+    return sizes.max(sizes.min(place, size), n.index(0));
   };
   OpFoldResult first = place(range.start), last = place(range.end);
   OpFoldResult count =
@@ -285,18 +310,7 @@ static Results padBySizes(NodeImport &n, Value x, const Numbers &pads, ArrayRef<
     int64_t axis = n.normalizeAxis(axes[i], n.rankOf(x));
     if (n.hasFailed())
       return {};
-    auto make = [&](OpFoldResult amount) {
-      Numbers sizes = n.sizesOf(x);
-      sizes[axis] = amount;
-      return n.broadcast(with, sizes);
-    };
-    SmallVector<Value> parts = {x};
-    if (!isZeroInteger(pads[i]))
-      parts.insert(parts.begin(), make(pads[i]));
-    if (!isZeroInteger(pads[count + i]))
-      parts.push_back(make(pads[count + i]));
-    if (parts.size() > 1)
-      x = n.concatenate(parts, axis);
+    x = joinPads(n, x, axis, pads[i], pads[count + i], with);
   }
   return {x};
 }
@@ -367,11 +381,12 @@ static Results importDepthToSpace(NodeImport &n) {
     return n.error(problem);
   Numbers s = n.sizesOf(x);
   OpFoldResult b = n.index(block);
-  std::optional<int64_t> channels = getConstantIntValue(s[1]);
   int64_t elements = block * block; // in range: describeBadBlock bounds it
-  if (!channels || *channels % elements != 0)
-    return n.error("expected channels that are a multiple of the blocksize squared");
-  OpFoldResult depth = n.index(*channels / elements);
+  std::optional<int64_t> channels = getConstantIntValue(s[1]);
+  if (channels && *channels % elements != 0)
+    return n.error("expected channels that are a multiple of the blocksize squared, got " +
+                   Twine(*channels));
+  OpFoldResult depth = n.sizes().floorDiv(s[1], n.index(elements));
   bool isDepthLast = mode == "DCR";
   Value y = isDepthLast ? n.reshape(x, {s[0], b, b, depth, s[2], s[3]})
                         : n.reshape(x, {s[0], depth, b, b, s[2], s[3]});

@@ -56,27 +56,35 @@ static DenseElementsAttr getConstantElements(Value value) {
 }
 
 /// More are no shape, and would only make importing slow.
-static constexpr int64_t kMostNumbers = 4096;
+static constexpr int64_t kMostNumbers = 4096, kMostOfArray = 64;
 
-std::optional<Numbers> NodeImport::numbers(unsigned index) {
+std::optional<NumberArray> NodeImport::numberArray(unsigned index) {
   if (!has(index))
     return std::nullopt;
   GraphValue *value = graph.find(node.inputs[index]);
   if (!value || value->isSequence)
     return std::nullopt;
-  if (value->numbers)
-    return value->numbers;
+  if (value->known)
+    return value->known;
   DenseElementsAttr elements = getConstantElements(value->tensor);
-  if (!elements || !isa<IntegerType>(elements.getElementType()) ||
-      elements.getType().getRank() > 1 || elements.getNumElements() > kMostNumbers)
+  if (!elements || !isa<IntegerType>(elements.getElementType()))
     return std::nullopt;
-  Numbers numbers;
+  bool isList = elements.getType().getRank() <= 1;
+  if (elements.getNumElements() > (isList ? kMostNumbers : kMostOfArray))
+    return std::nullopt;
+  NumberArray known{
+      {}, SmallVector<int64_t>(elements.getType().getShape()), elementOf(value->tensor)};
   bool isUnsigned =
       elements.getElementType().isUnsignedInteger() || elements.getElementType().isInteger(1);
   for (const APInt &element : elements.getValues<APInt>())
-    numbers.push_back(
+    known.numbers.push_back(
         this->index(isUnsigned ? int64_t(element.getZExtValue()) : element.getSExtValue()));
-  return numbers;
+  return known;
+}
+
+std::optional<Numbers> NodeImport::numbers(unsigned index) {
+  std::optional<NumberArray> known = numberArray(index);
+  return known && known->shape.size() <= 1 ? std::optional(known->numbers) : std::nullopt;
 }
 
 std::optional<SmallVector<int64_t>> NodeImport::integers(unsigned index) {
@@ -529,14 +537,14 @@ void NodeImport::setValue(unsigned output, GraphValue value) {
     graph.bind(node.outputs[output], std::move(value));
 }
 
-void NodeImport::setNumbers(unsigned output, Numbers numbers, bool isScalar, Type element) {
-  if (!wants(output))
-    return;
+void NodeImport::setNumbers(unsigned output, NumberArray known) {
   GraphValue value;
-  value.numbers = std::move(numbers);
-  value.isScalar = isScalar;
-  value.element = element;
-  graph.bind(node.outputs[output], std::move(value));
+  value.known = std::move(known);
+  setValue(output, std::move(value));
+}
+
+void NodeImport::setNumber(unsigned output, int64_t number, Type element) {
+  setNumbers(output, {{index(number)}, {}, element});
 }
 
 } // namespace xc::onnx

@@ -27,15 +27,20 @@
 namespace xc::onnx {
 
 using Results = llvm::SmallVector<mlir::Value>;
-/// Integers of a tensor of rank 0 or 1, each a constant or an `index`: sizes, positions, steps.
+/// Integers, each a constant or an `index`: sizes, positions, steps.
 using Numbers = llvm::SmallVector<mlir::OpFoldResult>;
+
+/// A tensor of integers that are known before anything runs, in the order of rows.
+struct NumberArray {
+  Numbers numbers;
+  llvm::SmallVector<int64_t> shape;
+  mlir::Type element;
+};
 
 /// A value of a graph. A tensor that is known as numbers may have no op yet.
 struct GraphValue {
   mlir::Value tensor;
-  std::optional<Numbers> numbers;
-  bool isScalar = false; // of the numbers: rank 0
-  mlir::Type element;    // of the numbers
+  std::optional<NumberArray> known;
   bool isSequence = false;
   std::vector<GraphValue> sequence;
   /// What a node that is not supported would give.
@@ -76,7 +81,9 @@ public:
   GraphValue *value(unsigned index);
   /// Sets an output of any kind.
   void setValue(unsigned output, GraphValue value);
-  /// All of its numbers, where they are known before anything runs.
+  /// A tensor of few integers, where they are known before anything runs.
+  std::optional<NumberArray> numberArray(unsigned index);
+  /// Its numbers, of rank 0 or 1.
   std::optional<Numbers> numbers(unsigned index);
   std::optional<llvm::SmallVector<int64_t>> integers(unsigned index);
   std::optional<llvm::SmallVector<double>> floats(unsigned index);
@@ -222,7 +229,8 @@ public:
   void forgetSizes(mlir::Region &region);
 
   /// Sets an output that is known as numbers.
-  void setNumbers(unsigned output, Numbers numbers, bool isScalar, mlir::Type element);
+  void setNumbers(unsigned output, NumberArray known);
+  void setNumber(unsigned output, int64_t number, mlir::Type element);
 
 private:
   static bool isNull(mlir::Value value) { return !value; }
@@ -292,6 +300,7 @@ llvm::ArrayRef<OpEntry> getTrainingOps();
 llvm::ArrayRef<OpEntry> getLinearAlgebraOps();
 llvm::ArrayRef<OpEntry> getRegionOps();
 llvm::ArrayRef<OpEntry> getFlexAttentionOps();
+llvm::ArrayRef<OpEntry> getTreeOps();
 
 } // namespace xc::onnx
 

@@ -8,6 +8,8 @@
 #include "compiler/Input/ONNX/GraphImport.h"
 #include "compiler/Input/ONNX/Sequences.h"
 
+#include "llvm/ADT/StringSwitch.h"
+
 #include <map>
 
 namespace xc::onnx {
@@ -24,7 +26,7 @@ static const llvm::StringMap<Versions> &getTable() {
           getResizeOps,      getControlOps,       getRecurrentOps, getLinearAttentionOps,
           getQuantizedOps,   getMicrosoftOps,     getSignalOps,    getSamplingOps,
           getLossOps,        getRandomOps,        getTrainingOps,  getLinearAlgebraOps,
-          getRegionOps,      getFlexAttentionOps, getSequenceOps})
+          getRegionOps,      getFlexAttentionOps, getSequenceOps,  getTreeOps})
       for (const OpEntry &entry : family())
         result[(entry.domain + "." + entry.op).str()][entry.since] = entry.importer;
     return result;
@@ -41,6 +43,18 @@ Importer findImporter(llvm::StringRef domain, llvm::StringRef op, int64_t versio
   since = it->second.begin()->first;
   auto newer = it->second.upper_bound(version);
   return newer == it->second.begin() ? nullptr : std::prev(newer)->second;
+}
+
+llvm::StringRef whyNoImporter(llvm::StringRef domain, llvm::StringRef op) {
+  if (!domain.empty())
+    return "there are no array ops for it";
+  return llvm::StringSwitch<llvm::StringRef>(op)
+      .Cases({"NonMaxSuppression", "NonZero", "Unique"},
+             "how many elements it gives depends on data")
+      .Case("ImageDecoder", "it reads a file, which is left to the program that has the file")
+      .Cases({"RegexFullMatch", "StringConcat", "StringNormalizer", "StringSplit"},
+             "it works on strings, and there are no arrays of them")
+      .Default("there are no array ops for it");
 }
 
 } // namespace xc::onnx

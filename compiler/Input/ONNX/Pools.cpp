@@ -31,13 +31,17 @@ struct Pool {
 };
 } // namespace
 
-static Pool readPool(NodeImport &n) {
+/// Where pads become elements of the input, they are `neutral`, or the least number of its type.
+static Pool readPool(NodeImport &n, std::optional<double> neutral) {
   Pool pool;
   pool.input = n.input(0);
+  Value with;
+  if (neutral || n.isFloat(pool.input))
+    with = n.scalar(neutral.value_or(-std::numeric_limits<double>::infinity()), pool.input);
   SmallVector<int64_t> kernel = n.integerList("kernel_shape");
   if (kernel.empty())
     n.error("expected kernel_shape");
-  pool.window = readWindow(n, pool.input, kernel);
+  pool.window = readWindow(n, pool.input, kernel, with);
   pool.beyond.assign(kernel.size(), 0);
   std::string mode = n.text("auto_pad", "NOTSET");
   if (n.hasFailed() || n.integer("ceil_mode", 0) == 0 || (mode != "NOTSET" && mode != ""))
@@ -85,10 +89,25 @@ static Value reduceWindow(NodeImport &n, ReduceKind kind, Value input, const Win
                                 b.getDenseI64ArrayAttr(withFront(1, window.dilations)));
 }
 
+/// The mean over elements that are no pads, where pads are elements of the input.
+static Value averageBetweenPads(NodeImport &n, const Pool &pool) {
+  Value x = n.input(0);
+  Numbers sizes = n.sizesOf(x);
+  sizes[0] = sizes[1] = n.index(1);
+  Value zero = n.scalar(0, n.widen(x)), ones = n.broadcast(n.scalar(1, zero), sizes);
+  readWindow(n, ones, pool.window.kernel, zero); // padded like the input
+  auto sum = [&](Value value) {
+    return reduceWindow(n, ReduceKind::Sum, value, pool.window, pool.window.low, addBeyond(pool));
+  };
+  return n.convert(n.div(sum(n.widen(pool.input)), sum(ones)), n.elementOf(x));
+}
+
 Results importAveragePool(NodeImport &n) {
-  Pool pool = readPool(n);
+  Pool pool = readPool(n, 0);
   if (n.hasFailed())
     return {};
+  if (pool.input != n.input(0) && n.integer("count_include_pad", 0) == 0)
+    return {averageBetweenPads(n, pool)};
   OpBuilder &b = n.getBuilder();
   Value input = pool.input;
   SmallVector<int64_t> low = pool.window.low, high = addBeyond(pool);
@@ -109,7 +128,7 @@ Results importAveragePool(NodeImport &n) {
 }
 
 Results importLpPool(NodeImport &n) {
-  Pool pool = readPool(n);
+  Pool pool = readPool(n, 0);
   double p = double(n.integer("p", 2));
   if (n.hasFailed())
     return {};
@@ -200,7 +219,7 @@ static Value findPositions(NodeImport &n, const Pool &pool) {
 }
 
 Results importMaxPool(NodeImport &n) {
-  Pool pool = readPool(n);
+  Pool pool = readPool(n, std::nullopt);
   if (n.hasFailed())
     return {};
   Results results{

@@ -19,6 +19,13 @@ using namespace xc::array;
 
 namespace xc::onnx {
 
+/// Along which dim of `x` the scales are. One scale has none, whatever `axis` says.
+static int64_t readScaledAxis(NodeImport &n, Value x, Value scale, int64_t block) {
+  bool isOne =
+      n.rankOf(scale) == 0 || (block == 0 && n.rankOf(scale) == 1 && n.dimOf(scale, 0) == 1);
+  return isOne ? 0 : n.normalizeAxis(n.integer("axis", 1), n.rankOf(x));
+}
+
 /// A scale or zero point in the shape that broadcasts against `x`: one number, or one for each
 /// index of `axis`, or one for each block of `block` elements along it.
 static Value alignTo(NodeImport &n, Value parameter, Value x, int64_t axis, int64_t block) {
@@ -70,10 +77,7 @@ static Value quantize(NodeImport &n, Value x, Value scale, Value zero, Type elem
 
 static Results importQuantizeLinear(NodeImport &n) {
   Value x = n.input(0), scale = n.input(1), zero = n.has(2) ? n.input(2) : Value();
-  int64_t rank = n.rankOf(x), block = n.integer("block_size", 0);
-  int64_t axis = rank == 0 ? 0 : n.integer("axis", 1);
-  if (n.rankOf(scale) != 0)
-    axis = n.normalizeAxis(axis, rank);
+  int64_t block = n.integer("block_size", 0), axis = readScaledAxis(n, x, scale, block);
   Type element = n.getBuilder().getIntegerType(8, /*isSigned=*/false);
   if (zero)
     element = n.elementOf(zero);
@@ -95,10 +99,7 @@ static Value subtractZero(NodeImport &n, Value x, Value zero, Type element) {
 
 static Results importDequantizeLinear(NodeImport &n) {
   Value x = n.input(0), scale = n.input(1), zero = n.has(2) ? n.input(2) : Value();
-  int64_t rank = n.rankOf(x), block = n.integer("block_size", 0);
-  int64_t axis = rank == 0 ? 0 : n.integer("axis", 1);
-  if (n.rankOf(scale) != 0)
-    axis = n.normalizeAxis(axis, rank);
+  int64_t block = n.integer("block_size", 0), axis = readScaledAxis(n, x, scale, block);
   if (n.hasFailed())
     return {};
   scale = alignTo(n, scale, x, axis, block);

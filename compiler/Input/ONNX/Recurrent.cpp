@@ -126,6 +126,17 @@ static Value takeDirection(NodeImport &n, unsigned index, int64_t direction) {
   return n.squeeze(n.slice(value, 0, direction, direction + 1), {0});
 }
 
+/// The input with the batch of the first states, where that is known and its own is not.
+static Value takeBatchOfState(NodeImport &n, const Layer &layer) {
+  Value state = n.has(5) ? n.input(5) : Value();
+  if (n.hasFailed() || n.rankOf(state) != 3 || !ShapedType::isDynamic(n.dimOf(layer.x, 1)))
+    return layer.x;
+  int64_t batch = n.dimOf(state, layer.isBatchFirst ? 0 : 1);
+  if (ShapedType::isDynamic(batch))
+    return layer.x;
+  return n.reshape(layer.x, {n.size(layer.x, 0), n.index(batch), n.size(layer.x, 2)});
+}
+
 static Layer readLayer(NodeImport &n, int64_t gates, bool isQuantized = false) {
   // Quantised weights are [directions, features, gates * hidden].
   int64_t rows = isQuantized ? 2 : 1, columns = isQuantized ? 1 : 2;
@@ -148,6 +159,7 @@ static Layer readLayer(NodeImport &n, int64_t gates, bool isQuantized = false) {
     n.error("the weights do not fit the directions and hidden_size " + Twine(layer.hidden));
   if (layer.isBatchFirst)
     layer.x = n.transpose(layer.x, {1, 0, 2});
+  layer.x = takeBatchOfState(n, layer);
   if (n.has(4)) {
     // Lengths that are all the whole time are none.
     std::optional<SmallVector<int64_t>> known = n.integers(4);

@@ -10,7 +10,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/Sizes.h"
-#include "compiler/Input/ONNX/NodeImport.h"
+#include "compiler/Input/ONNX/Contractions.h"
+#include "compiler/Input/ONNX/Windows.h"
 
 using namespace mlir;
 using namespace xc::array;
@@ -190,6 +191,111 @@ static Results importGridSample(NodeImport &n) {
   return {n.convert(n.transpose(sum, permutation), element)};
 }
 
+//===----------------------------------------------------------------------===//
+// Convolutions at computed positions
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A convolution of images whose taps are moved by offsets, which are data.
+struct Deformable {
+  Value x, filter, offset, mask; // the mask may be null
+  Window window;
+  int64_t groups, offsetGroups, taps;
+  int64_t features; // of `x`
+  int64_t rows, columns;
+};
+} // namespace
+
+static Deformable readDeformable(NodeImport &n) {
+  Deformable d;
+  d.x = n.widen(n.input(0)), d.filter = n.widen(n.input(1)), d.offset = n.widen(n.input(2));
+  d.mask = n.has(4) ? n.widen(n.input(4)) : Value();
+  d.groups = n.integer("group", 1), d.offsetGroups = n.integer("offset_group", 1);
+  if (n.rankOf(d.x) != 4 || n.rankOf(d.filter) != 4 || n.rankOf(d.offset) != 4 || !n.isFloat(d.x)) {
+    n.error("expected images of floats [N, C, H, W], filters and offsets of rank 4");
+    return d;
+  }
+  SmallVector<int64_t> kernel(ArrayRef(n.shapeOf(d.filter)).drop_front(2));
+  d.window = readWindow(n, d.x, n.integerList("kernel_shape", kernel));
+  d.features = n.dimOf(d.x, 1), d.rows = n.dimOf(d.offset, 2), d.columns = n.dimOf(d.offset, 3);
+  SmallVector<int64_t> known{d.features, n.dimOf(d.x, 2), n.dimOf(d.x, 3), d.rows, d.columns};
+  if (llvm::any_of(known, [](int64_t size) { return size < 1; }) || !n.isStatic(d.filter) ||
+      d.window.kernel != kernel) {
+    n.error("expected static sizes of features, images, filters and offsets, none of them 0");
+    return d;
+  }
+  d.taps = mulSizes(kernel).value_or(0);
+  for (int64_t dim = 0; dim < 2; ++dim) {
+    int64_t size = n.dimOf(d.x, dim + 2) + d.window.low[dim] + d.window.high[dim];
+    int64_t count = (size - d.window.spread(dim)) / d.window.strides[dim] + 1;
+    if (size < d.window.spread(dim) || count != n.dimOf(d.offset, dim + 2))
+      n.error("expected offsets for " + Twine(count) + " positions along dim " + Twine(dim) +
+              " of the image, got " + Twine(n.dimOf(d.offset, dim + 2)));
+  }
+  auto divides = [](int64_t parts, int64_t whole) { return parts > 0 && whole % parts == 0; };
+  if (d.taps < 1 || d.taps > 4096 || !divides(d.groups, d.features) ||
+      !divides(d.groups, n.dimOf(d.filter, 0)) || !divides(d.offsetGroups, d.features) ||
+      n.dimOf(d.filter, 1) != d.features / d.groups ||
+      n.dimOf(d.offset, 1) != mulSizes({d.offsetGroups, d.taps, 2}) ||
+      (d.mask && n.dimOf(d.mask, 1) != mulSizes(d.offsetGroups, d.taps)))
+    n.error("features, filters, offsets and mask do not fit group and offset_group");
+  return d;
+}
+
+/// Where the taps are along spatial dim `dim`: [N * offset groups, taps, rows, columns].
+static SampledDim findTapPositions(NodeImport &n, const Deformable &d, Value offset, int64_t dim) {
+  Type element = n.elementOf(offset);
+  SmallVector<double> taps;
+  for (int64_t tap = 0; tap < d.taps; ++tap) {
+    int64_t place = dim == 0 ? tap / d.window.kernel[1] : tap % d.window.kernel[1];
+    taps.push_back(double(place) * double(d.window.dilations[dim]) - double(d.window.low[dim]));
+  }
+  Numbers plane{n.index(1), n.index(d.rows), n.index(d.columns)};
+  Value base = n.iota(plane, dim + 1, element);
+  base = n.mul(base, n.scalar(double(d.window.strides[dim]), base));
+  base = n.add(base, n.constantFloats(taps, element, ArrayRef<int64_t>{d.taps, 1, 1}));
+  Value moved = n.squeeze(n.slice(offset, 2, dim, dim + 1), {2});
+  int64_t size = n.dimOf(d.x, dim + 2);
+  return {n.add(moved, base), size, 0, double(size - 1)};
+}
+
+/// Bilinear samples for each tap and output position, then a product with the filters.
+static Results importDeformConv(NodeImport &n) {
+  Deformable d = readDeformable(n);
+  if (n.hasFailed())
+    return {};
+  OpFoldResult batch = n.size(d.x, 0), images = n.sizes().mul(batch, n.index(d.offsetGroups));
+  OpFoldResult rows = n.index(d.rows), columns = n.index(d.columns), taps = n.index(d.taps);
+  int64_t height = n.dimOf(d.x, 2), width = n.dimOf(d.x, 3),
+          positions = d.rows * d.columns; // in range: of a tensor
+  Value offset = n.reshape(d.offset, {images, taps, n.index(2), rows, columns});
+  OpFoldResult part = n.index(d.features / d.offsetGroups);
+  Value x = n.reshape(d.x, {images, part, n.index(height), n.index(width)});
+  Sampling sampling{"linear", "zeros", false};
+  SmallVector<SmallVector<Tap>> near;
+  for (int64_t dim = 0; dim < 2; ++dim)
+    near.push_back(findTaps(n, findTapPositions(n, d, offset, dim), sampling));
+  Value sum;
+  for (const Tap &down : near[0])
+    for (const Tap &across : near[1]) {
+      Value sample = takeTap(n, x, {down, across});
+      sum = sum ? n.add(sum, sample) : sample;
+    }
+  if (d.mask)
+    sum = n.mul(sum, n.reshape(d.mask, {images, taps, rows, columns, n.index(1)}));
+  // [N, offset groups, taps, positions, features of a group] to [N, groups, K, positions].
+  OpFoldResult groups = n.index(d.groups), place = n.index(positions);
+  int64_t filters = n.dimOf(d.filter, 0),
+          depth = d.features / d.groups * d.taps; // in range: of a filter
+  sum = n.reshape(sum, {batch, n.index(d.offsetGroups), taps, place, part});
+  sum = n.reshape(n.transpose(sum, {0, 1, 4, 2, 3}), {batch, groups, n.index(depth), place});
+  Value filter = n.reshape(d.filter, {groups, n.index(filters / d.groups), n.index(depth)});
+  Value y = n.reshape(multiplyMatrices(n, filter, sum), {batch, n.index(filters), rows, columns});
+  if (n.has(3))
+    y = n.add(y, alongFeatures(n, n.widen(n.input(3)), 2));
+  return {n.convert(y, n.elementOf(n.input(0)))};
+}
+
 /// The grid of an affine map: base coordinates, from -1 to 1, times its matrix.
 static Results importAffineGrid(NodeImport &n) {
   Value theta = n.input(0);
@@ -302,6 +408,7 @@ llvm::ArrayRef<OpEntry> getSamplingOps() {
   static constexpr OpEntry kOps[] = {
       {"AffineGrid", 1, importAffineGrid},
       {"Col2Im", 1, importCol2Im},
+      {"DeformConv", 19, importDeformConv},
       {"GridSample", 1, importGridSample},
   };
   return kOps;

@@ -96,7 +96,7 @@ static Results importSequenceErase(NodeImport &n) {
 
 static Results importSequenceLength(NodeImport &n) {
   std::vector<GraphValue> elements = readSequence(n, 0);
-  n.setNumbers(0, {n.index(elements.size())}, /*isScalar=*/true, n.getBuilder().getI64Type());
+  n.setNumber(0, elements.size(), n.getBuilder().getI64Type());
   return {};
 }
 
@@ -127,9 +127,8 @@ static Results importSplitToSequence(NodeImport &n) {
     parts.assign(size, 1);
   } else {
     parts = n.needIntegers(1, "the sizes of parts");
-    GraphValue *split = n.value(1);
-    bool isScalar = split && (split->numbers ? split->isScalar : n.rankOf(split->tensor) == 0);
-    if (isScalar && parts.size() == 1 && parts.front() > 0) {
+    std::optional<NumberArray> split = n.numberArray(1);
+    if (split && split->shape.empty() && parts.size() == 1 && parts.front() > 0) {
       int64_t part = parts.front();
       parts.clear();
       for (int64_t place = 0; place < size; place += part)
@@ -158,7 +157,7 @@ static Results importOptional(NodeImport &n) {
 }
 
 static Results importOptionalHasElement(NodeImport &n) {
-  n.setNumbers(0, {n.index(n.value(0) != nullptr)}, /*isScalar=*/true, n.getBuilder().getI1Type());
+  n.setNumber(0, n.value(0) != nullptr, n.getBuilder().getI1Type());
   return {};
 }
 

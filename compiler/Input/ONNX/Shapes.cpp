@@ -103,8 +103,12 @@ static Results importSqueeze(NodeImport &n) {
   SmallVector<int64_t> axes = n.normalizeAxes(readAxes(n), n.rankOf(x));
   if (axes.empty() && !n.has(1) && !n.hasAttribute("axes"))
     for (auto [dim, size] : llvm::enumerate(n.shapeOf(x))) {
-      if (ShapedType::isDynamic(size))
-        return n.error("expected axes, since dim " + Twine(dim) + " may have size 1 or not");
+      if (ShapedType::isDynamic(size)) {
+        // The rank of the result would be data.
+        std::string name = n.graph.getDimName(x, dim);
+        return n.error("expected axes, since dim " + Twine(dim) + " may have size 1 or not" +
+                       ": --fix-dim=" + (name.empty() ? "NAME" : name) + "=1 says that it has");
+      }
       if (size == 1)
         axes.push_back(dim);
     }

@@ -19,10 +19,44 @@ namespace xc::onnx {
 // Windows
 //===----------------------------------------------------------------------===//
 
+Value joinPads(NodeImport &n, Value x, int64_t axis, OpFoldResult low, OpFoldResult high,
+               Value with) {
+  auto make = [&](OpFoldResult amount) {
+    Numbers sizes = n.sizesOf(x);
+    sizes[axis] = amount;
+    return n.broadcast(with, sizes);
+  };
+  SmallVector<Value> parts = {x};
+  if (!isZeroInteger(low))
+    parts.insert(parts.begin(), make(low));
+  if (!isZeroInteger(high))
+    parts.push_back(make(high));
+  return parts.size() > 1 ? n.concatenate(parts, axis) : x;
+}
+
+/// The same pads along a dim of dynamic size, as elements of `input`.
+static void padOpenDim(NodeImport &n, Value &input, const Window &window, int64_t dim, bool isUpper,
+                       Value with) {
+  array::SizeBuilder sizes = n.sizes();
+  OpFoldResult size = n.size(input, dim + 2), stride = n.index(window.strides[dim]);
+  // The last position is an element of the input.
+  OpFoldResult last = sizes.mul(sizes.sub(sizes.ceilDiv(size, stride), n.index(1)), stride);
+  OpFoldResult total =
+      sizes.max(sizes.add(sizes.sub(last, size), n.index(window.spread(dim))), n.index(0));
+  // Of one element there is no half.
+  OpFoldResult less = window.spread(dim) <= 2 ? n.index(0) : sizes.floorDiv(total, n.index(2));
+  OpFoldResult more = sizes.sub(total, less);
+  input = joinPads(n, input, dim + 2, isUpper ? less : more, isUpper ? more : less, with);
+}
+
 /// Pads such that there are `ceil(size / stride)` positions.
-static bool padToSame(NodeImport &n, Value input, Window &window, bool isUpper) {
+static bool padToSame(NodeImport &n, Value &input, Window &window, bool isUpper, Value with) {
   for (int64_t dim = 0; dim < window.getRank(); ++dim) {
     int64_t size = n.dimOf(input, dim + 2), stride = window.strides[dim];
+    if (ShapedType::isDynamic(size) && stride != 1 && with) {
+      padOpenDim(n, input, window, dim, isUpper, with);
+      continue;
+    }
     int64_t total = window.spread(dim) - stride;
     if (!ShapedType::isDynamic(size))
       // The last position is an element of the input.
@@ -37,7 +71,7 @@ static bool padToSame(NodeImport &n, Value input, Window &window, bool isUpper) 
   return true;
 }
 
-Window readWindow(NodeImport &n, Value input, ArrayRef<int64_t> kernel) {
+Window readWindow(NodeImport &n, Value &input, ArrayRef<int64_t> kernel, Value with) {
   size_t rank = kernel.size();
   SmallVector<int64_t> ones(rank, 1), zeros(2 * rank, 0);
   Window window;
@@ -76,7 +110,7 @@ Window readWindow(NodeImport &n, Value input, ArrayRef<int64_t> kernel) {
     }
   std::string mode = n.text("auto_pad", "NOTSET");
   if (mode == "SAME_UPPER" || mode == "SAME_LOWER") {
-    padToSame(n, input, window, mode == "SAME_UPPER");
+    padToSame(n, input, window, mode == "SAME_UPPER", with);
   } else if (mode == "NOTSET" || mode.empty()) {
     window.low.assign(pads.begin(), pads.begin() + rank);
     window.high.assign(pads.begin() + rank, pads.end());
@@ -144,7 +178,7 @@ Value convolve(NodeImport &n, Value input, Value filter, Type element) {
   if (!checkFilter(n, input, filter))
     return {};
   SmallVector<int64_t> kernel(ArrayRef<int64_t>(n.shapeOf(filter)).drop_front(2));
-  Window window = readWindow(n, input, kernel);
+  Window window = readWindow(n, input, kernel, n.scalar(0, input));
   int64_t groups = n.integer("group", 1);
   if (groups < 1) {
     n.error("expected one group at least, got " + Twine(groups));

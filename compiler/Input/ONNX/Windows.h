@@ -24,8 +24,15 @@ struct Window {
 
 /// Reads `strides`, `dilations`, `pads` and `auto_pad` for a window of size `kernel` over `input`.
 /// Records an error where they are no window. Otherwise all that was read is at most kMostAmount,
-/// and the window spreads over at most kMostElements.
-Window readWindow(NodeImport &n, mlir::Value input, llvm::ArrayRef<int64_t> kernel);
+/// and the window spreads over at most kMostElements. Where `auto_pad` makes pads of a size that is
+/// not known, `input` is padded with `with`, if there is one, and the window has none there.
+Window readWindow(NodeImport &n, mlir::Value &input, llvm::ArrayRef<int64_t> kernel,
+                  mlir::Value with = {});
+
+/// `x` between `low` and `high` elements `with` along `axis`; they are joined to it, since formulas
+/// may say how many they are.
+mlir::Value joinPads(NodeImport &n, mlir::Value x, int64_t axis, mlir::OpFoldResult low,
+                     mlir::OpFoldResult high, mlir::Value with);
 
 /// `input` convolved with `filter`, of any element types that the array op multiplies; the result
 /// has element type `element`. Records an error where they do not fit.
