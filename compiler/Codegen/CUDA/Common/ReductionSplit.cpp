@@ -313,8 +313,13 @@ static int64_t countClusters(int64_t blocks, const Target &target) {
   return multiprocessors / blocks;
 }
 
+bool multipliesMatrices(linalg::GenericOp op) {
+  std::optional<plan::ProductLoops> loops = plan::matchProduct(op);
+  return loops && !loops->m.empty() && !loops->n.empty();
+}
+
 std::optional<int64_t> chooseWalkParts(linalg::GenericOp op, const Target &target) {
-  if (!isPlainReduction(op))
+  if (!isPlainReduction(op) || multipliesMatrices(op))
     return std::nullopt;
   ReductionGroup group;
   orderDims(op, group);

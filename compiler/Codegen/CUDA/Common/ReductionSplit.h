@@ -42,6 +42,9 @@ std::optional<int64_t> countWalkBlocks(int64_t length, const Target &target);
 /// True if `op` reduces columns, of which there are enough without parts.
 bool isWideColumnReduction(mlir::linalg::GenericOp op);
 
+/// True if `op` is a product of matrices, which has kernels of its own: its sums are of no row.
+bool multipliesMatrices(mlir::linalg::GenericOp op);
+
 /// True if `op` reduces neighbouring loops, or one, and has plain maps.
 bool hasRunOfReducedLoops(mlir::linalg::GenericOp op);
 
