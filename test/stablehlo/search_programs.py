@@ -265,6 +265,6 @@ def sharpness_aware(w, v, x, y):
 
 
 model("sharpness_aware", sharpness_aware, [(3, 6), (6, 2), (8, 3), (8, 2)])
-model("conjugate_gradient", lambda a, b: jax.scipy.sparse.linalg.cg(lambda v: a.T @ (a @ v) + v, b, maxiter=5)[0], [(6, 5), (5,)])
+model("normal_equations", lambda a, b: jax.scipy.sparse.linalg.cg(lambda v: a.T @ (a @ v) + v, b, maxiter=5)[0], [(6, 5), (5,)])
 model("lion_schedule", lambda w, m, x: lax.scan(lambda s, t: ((lambda g: (s[0] - 0.01 * (1 - t / 8) * (jnp.sign(0.9 * s[1] + 0.1 * g) + 0.1 * s[0]), 0.99 * s[1] + 0.01 * g))(
     jax.grad(lambda w: jnp.sum(jnp.tanh(x @ w) ** 2))(s[0])), jnp.sum(s[0])), (w, m), jnp.arange(6.0)), [(4,), (4,), (7, 4)])
