@@ -240,6 +240,76 @@ def train_convs(batch, size=56, features=64, blocks=2):
     return net, net.program([net.linear(net.mean_of_image(x), "classes", 1000)])
 
 
+class TrainingStep(Model):
+    """Weights are arguments. The program is @step, which returns the loss and the weights after a step of gradient descent; flags of
+    `xcompile` go with it."""
+
+    def __init__(self):
+        super().__init__("none")
+        self.trained = []
+
+    def weight(self, name, shape, kind="matrix"):
+        self.trained.append(self.argument(name.replace(".", "_"), shape))
+        return self.trained[-1]
+
+    def batch_norm(self, x, scale, bias):
+        result = self.define(f"%v{len(self.lines)}", self.shapes[x])
+        types = f"({self.type(x)}, {self.type(scale)}, {self.type(bias)})"
+        self.lines.append(f"{result}, {result}_mean, {result}_variance = array.batch_norm_training {x}, {scale}, {bias} axis = 3 "
+                          f"epsilon = 1.0e-5 : {types} -> {types}")
+        return result
+
+    def cross_entropy(self, x, labels):
+        """The mean over a batch of [batch, classes]."""
+        wide, column = (*self.shapes[x],), (self.shapes[x][0], 1)
+        x = self.emit(f"array.convert {x} : {self.type(x)} -> {tensor(wide, 'f32')}", wide, "f32")
+        x = self.emit(f"array.log_softmax {x} axis = 1 : {self.type(x)}", wide, "f32")
+        labels = self.emit(f"array.reshape {labels} : {self.type(labels)} -> {tensor(column, 'i32')}", column, "i32")
+        x = self.op(f"take_along_axis {x}[{labels}] axis = 1", [x, labels], column, "f32")
+        x = self.emit(f"array.mean {x} axes = [0, 1] : {self.type(x)} -> tensor<f32>", (), "f32")
+        return self.emit(f"array.neg {x} : tensor<f32>", (), "f32")
+
+    def program(self, results):
+        names, weights = ", ".join(self.arguments), ", ".join(self.type(weight) for weight in self.trained)
+        types = ", ".join(self.type(argument) for argument in self.arguments)
+        steps = "".join(f"    %d{i} = array.mul %g#{i}, %rate : ({self.type(weight)}, tensor<bf16>) -> {self.type(weight)}\n"
+                        f"    %n{i} = array.sub {weight}, %d{i} : {self.type(weight)}\n" for i, weight in enumerate(self.trained))
+        return (f"{self.named_loss(results[0])}func.func private @loss_vjp({types}, tensor<f32>) -> ({weights})\n"
+                f"func.func @step({', '.join(f'{name}: {self.type(name)}' for name in self.arguments)}) -> (tensor<f32>, {weights}) {{\n"
+                f"    %one = array.constant dense<1.0> : tensor<f32>\n    %rate = array.constant dense<0.1> : tensor<bf16>\n"
+                f"    %l = func.call @loss({names}) : ({types}) -> tensor<f32>\n"
+                f"    %g:{len(self.trained)} = func.call @loss_vjp({names}, %one) : ({types}, tensor<f32>) -> ({weights})\n{steps}"
+                f"    return %l, {', '.join(f'%n{i}' for i in range(len(self.trained)))} : tensor<f32>, {weights}\n}}\n")
+
+    def named_loss(self, loss):
+        arguments = ", ".join(f'{name}: {self.type(name)} {{array.name = "{name[1:]}"}}' for name in self.arguments)
+        body = "".join(f"    {line}\n" for line in self.lines)
+        return f"func.func private @loss({arguments}) -> tensor<f32> {{\n{body}    return {loss} : tensor<f32>\n}}\n"
+
+    def flags(self):
+        return ["--gradient=loss:" + ",".join(weight[1:] for weight in self.trained)]
+
+
+def train_resnet(batch, size=224, blocks=(1, 1, 1, 1), classes=1000):
+    """A whole training step of a ResNet: norms of the batch, cross entropy, gradient descent."""
+    net = TrainingStep()
+    image, labels = net.argument("image", (batch, size, size, 3)), net.argument("labels", (batch,), "i32", classes)
+
+    def normed(x, features, taps, stride, name):
+        y = net.conv(x, net.weight(f"{name}.weight", (features, taps, taps, net.shapes[x][3])), stride)
+        return net.batch_norm(y, net.weight(f"{name}.scale", (features,)), net.weight(f"{name}.bias", (features,)))
+
+    x = net.max_pool(net.unary("relu", normed(image, 64, 7, 2, "stem")))
+    for stage, count in enumerate(blocks):
+        for block in range(count):
+            features, stride, name = 64 << stage, 2 if stage and not block else 1, f"s{stage}.{block}"
+            y = net.unary("relu", normed(x, features, 1, 1, f"{name}.1"))
+            y = net.unary("relu", normed(y, features, 3, stride, f"{name}.2"))
+            y = normed(y, 4 * features, 1, 1, f"{name}.3")
+            x = net.unary("relu", net.add(y, x if block else normed(x, 4 * features, 1, stride, f"{name}.short")))
+    return net, net.program([net.cross_entropy(net.linear(net.mean_of_image(x), "classes", classes), labels)])
+
+
 GPT2, LLAMA = (768, 12, 12, 3072), (4096, 32, 8, 14336)
 MODELS = {  # the model, its small form, and flags
     "bert_b1s128": (lambda: bert(1, 128), lambda: bert(1, 128, layers=2), []),
@@ -258,4 +328,5 @@ MODELS = {  # the model, its small form, and flags
                                         lambda: decode(*LLAMA, 1, context=8192, batch=8), []),
     "train_layer_b8s512": (lambda: train(8, 512), lambda: train(8, 128), ["--gradient=main"]),
     "train_convs_b32": (lambda: train_convs(32), lambda: train_convs(8), ["--gradient=main"]),
+    "train_resnet_b32": (lambda: train_resnet(32), lambda: train_resnet(8, 64), train_resnet(8, 64)[0].flags()),
 }

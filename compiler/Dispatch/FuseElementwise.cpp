@@ -8,8 +8,10 @@
 // Upstream's producer fusion with a control function of our own: a producer is
 // fused where the user reads every element of it once, so that nothing is
 // computed twice; where a broadcast reads elements many times, only if it is
-// cheap, and a reduction would not read more for it. A reshape between two elementwise ops is moved
-// out of the way first. Reads at computed places come last (ComputeAtGathers.cpp).
+// cheap, and a reduction would not read more for it. What several ops read is computed in each of
+// them where that reads no more than the tensor between them, which then is in no memory at all. A
+// reshape between two elementwise ops is moved out of the way first. Reads at computed places come
+// last (ComputeAtGathers.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,6 +39,8 @@ namespace xc::plan {
 
 /// Ops in a body that cost about an instruction each; more than this many make recomputation dear.
 static constexpr unsigned kCheapOps = 4;
+/// The same of ops that save writing and reading each element: that takes as long as more of them.
+static constexpr unsigned kMostRepeatedOps = 12;
 
 static bool isCheap(linalg::GenericOp op) {
   unsigned count = 0;
@@ -89,7 +93,8 @@ static bool isDearToRepeat(linalg::GenericOp producer, linalg::GenericOp consume
          llvm::any_of(producer.getBody()->without_terminator(), divides);
 }
 
-static bool shouldFuse(OpOperand *use) {
+/// Whether the reader of `use` may compute what it reads there by itself, if it is the only one.
+static bool mayCompute(OpOperand *use) {
   auto producer = use->get().getDefiningOp<linalg::GenericOp>();
   auto consumer = dyn_cast<linalg::GenericOp>(use->getOwner());
   if (!producer || !consumer || producer->getBlock() != consumer->getBlock())
@@ -102,11 +107,48 @@ static bool shouldFuse(OpOperand *use) {
     return false;
   AffineMap map = consumer.getMatchingIndexingMap(use);
   bool readsEachElementOnce = map.isPermutation();
-  if (!readsEachElementOnce && (!isCheap(producer) || isDearToRepeat(producer, consumer)))
+  return readsEachElementOnce || (isCheap(producer) && !isDearToRepeat(producer, consumer));
+}
+
+/// Whether `input`, which `reader` reads, would be in memory without it, too.
+static bool hasOtherReaders(Value input, Operation *reader) {
+  return !input.getDefiningOp<linalg::LinalgOp>() ||
+         llvm::any_of(input.getUsers(), [&](Operation *user) { return user != reader; });
+}
+
+/// Whether to compute each element takes a few instructions, and to read no more than the element
+/// itself, at its own place, of what is in memory anyway or less: to read it is no better, however
+/// many ops do.
+static bool readsNoMore(linalg::GenericOp producer) {
+  AffineMap place = producer.getIndexingMapsArray().back();
+  unsigned read = 0;
+  bool isThere = true;
+  for (OpOperand *input : producer.getDpsInputOperands()) {
+    AffineMap map = producer.getMatchingIndexingMap(input);
+    if (!map.isProjectedPermutation() || (map.isPermutation() && map != place))
+      return false;
+    if (!map.isPermutation())
+      continue;
+    read += getElementTypeOrSelf(input->get()).getIntOrFloatBitWidth();
+    isThere &= hasOtherReaders(input->get(), producer);
+  }
+  bool isSimple = llvm::all_of(producer.getBody()->without_terminator(), [](Operation &inner) {
+    return !isa<math::MathDialect>(inner.getDialect()) && !isa<tensor::ExtractOp>(inner);
+  });
+  unsigned own = getElementTypeOrSelf(producer.getResult(0)).getIntOrFloatBitWidth();
+  return isSimple && getBodyCost(producer) <= kMostRepeatedOps &&
+         (read < own || (read == own && isThere));
+}
+
+static bool shouldFuse(OpOperand *use) {
+  if (!mayCompute(use))
     return false;
-  // A producer with other users is computed again only where it is nothing but a conversion or a
-  // constant.
-  return use->get().hasOneUse() || (isCheap(producer) && producer.getNumDpsInputs() == 0);
+  auto producer = use->get().getDefiningOp<linalg::GenericOp>();
+  if (use->get().hasOneUse() || (isCheap(producer) && producer.getNumDpsInputs() == 0))
+    return true;
+  // Where one reader needs it in memory, the others may read it there.
+  return producer->getNumResults() == 1 && readsNoMore(producer) &&
+         llvm::all_of(use->get().getUses(), [](OpOperand &other) { return mayCompute(&other); });
 }
 
 static void addFusionPatterns(RewritePatternSet &patterns) {

@@ -253,3 +253,99 @@ func.func @rounded_once(%x: tensor<64xf32>, %w: tensor<8x64xbf16>) -> tensor<8xf
   } -> tensor<8xf32>
   return %p : tensor<8xf32>
 }
+
+// -----
+
+#each = affine_map<(d0, d1) -> (d0, d1)>
+#vector = affine_map<(d0, d1) -> (d1)>
+
+// A distance in f32 is computed where it is read, of elements of half its size; so is a vector that is repeated.
+// CHECK-LABEL: func.func @read_twice(
+// CHECK-SAME:    %[[X:.*]]: tensor<64x128xbf16>, %[[M:.*]]: tensor<128xf32>
+// CHECK:         linalg.generic
+// CHECK-SAME:      ins(%[[X]], %[[M]] : tensor<64x128xbf16>, tensor<128xf32>)
+// CHECK-SAME:      outs(%{{.*}} : tensor<128xf32>)
+// CHECK:           arith.extf
+// CHECK:           arith.subf
+// CHECK:           arith.mulf
+// CHECK:         linalg.generic
+// CHECK-SAME:      ins(%[[X]], %[[M]]
+// CHECK:           arith.extf
+// CHECK:           arith.subf
+// CHECK:           arith.truncf
+// CHECK-NOT:     linalg.generic
+func.func @read_twice(%x: tensor<64x128xbf16>, %m: tensor<128xf32>) -> (tensor<128xf32>, tensor<64x128xbf16>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<64x128xf32>
+  %h = tensor.empty() : tensor<64x128xbf16>
+  %v = tensor.empty() : tensor<128xf32>
+  %fill = linalg.fill ins(%zero : f32) outs(%v : tensor<128xf32>) -> tensor<128xf32>
+  %b = linalg.generic {indexing_maps = [#vector, #each], iterator_types = ["parallel", "parallel"]} ins(%m : tensor<128xf32>) outs(%e : tensor<64x128xf32>) {
+  ^bb0(%in: f32, %o: f32):
+    linalg.yield %in : f32
+  } -> tensor<64x128xf32>
+  %d = linalg.generic {indexing_maps = [#each, #each, #each], iterator_types = ["parallel", "parallel"]} ins(%x, %b : tensor<64x128xbf16>, tensor<64x128xf32>) outs(%e : tensor<64x128xf32>) {
+  ^bb0(%in: bf16, %in2: f32, %o: f32):
+    %w = arith.extf %in : bf16 to f32
+    %r = arith.subf %w, %in2 : f32
+    linalg.yield %r : f32
+  } -> tensor<64x128xf32>
+  %s = linalg.generic {indexing_maps = [#each, #vector], iterator_types = ["reduction", "parallel"]} ins(%d : tensor<64x128xf32>) outs(%fill : tensor<128xf32>) {
+  ^bb0(%in: f32, %o: f32):
+    %q = arith.mulf %in, %in : f32
+    %r = arith.addf %o, %q : f32
+    linalg.yield %r : f32
+  } -> tensor<128xf32>
+  %y = linalg.generic {indexing_maps = [#each, #each], iterator_types = ["parallel", "parallel"]} ins(%d : tensor<64x128xf32>) outs(%h : tensor<64x128xbf16>) {
+  ^bb0(%in: f32, %o: bf16):
+    %r = arith.truncf %in : f32 to bf16
+    linalg.yield %r : bf16
+  } -> tensor<64x128xbf16>
+  return %s, %y : tensor<128xf32>, tensor<64x128xbf16>
+}
+
+// -----
+
+#each = affine_map<(d0, d1) -> (d0, d1)>
+#turned = affine_map<(d0, d1) -> (d1, d0)>
+#vector = affine_map<(d0, d1) -> (d1)>
+
+// Read once and kept: of two tensors, of another order, and what is returned.
+// CHECK-LABEL: func.func @kept(
+// CHECK-COUNT-3: linalg.generic {{.*}} outs(%{{.*}} : tensor<64x128xf32>)
+// CHECK-COUNT-2: linalg.generic {{.*}} outs(%{{.*}} : tensor<128xf32>)
+// CHECK-NOT:     linalg.generic
+func.func @kept(%x: tensor<64x128xf32>, %y: tensor<64x128xf32>, %z: tensor<128x64xf32>) -> (tensor<128xf32>, tensor<128xf32>, tensor<64x128xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<64x128xf32>
+  %v = tensor.empty() : tensor<128xf32>
+  %fill = linalg.fill ins(%zero : f32) outs(%v : tensor<128xf32>) -> tensor<128xf32>
+  %p = linalg.generic {indexing_maps = [#each, #each, #each], iterator_types = ["parallel", "parallel"]} ins(%x, %y : tensor<64x128xf32>, tensor<64x128xf32>) outs(%e : tensor<64x128xf32>) {
+  ^bb0(%in: f32, %in2: f32, %o: f32):
+    %r = arith.mulf %in, %in2 : f32
+    linalg.yield %r : f32
+  } -> tensor<64x128xf32>
+  %t = linalg.generic {indexing_maps = [#turned, #each], iterator_types = ["parallel", "parallel"]} ins(%z : tensor<128x64xf32>) outs(%e : tensor<64x128xf32>) {
+  ^bb0(%in: f32, %o: f32):
+    linalg.yield %in : f32
+  } -> tensor<64x128xf32>
+  %n = linalg.generic {indexing_maps = [#each, #each], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<64x128xf32>) outs(%e : tensor<64x128xf32>) {
+  ^bb0(%in: f32, %o: f32):
+    %r = arith.negf %in : f32
+    linalg.yield %r : f32
+  } -> tensor<64x128xf32>
+  %a = linalg.generic {indexing_maps = [#each, #each, #each, #vector], iterator_types = ["reduction", "parallel"]} ins(%p, %t, %n : tensor<64x128xf32>, tensor<64x128xf32>, tensor<64x128xf32>) outs(%fill : tensor<128xf32>) {
+  ^bb0(%in: f32, %in2: f32, %in3: f32, %o: f32):
+    %q = arith.mulf %in, %in2 : f32
+    %s = arith.mulf %q, %in3 : f32
+    %r = arith.addf %o, %s : f32
+    linalg.yield %r : f32
+  } -> tensor<128xf32>
+  %b = linalg.generic {indexing_maps = [#each, #each, #vector], iterator_types = ["reduction", "parallel"]} ins(%p, %t : tensor<64x128xf32>, tensor<64x128xf32>) outs(%fill : tensor<128xf32>) {
+  ^bb0(%in: f32, %in2: f32, %o: f32):
+    %q = arith.addf %in, %in2 : f32
+    %r = arith.addf %o, %q : f32
+    linalg.yield %r : f32
+  } -> tensor<128xf32>
+  return %a, %b, %n : tensor<128xf32>, tensor<128xf32>, tensor<64x128xf32>
+}

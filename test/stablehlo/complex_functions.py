@@ -30,6 +30,14 @@ add_complex("complex_compare", lambda a, b: jnp.where(a == b, a, b) + jnp.where(
 add_complex("complex_casts", lambda a: (jnp.real(a).astype(jnp.complex64), a.astype(jnp.complex64) + 1), (7,))
 add_complex("complex_logistic", lambda a: jax.nn.sigmoid(a), (7,), gradient=False)
 
+# Inverse functions, near 0 and where squares leave the range.
+INVERSE = dict(acos=jnp.arccos, acosh=jnp.arccosh, asin=jnp.arcsin, asinh=jnp.arcsinh, atan=jnp.arctan, atanh=jnp.arctanh)
+PARTS = [0.5, -2.0, 3e20, -7e30, np.inf, -np.inf]
+EXTREMES = np.array([complex(re, im) for re in PARTS for im in PARTS], np.complex64)
+for name, function in INVERSE.items():
+    add_complex(f"complex_{name}", function, (7,))
+    add(f"complex_{name}_of_extremes", function, gradient=False, extra=(EXTREMES,))
+
 # Shapes and products.
 add_complex("complex_shapes", lambda a: jnp.concatenate([a.T.reshape(2, 6), jnp.flip(a.reshape(2, 6), 1)])[1:3, ::2] + jnp.pad(a, 1)[:2, :3], (4, 3))
 add_complex("complex_matmul", lambda a, b: a @ b, (4, 5), (5, 3))

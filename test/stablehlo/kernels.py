@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""Compiles a layer of BERT as JAX writes it, and as an array program: both have to become the same kernels.
+"""Compiles models as JAX writes them, and as array programs: both have to become the same kernels, or as few that take as long.
 
-    kernels.py --build=build/dev
+    kernels.py --build=build/dev [--filter=REGEX]
 
 The last line is "N passed, N failed, N skipped".
 """
 import argparse
+import collections
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -15,9 +17,25 @@ import tempfile
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "benchmarks"))
 BATCH, TOKENS, HIDDEN, HEADS, FEED_FORWARD = 8, 128, 768, 12, 3072
+IMAGES, SIZE, CLASSES = 8, 64, 1000
+# Where programs are not the same op by op: what may come on top of the native launches and the native time.
+MORE = 0.03
 
 
-def from_jax():
+def lower(function, *shapes):
+    import jax
+    return jax.jit(function).lower(*shapes).as_text()
+
+
+def shape(*sizes, dtype="bfloat16"):
+    import jax
+    return jax.ShapeDtypeStruct(sizes, dtype)
+
+
+# ---- A layer of BERT -------------------------------------------------------------------------------------------------------------------
+
+
+def bert_layer():
     import jax
     import jax.numpy as jnp
 
@@ -34,37 +52,126 @@ def from_jax():
 
     shapes = [(BATCH, TOKENS, HIDDEN), (HIDDEN, 3 * HIDDEN), (3 * HIDDEN,), (HIDDEN, HIDDEN), (HIDDEN,), (HIDDEN,), (HIDDEN,),
               (HIDDEN, FEED_FORWARD), (FEED_FORWARD,), (FEED_FORWARD, HIDDEN), (HIDDEN,), (HIDDEN,), (HIDDEN,)]
-    return jax.jit(layer).lower(*(jax.ShapeDtypeStruct(shape, jnp.bfloat16) for shape in shapes)).as_text()
+    return lower(layer, *(shape(*sizes) for sizes in shapes))
 
 
-def native():
+# ---- A training step of a ResNet -------------------------------------------------------------------------------------------------------
+
+
+def norm_by_distances(x, scale, bias):
+    """As one writes it by hand."""
+    from jax import lax
+    return (x - x.mean((0, 1, 2))) * lax.rsqrt(x.var((0, 1, 2)) + 1e-5) * scale + bias
+
+
+def norm_by_squares(x, scale, bias):
+    """As flax.linen.BatchNorm and haiku.BatchNorm compute it: the variance by the mean of squares, not below 0."""
+    import jax.numpy as jnp
+    from jax import lax
+    mean, squares = x.mean((0, 1, 2), keepdims=True), lax.square(x).mean((0, 1, 2), keepdims=True)
+    return (x - mean) * (lax.rsqrt(jnp.maximum(0.0, squares - lax.square(mean)) + 1e-5) * scale) + bias
+
+
+def pick_by_axis(logs, labels):
+    import jax.numpy as jnp
+    return jnp.take_along_axis(logs, labels[:, None], 1)
+
+
+def pick_by_index(logs, labels):
+    import jax.numpy as jnp
+    return logs[jnp.arange(len(labels)), labels]
+
+
+def resnet_step(norm, pick):
+    import jax
+    import jax.numpy as jnp
+    from jax import lax
+
+    def conv(x, w, stride=1):
+        pad = w.shape[0] // 2
+        return lax.conv_general_dilated(x, w, (stride, stride), [(pad, pad)] * 2, dimension_numbers=("NHWC", "HWIO", "NHWC"))
+
+    def normed(x, p, stride=1):
+        y = conv(x, p["w"], stride)
+        return norm(y.astype(jnp.float32), p["scale"], p["bias"]).astype(y.dtype)
+
+    def forward(p, x):
+        x = jax.nn.relu(normed(x, p["stem"], 2))
+        x = lax.reduce_window(x, -jnp.inf, lax.max, (1, 3, 3, 1), (1, 2, 2, 1), [(0, 0), (1, 1), (1, 1), (0, 0)])
+        for stage, block in enumerate(p["blocks"]):
+            y = jax.nn.relu(normed(x, block["1"]))
+            y = jax.nn.relu(normed(y, block["2"], 2 if stage else 1))
+            x = jax.nn.relu(normed(y, block["3"]) + normed(x, block["short"], 2 if stage else 1))
+        return x.mean((1, 2)) @ p["classes"] + p["bias"]
+
+    def loss(p, x, labels):
+        return -jnp.mean(pick(jax.nn.log_softmax(forward(p, x).astype(jnp.float32)), labels))
+
+    def step(p, x, labels):
+        value, gradient = jax.value_and_grad(loss)(p, x, labels)
+        return value, jax.tree.map(lambda weight, d: weight - d * jnp.bfloat16(0.1), p, gradient)
+
+    def weights(before, features, taps):
+        return {"w": shape(taps, taps, before, features), "scale": shape(features), "bias": shape(features)}
+
+    p = {"stem": weights(3, 64, 7), "blocks": [], "classes": shape(2048, CLASSES), "bias": shape(CLASSES)}
+    for stage in range(4):
+        features, before = 64 << stage, 128 << stage if stage else 64
+        p["blocks"].append({"1": weights(before, features, 1), "2": weights(features, features, 3), "3": weights(features, 4 * features, 1),
+                            "short": weights(before, 4 * features, 1)})
+    return lower(step, p, shape(IMAGES, SIZE, SIZE, 3), shape(IMAGES, dtype="int32"))
+
+
+# ---- Comparing -------------------------------------------------------------------------------------------------------------------------
+
+
+def cases():
+    """Name, text of JAX, name and program of the model beside it, its flags, whether all kernels have to be the same."""
     import model_programs
-    return model_programs.train(BATCH, TOKENS)[1]
+    resnet, text = model_programs.train_resnet(IMAGES, SIZE, classes=CLASSES)
+    yield "layer of BERT", bert_layer, "bert", model_programs.train(BATCH, TOKENS)[1], [], True
+    for norm in norm_by_distances, norm_by_squares:
+        for pick in pick_by_axis, pick_by_index:
+            yield (f"training step of a ResNet, {norm.__name__}, {pick.__name__}", lambda norm=norm, pick=pick: resnet_step(norm, pick), "resnet",
+                   text, resnet.flags(), False)
 
 
-def kernels(build, folder, name, text):
+def kernels(build, folder, name, text, flags=()):
     """The strategy of each launch, and the time that is expected of all of them."""
     import models
     source = folder / name
     source.write_text(text)
-    done = subprocess.run([build / "bin/xcompile", source, "-o", folder / "layer.vmfb", "--target=cuda:sm_90a", "--report=json"],
+    done = subprocess.run([build / "bin/xcompile", source, "-o", folder / "layer.vmfb", "--target=cuda:sm_90a", "--report=json", *flags],
                           capture_output=True, text=True, check=True)
     report = json.loads(done.stdout[done.stdout.index("["):])[0]
     launched = [kernel["variants"][0]["strategy"] for kernel in report["kernels"] for _ in range(kernel["launches"])]
-    return sorted(launched), models.measure(report)["expected_us"]
+    return collections.Counter(launched), models.measure(report)["expected_us"]
+
+
+def show(found, time):
+    return f"{found.total()} launches ({', '.join(f'{name} {count}' for name, count in sorted(found.items()))}), {time} us expected"
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", default="build/dev", type=pathlib.Path)
-    build = parser.parse_args().build
+    parser.add_argument("--filter", default="")
+    args = parser.parse_args()
+    passed, failed, natives = 0, 0, {}
     with tempfile.TemporaryDirectory(prefix="xc-kernels-") as folder:
-        ours, expected = kernels(build, pathlib.Path(folder), "native.mlir", native())
-        found, time = kernels(build, pathlib.Path(folder), "jax.stablehlo.mlir", from_jax())
-    same = ours == found and time <= 1.03 * expected
-    print(f"{'passed' if same else 'FAILED'} layer of BERT: {found}, {time} us expected; native {ours}, {expected} us")
-    print(f"{int(same)} passed, {int(not same)} failed, 0 skipped")
-    return not same
+        for name, make, model, native, flags, has_same in cases():
+            if not re.search(args.filter, name):
+                continue
+            if model not in natives:
+                natives[model] = kernels(args.build, pathlib.Path(folder), f"{model}.mlir", native, flags)
+            ours, expected = natives[model]
+            found, time = kernels(args.build, pathlib.Path(folder), "jax.stablehlo.mlir", make())
+            same = found == ours if has_same else found.total() <= (1 + MORE) * ours.total()
+            same &= time <= (1 + MORE) * expected
+            print(f"{'passed' if same else 'FAILED'} {name}: {show(found, time)}; native {show(ours, expected)}", flush=True)
+            passed, failed = passed + same, failed + (not same)
+    print(f"{passed} passed, {failed} failed, 0 skipped")
+    return failed > 0
 
 
 if __name__ == "__main__":

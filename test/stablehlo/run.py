@@ -41,6 +41,7 @@ import complex_functions  # noqa: E402, F401
 import functions  # noqa: E402
 import more_functions  # noqa: E402, F401
 import more_programs  # noqa: E402, F401
+import search_programs  # noqa: E402, F401
 import texts  # noqa: E402
 import user_programs  # noqa: E402, F401
 

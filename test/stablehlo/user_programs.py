@@ -188,7 +188,7 @@ train("label_smoothing_bf16", lambda w, x, y: jnp.mean(-jnp.sum((jax.nn.one_hot(
 entries("bit_packing", lambda b: (lambda w: ((w[:, None] >> jnp.arange(8, dtype=jnp.uint8)) & 1).reshape(-1) ^ b)(jnp.sum(b.reshape(-1, 8).astype(jnp.uint8) << jnp.arange(8, dtype=jnp.uint8), 1).astype(jnp.uint8)), (bytes_of("bp", (24,)) & 1))
 entries("hash_embedding", lambda t, i: (lambda h: t[(h ^ (h >> 15)) % jnp.uint32(t.shape[0])])(i.astype(jnp.uint32) * jnp.uint32(2654435761)), draw("he", (7, 3))[0], ints("he_i", (9,), high=1000)[0])
 entries("matrix_exponential_ode", lambda a, x: jax.vmap(lambda t: jax.scipy.linalg.expm(t * a) @ x)(jnp.linspace(0.0, 1, 3)), *draw("meo", (3, 3), (3,)))
-entries("whitening", lambda x: (lambda c: (x - x.mean(0)) @ (lambda w, v: (v * lax.rsqrt(w)) @ v.T)(*jnp.linalg.eigh(c)))(definite(jnp.cov(x.T))), draw("wh", (9, 3))[0])
+entries("whitening_of_batch", lambda x: (lambda c: (x - x.mean(0)) @ (lambda w, v: (v * lax.rsqrt(w)) @ v.T)(*jnp.linalg.eigh(c)))(definite(jnp.cov(x.T))), draw("wh", (9, 3))[0])
 entries("block_sparse_update", lambda x, u, i: lax.fori_loop(0, 3, lambda k, s: lax.dynamic_update_slice(s, lax.dynamic_slice(s, (i[k], 0), (2, 4)) * 0.5 + u[k], (i[k], 0)), x), *draw("bsu", (8, 4), (3, 2, 4)), np.array([0, 5, 3], np.int32))
 entries("complex_filter_bank", lambda x, w: jnp.abs(jnp.fft.ifft(jnp.fft.fft(x)[None] * jnp.exp(-(jnp.arange(16)[None] - w[:, None]) ** 2 / 4 + 1j * w[:, None]))), *draw("cfb", (16,), (3,)))
 

@@ -242,12 +242,24 @@ static Complex makeTan(ExpressionBuilder &e, Complex x) {
   return turnBack(e, makeTanh(e, turn(e, x)));
 }
 
+/// Whether squares of a number whose larger part has the size `large` may leave the range, and 1
+/// beside them has no digit.
+static Value isFar(ExpressionBuilder &e, Value large) {
+  return isLess(e, e.scalar(elementOf(large).isF64() ? 0x1p54 : 0x1p25, large), large);
+}
+
+/// `near`, or log(2 x) far from 0.
+static Complex selectFar(ExpressionBuilder &e, Complex x, Complex near) {
+  Complex far = addReal(e, makeLog(e, x), 0.69314718055994530942);
+  return select(e, isFar(e, getSizes(e, x).large), far, near);
+}
+
 static Complex makeAsinh(ExpressionBuilder &e, Complex x) {
   Complex root = makeSqrt(e, addReal(e, multiply(e, x, x), 1));
   // Of the half plane where nothing cancels.
   Value isLeft = isLess(e, x.re, zero(e, x.re));
   Complex right = select(e, isLeft, scale(e, x, -1), x);
-  Complex value = makeLog(e, add(e, right, root));
+  Complex value = selectFar(e, right, makeLog(e, add(e, right, root)));
   return select(e, isLeft, scale(e, value, -1), value);
 }
 
@@ -260,21 +272,20 @@ static Complex makeAtanh(ExpressionBuilder &e, Complex x) {
       e.mul(e.make<Atan2Op>(e.mul(x.im, 2.0), e.sub(e.mul(rest, e.add(re, 1.0)), squared)), 0.5);
   // Far from 0 squares leave the range: there it is 1 / x, and a right angle.
   auto [large, ratio] = getSizes(e, x);
-  bool isDouble = elementOf(re).isF64();
-  Value isFar = isLess(e, e.scalar(isDouble ? 0x1p54 : 0x1p25, large), large);
+  Value beyond = isFar(e, large);
   Value isEndless = e.compare(CompareDirection::Eq, large, infinity(e, large));
   Value part = e.div(e.div(e.div(re, large), large), e.add(square(e, ratio), 1.0));
   Value farRe = e.select(isEndless, zero(e, part), part);
   Value angle = e.scalar(1.57079632679489661923, x.im);
   Value farIm = e.select(isLess(e, x.im, zero(e, x.im)), negate(e, angle), angle);
-  Value size = e.select(isFar, farRe, nearRe);
+  Value size = e.select(beyond, farRe, nearRe);
   return {e.select(isLess(e, x.re, zero(e, x.re)), negate(e, size), size),
-          e.select(isFar, farIm, nearIm)};
+          e.select(beyond, farIm, nearIm)};
 }
 
 static Complex makeAcosh(ExpressionBuilder &e, Complex x) {
   Complex product = multiply(e, makeSqrt(e, addReal(e, x, 1)), makeSqrt(e, addReal(e, x, -1)));
-  return makeLog(e, add(e, x, product));
+  return selectFar(e, x, makeLog(e, add(e, x, product)));
 }
 
 static Complex makeAsin(ExpressionBuilder &e, Complex x) {

@@ -142,3 +142,23 @@ func.func @sizes_that_are_constants(%x: tensor<?x6xf32>, %m: index) -> (tensor<?
   %1 = array.resize nearest, %x axes = [0, 1] sizes = [%m, %five] : tensor<?x6xf32> -> tensor<?x?xf32>
   return %0, %1 : tensor<?x?xf32>, tensor<?x?xf32>
 }
+
+// -----
+
+// A rotary embedding splits the halves of angles that heads share.
+// CHECK-LABEL: func.func @split_before_broadcast(
+// CHECK-SAME:    %[[X:.*]]: tensor<8x6xf32>, %[[Y:.*]]: tensor<1x6xf32>
+// CHECK-DAG:     %[[XS:.*]] = array.reshape %[[X]] : tensor<8x6xf32> -> tensor<8x2x3xf32>
+// CHECK-DAG:     %[[XB:.*]] = array.broadcast_in_dim %[[XS]] axes = [1, 2, 3] : tensor<8x2x3xf32> -> tensor<4x8x2x3xf32>
+// CHECK-DAG:     %[[YS:.*]] = array.reshape %[[Y]] : tensor<1x6xf32> -> tensor<1x2x3xf32>
+// CHECK-DAG:     %[[YB:.*]] = array.broadcast_in_dim %[[YS]] axes = [0, 2, 3] : tensor<1x2x3xf32> -> tensor<2x4x2x3xf32>
+// CHECK-DAG:     %[[M:.*]] = array.reshape %{{.*}} : tensor<4x8x6xf32> -> tensor<32x6xf32>
+// CHECK:         return %[[XB]], %[[YB]], %[[M]]
+func.func @split_before_broadcast(%x: tensor<8x6xf32>, %y: tensor<1x6xf32>) -> (tensor<4x8x2x3xf32>, tensor<2x4x2x3xf32>, tensor<32x6xf32>) {
+  %b = array.broadcast_in_dim %x axes = [1, 2] : tensor<8x6xf32> -> tensor<4x8x6xf32>
+  %r = array.reshape %b : tensor<4x8x6xf32> -> tensor<4x8x2x3xf32>
+  %c = array.broadcast_in_dim %y axes = [0, 1] : tensor<1x6xf32> -> tensor<8x6xf32>
+  %s = array.reshape %c : tensor<8x6xf32> -> tensor<2x4x2x3xf32>
+  %t = array.reshape %b : tensor<4x8x6xf32> -> tensor<32x6xf32>
+  return %r, %s, %t : tensor<4x8x2x3xf32>, tensor<2x4x2x3xf32>, tensor<32x6xf32>
+}

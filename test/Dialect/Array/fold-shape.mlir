@@ -178,3 +178,17 @@ func.func @square_roots() -> (tensor<3xf32>, tensor<f64>) {
   %1 = array.sqrt %d : tensor<f64>
   return %0, %1 : tensor<3xf32>, tensor<f64>
 }
+
+// -----
+
+// CHECK-LABEL: func.func @slice_of_joined
+// CHECK-SAME:    %[[X:.*]]: tensor<4x2xi32>, %[[Y:.*]]: tensor<4x1xi32>
+// CHECK:         %[[Z:.*]] = array.slice
+// CHECK:         return %[[X]], %[[Y]], %[[Z]]
+func.func @slice_of_joined(%x: tensor<4x2xi32>, %y: tensor<4x1xi32>) -> (tensor<4x2xi32>, tensor<4x1xi32>, tensor<4x2xi32>) {
+  %j = array.concatenate %x, %y axis = 1 : (tensor<4x2xi32>, tensor<4x1xi32>) -> tensor<4x3xi32>
+  %a = array.slice %j [:4, :2] : tensor<4x3xi32> -> tensor<4x2xi32>
+  %b = array.slice %j [:4, 2:3] : tensor<4x3xi32> -> tensor<4x1xi32>
+  %c = array.slice %j [:4, 1:3] : tensor<4x3xi32> -> tensor<4x2xi32>
+  return %a, %b, %c : tensor<4x2xi32>, tensor<4x1xi32>, tensor<4x2xi32>
+}

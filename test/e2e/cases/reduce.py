@@ -167,6 +167,15 @@ def in_parts():
     mean, var = x.values.mean(0), x.values.var(0)
     yield simple("batch_norm_in_parts", [x, w, b], [("f32", (x.values - mean) / np.sqrt(var + 1e-5) * w.values + b.values), ("f32", mean), ("f32", var)],
                  f"%r0, %r1, %r2 = array.batch_norm_training %0, %1, %2 axis = 1 epsilon = 1.0e-5 : ({x.mlir}, {w.mlir}, {b.mlir}) -> ({x.mlir}, {w.mlir}, {b.mlir})", "sum")
+    # An image with its features last, then first: the loops of the batch and of places are one where they are neighbours.
+    for shape, axis in ((8, 16, 32, 80), 3), ((8, 80, 16, 32), 1):
+        image, others = random("f32", shape, 85 + axis, 3, 5), tuple(dim for dim in range(4) if dim != axis)
+        mean, var = image.values.mean(others, keepdims=True), image.values.var(others, keepdims=True)
+        scale, bias = (value.values.reshape(mean.shape) for value in (w, b))
+        yield simple(f"batch_norm_of_image_in_parts_{axis}", [image, w, b], [
+            ("f32", (image.values - mean) / np.sqrt(var + 1e-5) * scale + bias), ("f32", mean.squeeze()), ("f32", var.squeeze())],
+                     f"%r0, %r1, %r2 = array.batch_norm_training %0, %1, %2 axis = {axis} epsilon = 1.0e-5 : "
+                     f"({image.mlir}, {w.mlir}, {b.mlir}) -> ({image.mlir}, {w.mlir}, {b.mlir})", "sum")
     e = np.exp(x.values - x.values.max(0))
     yield simple("softmax_in_parts", [x], [("f32", e / e.sum(0))], f"%r0 = array.softmax %0 axis = 0 : {x.mlir}", "sum")
 

@@ -110,7 +110,7 @@ bool RowOps::collect(Value tensor, ArrayRef<unsigned> dims) {
   if (rowDims.try_emplace(tensor, dims).first->second != dims)
     return false;
   auto op = tensor.getDefiningOp<linalg::GenericOp>();
-  if (!op || op->getBlock() != root->getBlock() || !hasPlainMaps(op))
+  if (!op || op->getBlock() != root->getBlock() || !hasPlainMaps(op) || multipliesMatrices(op))
     return true;
   if (chooseSplit(op))
     return false; // to be split along another loop

@@ -313,8 +313,13 @@ static int64_t countClusters(int64_t blocks, const Target &target) {
   return multiprocessors / blocks;
 }
 
+bool multipliesMatrices(linalg::GenericOp op) {
+  std::optional<plan::ProductLoops> loops = plan::matchProduct(op);
+  return loops && !loops->m.empty() && !loops->n.empty();
+}
+
 std::optional<int64_t> chooseWalkParts(linalg::GenericOp op, const Target &target) {
-  if (!isPlainReduction(op))
+  if (!isPlainReduction(op) || multipliesMatrices(op))
     return std::nullopt;
   ReductionGroup group;
   orderDims(op, group);
@@ -361,11 +366,33 @@ bool isWideColumnReduction(linalg::GenericOp op) {
          (!ShapedType::isDynamic(reduced) && holdsColumns(op, kept, reduced));
 }
 
+bool hasRunOfReducedLoops(linalg::GenericOp op) {
+  SmallVector<unsigned> dims;
+  op.getReductionDims(dims);
+  return !dims.empty() && dims.back() - dims.front() + 1 == dims.size() && hasPlainMaps(op) &&
+         !op.hasIndexSemantics();
+}
+
+linalg::GenericOp mergeReducedLoops(linalg::GenericOp op) {
+  SmallVector<unsigned> dims;
+  op.getReductionDims(dims);
+  SmallVector<ReassociationIndices> folded(1);
+  llvm::append_range(folded.front(), dims);
+  if (dims.size() < 2 || !linalg::areDimSequencesPreserved(op.getIndexingMapsArray(), folded))
+    return op;
+  IRRewriter rewriter(op);
+  FailureOr<linalg::CollapseResult> collapsed =
+      linalg::collapseOpIterationDims(op, folded, rewriter);
+  if (failed(collapsed))
+    return op;
+  rewriter.replaceOp(op, collapsed->results);
+  return cast<linalg::GenericOp>(collapsed->collapsedOp);
+}
+
 linalg::GenericOp collapseReducedLoops(linalg::GenericOp op) {
   SmallVector<unsigned> dims;
   op.getReductionDims(dims);
-  bool isRun = dims.size() > 1 && dims.back() - dims.front() + 1 == dims.size();
-  if (!isRun || !hasPlainMaps(op) || op.hasIndexSemantics())
+  if (dims.size() < 2 || !hasRunOfReducedLoops(op))
     return op;
   std::optional<Split> split = chooseSplit(op);
   SmallVector<unsigned> kept;
@@ -379,17 +406,7 @@ linalg::GenericOp collapseReducedLoops(linalg::GenericOp op) {
                 (split->isColumn || split->parts * getCount(ranges, kept) >= kEnoughRows);
   if (split ? isFine : !isLong)
     return op;
-  SmallVector<ReassociationIndices> folded(1);
-  llvm::append_range(folded.front(), dims);
-  if (!linalg::areDimSequencesPreserved(op.getIndexingMapsArray(), folded))
-    return op;
-  IRRewriter rewriter(op);
-  FailureOr<linalg::CollapseResult> collapsed =
-      linalg::collapseOpIterationDims(op, folded, rewriter);
-  if (failed(collapsed))
-    return op;
-  rewriter.replaceOp(op, collapsed->results);
-  return cast<linalg::GenericOp>(collapsed->collapsedOp);
+  return mergeReducedLoops(op);
 }
 
 } // namespace xc::cuda

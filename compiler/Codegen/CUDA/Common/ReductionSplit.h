@@ -42,6 +42,15 @@ std::optional<int64_t> countWalkBlocks(int64_t length, const Target &target);
 /// True if `op` reduces columns, of which there are enough without parts.
 bool isWideColumnReduction(mlir::linalg::GenericOp op);
 
+/// True if `op` is a product of matrices, which has kernels of its own: its sums are of no row.
+bool multipliesMatrices(mlir::linalg::GenericOp op);
+
+/// True if `op` reduces neighbouring loops, or one, and has plain maps.
+bool hasRunOfReducedLoops(mlir::linalg::GenericOp op);
+
+/// Makes one loop of those of such a run. Returns the op that is left, the same where it cannot.
+mlir::linalg::GenericOp mergeReducedLoops(mlir::linalg::GenericOp op);
+
 /// Makes one loop of neighbouring ones that are reduced together, where no number of equal parts of
 /// one of them would do: a long loop can be cut anywhere. Returns the op that is left.
 mlir::linalg::GenericOp collapseReducedLoops(mlir::linalg::GenericOp op);

@@ -21,8 +21,9 @@
 //   %s = max(%sp), %m = f(%s), %e = sum(%ep exp(%sp - %m))
 //
 // The first identity holds for every %m, and for every %cp up to L (%cp - mean) (%m - %cp), which
-// rounding leaves tiny; so nothing is assumed of f. Left alone are rows that one kernel holds, and
-// loops that no suitable length of parts divides.
+// rounding leaves tiny; so nothing is assumed of f. Neighbouring loops that are reduced together,
+// as by the norm of a batch, are one. Left alone are rows that one kernel holds, and loops that no
+// suitable length of parts divides.
 //
 //===----------------------------------------------------------------------===//
 
@@ -85,6 +86,7 @@ public:
 
 private:
   bool chooseParts();
+  bool mergeLoops();
   AffineMap splitLoop(AffineMap map);
   Value expand(Value tensor, AffineMap map);
   Value makeParts(linalg::GenericOp op, Value center, TypedAttr start);
@@ -117,10 +119,9 @@ static unsigned getReducedLoop(linalg::GenericOp op) {
   return dims.front();
 }
 
-/// True for a reduction along one loop with one result, of a static size.
+/// True for a reduction along neighbouring loops with one result, of a static size.
 static bool isSimple(linalg::GenericOp op) {
-  return op.getNumReductionLoops() == 1 && op.getNumResults() == 1 && hasPlainMaps(op) &&
-         !op.hasIndexSemantics() && op.getNumDpsInputs() > 0 &&
+  return hasRunOfReducedLoops(op) && op.getNumResults() == 1 && op.getNumDpsInputs() > 0 &&
          llvm::none_of(op.getStaticLoopRanges(), ShapedType::isDynamic) &&
          llvm::all_of(op.getDpsInputs(),
                       [](Value input) { return isa<RankedTensorType>(input.getType()); }) &&
@@ -260,9 +261,9 @@ bool PairSplitter::chooseParts() {
   orderDims(second, group);
   isColumn = !group.reducesContiguousDim;
   SmallVector<int64_t> ranges = second.getStaticLoopRanges();
-  int64_t size = ranges[loop], kept = 1;
-  for (auto [dim, range] : llvm::enumerate(ranges))
-    kept *= dim == loop ? 1 : range;
+  int64_t size = 1, kept = 1; // in range: of tensors that are there
+  for (auto [iterator, range] : llvm::zip_equal(second.getIteratorTypesArray(), ranges))
+    (iterator == utils::IteratorType::reduction ? size : kept) *= range;
   if (isColumn) {
     for (length = kLongestColumnPart; length >= kShortestColumnPart; --length)
       if (size % length == 0 && size / length > 1)
@@ -407,8 +408,29 @@ void PairSplitter::makeLast(
   op->erase();
 }
 
+/// Makes one loop of those that are reduced, in both; false where that cannot be.
+bool PairSplitter::mergeLoops() {
+  if (second.getNumReductionLoops() == 1)
+    return true;
+  first = mergeReducedLoops(first);
+  second = mergeReducedLoops(second);
+  // Both have read the same tensors: the second one has them where the first one stands.
+  for (OpOperand *input : second.getDpsInputOperands())
+    for (Value other : first.getInputs())
+      if (auto own = input->get().getDefiningOp<tensor::CollapseShapeOp>(),
+          its = other.getDefiningOp<tensor::CollapseShapeOp>();
+          own && its && own.getSrc() == its.getSrc() && own.getType() == its.getType())
+        input->set(other);
+  std::optional<Shift> merged = matchShift(second);
+  if (!merged || first.getNumReductionLoops() > 1 || second.getNumReductionLoops() > 1)
+    return false;
+  shift = *merged;
+  builder.setInsertionPoint(first);
+  return true;
+}
+
 void PairSplitter::run() {
-  if (!chooseParts())
+  if (!chooseParts() || !mergeLoops())
     return;
   MLIRContext *context = builder.getContext();
   Type element = getElementTypeOrSelf(second.getResult(0));

@@ -85,7 +85,27 @@ OpFoldResult ReverseOp::fold(FoldAdaptor adaptor) {
 // Slice, concatenate, pad
 //===----------------------------------------------------------------------===//
 
+/// The operand of `joined` that `slice` takes as it is; null if there is none.
+static Value findSlicedPart(SliceOp slice, ConcatenateOp joined) {
+  int64_t axis = joined.getAxis(), begin = 0;
+  for (auto [dim, start, stride] : llvm::enumerate(slice.getStarts(), slice.getStrides()))
+    if (stride != 1 || (int64_t(dim) != axis && start != 0))
+      return {};
+  for (Value part : joined.getOperands()) {
+    auto type = cast<RankedTensorType>(part.getType());
+    if (type.isDynamicDim(axis))
+      return {};
+    if (begin == slice.getStarts()[axis] && type == slice.getType() && type.hasStaticShape())
+      return part;
+    begin += type.getDimSize(axis);
+  }
+  return {};
+}
+
 OpFoldResult SliceOp::fold(FoldAdaptor adaptor) {
+  if (auto joined = getOperand().getDefiningOp<ConcatenateOp>())
+    if (Value part = findSlicedPart(*this, joined))
+      return part;
   auto isWhole = [&](auto range) {
     auto [start, limit, stride, size] = range;
     return start == 0 && stride == 1 && (ShapedType::isDynamic(limit) || limit == size);

@@ -329,10 +329,41 @@ struct MergeReshapes : OpRewritePattern<ReshapeOp> {
     return success();
   }
 };
+
+/// reshape(broadcast(x)) -> broadcast(reshape(x)), where the reshape splits dims: so an elementwise
+/// op reads x, and not what is repeated.
+struct SplitBeforeBroadcast : OpRewritePattern<ReshapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
+    auto broadcast = op.getOperand().getDefiningOp<BroadcastInDimOp>();
+    if (!broadcast)
+      return rewriter.notifyMatchFailure(op, "operand is not a broadcast");
+    RankedTensorType source = broadcast.getOperand().getType(), type = op.getType();
+    if (!source.hasStaticShape() || !type.hasStaticShape() ||
+        type.getRank() <= broadcast.getType().getRank())
+      return rewriter.notifyMatchFailure(op, "it splits no dims of known sizes");
+    auto groups = getReassociationIndicesForReshape(broadcast.getType(), type);
+    if (!groups || static_cast<int64_t>(groups->size()) != broadcast.getType().getRank())
+      return rewriter.notifyMatchFailure(op, "it merges dims, too");
+    SmallVector<int64_t> shape, axes;
+    for (auto [dim, axis] : llvm::enumerate(broadcast.getAxes())) {
+      ArrayRef<int64_t> parts = (*groups)[axis];
+      for (int64_t part : source.getDimSize(dim) == 1 ? parts.take_front() : parts) {
+        shape.push_back(source.getDimSize(dim) == 1 ? 1 : type.getDimSize(part));
+        axes.push_back(part);
+      }
+    }
+    Value split = ReshapeOp::create(rewriter, op.getLoc(), source.clone(shape),
+                                    broadcast.getOperand(), ValueRange());
+    rewriter.replaceOpWithNewOp<BroadcastInDimOp>(op, type, split, ValueRange(), axes);
+    return success();
+  }
+};
 } // namespace
 
 void ReshapeOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {
-  patterns.add<RefineResultType<ReshapeOp>, MergeReshapes>(context);
+  patterns.add<RefineResultType<ReshapeOp>, MergeReshapes, SplitBeforeBroadcast>(context);
 }
 
 //===----------------------------------------------------------------------===//

@@ -137,6 +137,9 @@ def Recognize : Pass<"xc-array-recognize", "::mlir::ModuleOp"> {
     - causal masks: positions that are compared, or a constant, make `causal` and `window`; masks that hide nothing go;
     - transposes of heads: a transpose between two reshapes, of which the second merges what the first has split;
     - rotations: halves of the last dim that rotary embeddings join again become a dim of their own;
+    - gathers and scatters of one element for each row, whose index vectors count the rows: `array.take_along_axis`, and `array.select`;
+    - pools: the gradient of a maximum over an image that was padded before;
+    - sums of distances from a mean, times a number for each row, which are 0: what gradients of a variance have;
     - layer and RMS norms, then their scales and biases;
     - GELU and SiLU, by the values of an expression and not by its ops.
 

@@ -11,111 +11,24 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Dialect/Array/IR/Sizes.h"
 #include "compiler/Dialect/Array/IR/TensorTypes.h"
 #include "compiler/Dialect/Array/Transforms/Recognizers.h"
+#include "compiler/Dialect/Array/Transforms/RowNumbers.h"
 #include "compiler/Dialect/Array/Transforms/Views.h"
 
 using namespace mlir;
 
 namespace xc::array {
 
-namespace {
-
-/// Follows how a number for each row was computed. Its view is in the dims of the rows.
-class RowNumber {
-public:
-  RowNumber(Value value, int64_t rank, MatchedOps &ops) : ops(ops) {
-    isValid = typeOf(value).getRank() <= rank;
-    if (isValid)
-      view = View::of(value).alignedTo(rank);
-    look();
-  }
-
-  template <typename OpTy> OpTy as() const {
-    return isValid ? view.source.getDefiningOp<OpTy>() : OpTy();
-  }
-  /// Goes on with `operand`, an operand of the op at hand that is as large as its result.
-  void moveTo(Value operand) {
-    isValid = isValid && typeOf(operand).getShape() == typeOf(view.source).getShape();
-    if (!isValid)
-      return;
-    ops.add(view.source.getDefiningOp());
-    view.source = operand;
-    look();
-  }
-  /// What it is the mean of over the last dims, from `axis` on; null if it is none.
-  Value takeMean(int64_t &axis);
-
-private:
-  void look() {
-    for (Operation *op = isValid ? view.source.getDefiningOp() : nullptr; op;
-         op = view.source.getDefiningOp()) {
-      if (!view.step(kRepeats))
-        return;
-      ops.add(op);
-    }
-  }
-
-  MatchedOps &ops;
-  View view;
-  bool isValid;
-};
-
-} // namespace
-
-/// How many elements the dims from `axis` on hold; nothing where that is not known.
-static std::optional<int64_t> countFrom(Value value, int64_t axis) {
-  return mulSizes(typeOf(value).getShape().drop_front(axis));
-}
-
-Value RowNumber::takeMean(int64_t &axis) {
-  std::optional<double> divisor;
-  if (auto div = as<DivOp>()) {
-    divisor = getSplat(div.getRhs());
-    moveTo(div.getLhs());
-  } else if (auto mul = as<MulOp>()) {
-    std::optional<double> factor = getSplat(mul.getRhs());
-    if (factor && *factor != 0)
-      divisor = 1 / *factor;
-    moveTo(mul.getLhs());
-  }
-  SmallVector<int64_t> axes, map;
-  Value operand;
-  if (auto mean = as<MeanOp>(); mean && !divisor) {
-    axes = SmallVector<int64_t>(mean.getAxes());
-    operand = mean.getOperand();
-    map = getReducedDims(typeOf(operand).getRank(), axes, mean.getKeepdims());
-  } else if (auto sum = as<ReduceOp>(); sum && divisor && sum.getKind() == ReduceKind::Sum) {
-    axes = SmallVector<int64_t>(sum.getAxes());
-    operand = sum.getOperand();
-    map = getReducedDims(typeOf(operand).getRank(), axes, sum.getKeepdims());
-  }
-  int64_t rank = view.dims.size();
-  if (!operand || axes.empty() || typeOf(operand).getRank() != rank || axes.back() != rank - 1 ||
+/// What `number` is the mean of over the last dims, from `axis` on; null if it is none.
+static Value takeTrailingMean(RowNumber &number, int64_t &axis) {
+  SmallVector<int64_t> axes;
+  Value operand = number.takeMean(axes);
+  if (!operand || axes.back() != typeOf(operand).getRank() - 1 ||
       axes.back() - axes.front() + 1 != int64_t(axes.size()))
     return {};
   axis = axes.front();
-  std::optional<int64_t> count = countFrom(operand, axis);
-  if (divisor && (!count || std::abs(*divisor - double(*count)) > 1e-6 * double(*count)))
-    return {};
-  ops.add(view.source.getDefiningOp());
-  view.follow(operand, map);
-  for (auto [dim, own] : llvm::enumerate(view.dims))
-    if (own != View::kNone && own != int64_t(dim))
-      return {};
   return operand;
-}
-
-/// `value` as it was before conversions between floats.
-static Value skipConverts(Value value, MatchedOps &ops) {
-  while (auto convert = value.getDefiningOp<ConvertOp>()) {
-    if (!isa<FloatType>(typeOf(convert.getOperand()).getElementType()))
-      break;
-    ops.add(convert);
-    value = convert.getOperand();
-  }
-  return value;
 }
 
 /// The operand of a square; null if `value` is none.
@@ -140,7 +53,7 @@ static Value matchDistance(Value distance, int64_t axis, MatchedOps &ops) {
   MatchedOps own;
   RowNumber mean(sub.getRhs(), typeOf(distance).getRank(), own);
   int64_t from;
-  Value of = mean.takeMean(from);
+  Value of = takeTrailingMean(mean, from);
   MatchedOps unused;
   Value x = skipConverts(sub.getLhs(), unused);
   if (!of || from != axis || skipConverts(of, unused) != x)
@@ -184,7 +97,7 @@ static std::optional<NormParts> matchNorm(Operation *root, Value numerator, Valu
     return std::nullopt;
   parts.epsilon = *epsilon;
   number.moveTo(sum.getLhs());
-  Value squares = number.takeMean(parts.axis);
+  Value squares = takeTrailingMean(number, parts.axis);
   parts.squares = squares ? matchSquare(squares, ops) : Value();
   return parts.squares ? std::optional(parts) : std::nullopt;
 }

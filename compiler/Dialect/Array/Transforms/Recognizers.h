@@ -30,6 +30,14 @@ mlir::Value recognizeCausalMask(mlir::Operation *root, ExpressionBuilder &e);
 mlir::Value recognizeNorm(mlir::Operation *root, ExpressionBuilder &e);
 /// A norm's product, or sum, with a vector: its scale, or bias.
 mlir::Value recognizeNormScale(mlir::Operation *root, ExpressionBuilder &e);
+/// A gather whose index vectors count all dims but one: array.take_along_axis.
+mlir::Value recognizeBatchedGather(mlir::Operation *root, ExpressionBuilder &e);
+/// A scatter of one update for each row into a constant: a choice for each element.
+mlir::Value recognizeBatchedScatter(mlir::Operation *root, ExpressionBuilder &e);
+/// The gradient of a pool over an image that was padded before: a pool that pads.
+mlir::Value recognizePoolGradient(mlir::Operation *root, ExpressionBuilder &e);
+/// The sum of distances from a mean, times numbers for each row: zeros.
+mlir::Value recognizeDistanceSum(mlir::Operation *root, ExpressionBuilder &e);
 /// An expression that has the values of GELU or SiLU: array.gelu, array.silu.
 mlir::Value recognizeFunction(mlir::Operation *root, ExpressionBuilder &e);
 /// Halves of the last dim that are joined as those of a rotation: without slices and a join.

@@ -168,3 +168,48 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
     return %squares : tensor<32xf32>
   }
 }
+
+// -----
+
+#whole = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+#column = affine_map<(d0, d1, d2) -> (d2)>
+
+// The norm of a batch of images: its loops are one, whose parts are cut anywhere. Both read the same tensor still.
+// CHECK-LABEL: func.func @images(
+// CHECK:         %[[C:.*]] = tensor.collapse_shape %{{.*}} {{\[\[}}0, 1], [2]] : tensor<48x196x512xbf16> into tensor<9408x512xbf16>
+// CHECK:         %[[X:.*]] = tensor.expand_shape %[[C]] {{\[\[}}0, 1], [2]] output_shape [147, 64, 512]
+// CHECK:         %[[SUMS:.*]] = linalg.generic
+// CHECK-SAME:      ins(%[[X]] : tensor<147x64x512xbf16>) outs(%{{.*}} : tensor<147x512xf32>)
+// CHECK:         linalg.generic {{.*}} ins(%[[X]], %{{.*}} : tensor<147x64x512xbf16>, tensor<147x512xf32>)
+// CHECK-NOT:     ins({{.*}}48x196x512
+builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @images(%x: tensor<48x196x512xbf16>) -> tensor<512xf32> {
+    %zero = arith.constant 0.0 : f32
+    %count = arith.constant 9408.0 : f32
+    %empty = tensor.empty() : tensor<512xf32>
+    %init = linalg.fill ins(%zero : f32) outs(%empty : tensor<512xf32>) -> tensor<512xf32>
+    %sum = linalg.generic {indexing_maps = [#whole, #column], iterator_types = ["reduction", "reduction", "parallel"]}
+        ins(%x : tensor<48x196x512xbf16>) outs(%init : tensor<512xf32>) {
+    ^bb0(%in: bf16, %out: f32):
+      %w = arith.extf %in : bf16 to f32
+      %r = arith.addf %out, %w : f32
+      linalg.yield %r : f32
+    } -> tensor<512xf32>
+    %mean = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+        ins(%sum : tensor<512xf32>) outs(%empty : tensor<512xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      %r = arith.divf %in, %count : f32
+      linalg.yield %r : f32
+    } -> tensor<512xf32>
+    %squares = linalg.generic {indexing_maps = [#whole, #column, #column], iterator_types = ["reduction", "reduction", "parallel"]}
+        ins(%x, %mean : tensor<48x196x512xbf16>, tensor<512xf32>) outs(%init : tensor<512xf32>) {
+    ^bb0(%in: bf16, %m: f32, %out: f32):
+      %w = arith.extf %in : bf16 to f32
+      %d = arith.subf %w, %m : f32
+      %s = arith.mulf %d, %d : f32
+      %r = arith.addf %out, %s : f32
+      linalg.yield %r : f32
+    } -> tensor<512xf32>
+    return %squares : tensor<512xf32>
+  }
+}

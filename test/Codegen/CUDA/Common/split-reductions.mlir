@@ -740,3 +740,54 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
     return %sum, %picked : tensor<5xf32>, tensor<5x?xf32>
   }
 }
+
+// -----
+
+#x = affine_map<(d0, d1, d2) -> (d2, d1)>
+#g = affine_map<(d0, d1, d2) -> (d2, d0)>
+#dw = affine_map<(d0, d1, d2) -> (d0, d1)>
+#row = affine_map<(d0, d1, d2) -> (d0, d2)>
+#w = affine_map<(d0, d1, d2) -> (d2, d1)>
+
+// Both gradients of a layer: one product sums up over the rows that the other one reduces, and is a product all the same.
+// CHECK-LABEL: func.func @gradients_of_layer(
+// CHECK-NOT:     cyclic
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<2048x256xbf16>, tensor<2048x128xbf16>) outs(%{{.*}} : tensor<128x256xf32>)
+// CHECK-NOT:     cyclic
+// CHECK:         return
+builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @gradients_of_layer(%x: tensor<2048x256xbf16>, %d: tensor<2048x128xf32>, %w: tensor<128x256xbf16>)
+      -> (tensor<128x256xf32>, tensor<2048x256xf32>) {
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<2048x128xbf16>
+    %g = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]}
+        ins(%d : tensor<2048x128xf32>) outs(%e : tensor<2048x128xbf16>) {
+    ^bb0(%in: f32, %out: bf16):
+      %r = arith.truncf %in : f32 to bf16
+      linalg.yield %r : bf16
+    } -> tensor<2048x128xbf16>
+    %a = tensor.empty() : tensor<128x256xf32>
+    %af = linalg.fill ins(%zero : f32) outs(%a : tensor<128x256xf32>) -> tensor<128x256xf32>
+    %dw = linalg.generic {indexing_maps = [#x, #g, #dw], iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%x, %g : tensor<2048x256xbf16>, tensor<2048x128xbf16>) outs(%af : tensor<128x256xf32>) {
+    ^bb0(%in: bf16, %in2: bf16, %out: f32):
+      %p = arith.extf %in : bf16 to f32
+      %q = arith.extf %in2 : bf16 to f32
+      %m = arith.mulf %p, %q : f32
+      %r = arith.addf %out, %m : f32
+      linalg.yield %r : f32
+    } -> tensor<128x256xf32>
+    %b = tensor.empty() : tensor<2048x256xf32>
+    %bf = linalg.fill ins(%zero : f32) outs(%b : tensor<2048x256xf32>) -> tensor<2048x256xf32>
+    %dx = linalg.generic {indexing_maps = [#row, #w, #dw], iterator_types = ["parallel", "parallel", "reduction"]}
+        ins(%g, %w : tensor<2048x128xbf16>, tensor<128x256xbf16>) outs(%bf : tensor<2048x256xf32>) {
+    ^bb0(%in: bf16, %in2: bf16, %out: f32):
+      %p = arith.extf %in : bf16 to f32
+      %q = arith.extf %in2 : bf16 to f32
+      %m = arith.mulf %p, %q : f32
+      %r = arith.addf %out, %m : f32
+      linalg.yield %r : f32
+    } -> tensor<2048x256xf32>
+    return %dw, %dx : tensor<128x256xf32>, tensor<2048x256xf32>
+  }
+}
