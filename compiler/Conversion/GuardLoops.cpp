@@ -74,14 +74,6 @@ static void moveIntoIf(array::WhileOp op, Value guard, OpBuilder &builder) {
   array::YieldOp::create(builder, loc, inits);
 }
 
-/// Whether the loop fills arrays that have no elements yet, as those over the blocks of an
-/// attention do. Such an array is no result, and there is a round for each of its elements.
-static bool fillsArrays(array::WhileOp op) {
-  return llvm::any_of(op.getInits(), [](Value init) {
-    return isa_and_present<tensor::EmptyOp>(init.getDefiningOp());
-  });
-}
-
 static void guardLoop(array::WhileOp op) {
   if (fillsArrays(op))
     return;

@@ -107,9 +107,9 @@ def StateDemands : Pass<"xc-state-demands", "::mlir::ModuleOp"> {
     Adds a `plan.require` for each comparison of sizes that an op of the function demands, if a result of the function
     or of a region depends on the op, as a formula over the dynamic dims of the function's inputs. So what folds take
     away, and what a gradient does not need, still refuses sizes that the program as it is written refuses. Ops say what
-    they demand (`RequirementOpInterface`), those of composites in a decomposed copy of the function. A function whose
-    extents cannot be resolved as it is written is left as it is. Demands of a region of an `array.if` that sizes choose are multiplied by a formula that
-    is 1 where it is chosen, else 0. Example:
+    they demand (`RequirementOpInterface`), composites of their own operands. Nothing is lowered, and no op is made to ask
+    for a size. A bounded dynamic dim counts with its bound. Both sides of what a region demands are 0 where sizes choose
+    that it does not run: a region of an `array.if`, or an `array.while` without a first round. Example:
     ```mlir
     func.func @f(%x: tensor<?x4xf32>) -> tensor<2x4xf32> {                                          // input
       %a = array.slice %x [0:3, :] : tensor<?x4xf32> -> tensor<3x4xf32>
@@ -121,10 +121,7 @@ def StateDemands : Pass<"xc-state-demands", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
-                           "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
-                           "::mlir::tensor::TensorDialect", "::mlir::scf::SCFDialect",
-                           "::mlir::memref::MemRefDialect", "::mlir::func::FuncDialect",
-                           "::xc::kernel::KernelDialect", "::xc::plan::PlanDialect"];
+                           "::mlir::tensor::TensorDialect", "::xc::plan::PlanDialect"];
 }
 
 def RaiseScalars : Pass<"xc-raise-scalars", "::mlir::ModuleOp"> {
