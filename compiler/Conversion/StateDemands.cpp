@@ -182,8 +182,6 @@ void FunctionDemands::collectPassedOn(Operation *op, array::RequirementBuilder &
 }
 
 void FunctionDemands::collectOf(Operation *op, SmallVectorImpl<plan::Demand> &agreements) {
-  // What types say of bounded dynamic dims is not what they are on the host.
-  bool isTypeBound = !runtimeSizes.containsAnyOf(op->getOperands());
   auto take = [&](array::SizeDemand demand) {
     FailureOr<plan::FormulaAttr> left = dims.getFormula(demand.left),
                                  right = dims.getFormula(demand.right);
@@ -192,7 +190,7 @@ void FunctionDemands::collectOf(Operation *op, SmallVectorImpl<plan::Demand> &ag
     (demand.isAgreement ? agreements : own)
         .push_back({op->getLoc(), *left, demand.comparison, *right, std::move(demand.what)});
   };
-  array::RequirementBuilder requirements(dims, op, isTypeBound, take);
+  array::RequirementBuilder requirements(dims, runtimeSizes, op, take);
   collectPassedOn(op, requirements);
   // Indices that cannot be told from sizes are refused where linalg ops are looked at again.
   (void)stateRequirements(op, requirements);

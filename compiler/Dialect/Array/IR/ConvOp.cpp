@@ -248,8 +248,8 @@ void reifyRequirements(ConvOp op, RequirementBuilder &requirements) {
     OpFoldResult size = sizes.size(op.getFilter(), dims.filterDim(label)),
                  count = countPlaces(sizes, sizes.size(op.getInput(), dims.inputDim(label)), size,
                                      window[label]);
-    requirements.requirePositions(op.getInput(), dims.inputDim(label), size, count,
-                                  op.getType().getDimSize(dims.outputDim(label)));
+    requirements.requirePositions(op.getInput(), dims.inputDim(label), dims.outputDim(label), size,
+                                  count, op.getType().getDimSize(dims.outputDim(label)));
   }
   if (op.getBatchGroups() == 1)
     requirements.requireAgreementWithResult(op.getInput(), dims.inputDim(ConvDimsAttr::kBatch),

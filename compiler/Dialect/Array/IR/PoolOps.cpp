@@ -81,7 +81,8 @@ static void requirePositions(Value operand, ArrayRef<WindowDim> window, RankedTe
                              ArrayRef<OpFoldResult> positions, RequirementBuilder &requirements) {
   for (auto [dim, windowDim] : llvm::enumerate(window))
     if (!windowDim.isTrivial())
-      requirements.requirePositions(operand, dim, requirements.getSizes().constant(windowDim.size),
+      requirements.requirePositions(operand, dim, dim,
+                                    requirements.getSizes().constant(windowDim.size),
                                     positions[dim], type.getDimSize(dim));
 }
 

@@ -96,8 +96,8 @@ void RequirementBuilder::requireAgreement(Value left, int64_t leftDim, Value rig
 void RequirementBuilder::requireAgreementWithResult(Value operand, int64_t operandDim,
                                                     int64_t resultDim, int64_t number) {
   Value result = op->getResult(number);
-  if (isAsked() && isTypeBound && !isStaticDim(operand, operandDim) &&
-      isStaticDim(result, resultDim)) {
+  if (isAsked() && !runtimeSizes->contains(operand, operandDim) &&
+      !isStaticDim(operand, operandDim) && isStaticDim(result, resultDim)) {
     int64_t known = cast<RankedTensorType>(result.getType()).getDimSize(resultDim);
     requireOfLoop(sizes.size(operand, operandDim), operand.getType(), sizes.constant(known),
                   result.getType());
@@ -166,10 +166,20 @@ void RequirementBuilder::requireSizeOfType(OpFoldResult size, RankedTensorType f
       /*isAgreement=*/true);
 }
 
+bool RequirementBuilder::isRuntimeSize(int64_t number, int64_t dim) {
+  if (!isAsked() || !runtimeSizes->containsAnyOf(op->getOperands()))
+    return false;
+  SizeBuilder ofOperands(*runtimeSizes, op->getLoc(), SizeBuilder::KnownSizes::OfOperands);
+  ReifiedRankedShapedTypeDims shapes;
+  auto shaped = dyn_cast<ArrayShapeOpInterface>(op);
+  return shaped && succeeded(shaped.reifySizes(ofOperands, shapes)) &&
+         runtimeSizes->isRuntime(shapes[number][dim]);
+}
+
 void RequirementBuilder::requireResultTypes() {
   auto inferable = dyn_cast<InferTypeOpInterface>(op);
   auto shaped = dyn_cast<ArrayShapeOpInterface>(op);
-  if (!isAsked() || !isTypeBound || !inferable || !shaped)
+  if (!isAsked() || !inferable || !shaped)
     return;
   SmallVector<Type> inferred;
   SizeBuilder ofOperands(*sizes.getAnalysis(), op->getLoc(), SizeBuilder::KnownSizes::OfOperands);
@@ -179,11 +189,12 @@ void RequirementBuilder::requireResultTypes() {
                                         op->getPropertiesStorage(), op->getRegions(), inferred)) ||
       failed(shaped.reifySizes(ofOperands, shapes)))
     return;
-  for (auto [result, type, shape] : llvm::zip_equal(op->getResults(), inferred, shapes)) {
-    auto to = cast<RankedTensorType>(result.getType());
+  for (auto [number, type] : llvm::enumerate(inferred)) {
+    auto to = cast<RankedTensorType>(op->getResult(number).getType());
     RankedTensorType from = cast<RankedTensorType>(type).clone(to.getElementType());
-    for (auto [dim, size] : llvm::enumerate(shape))
-      requireSizeOfType(size, from, dim, to);
+    for (auto [dim, size] : llvm::enumerate(shapes[number]))
+      if (!isRuntimeSize(number, dim))
+        requireSizeOfType(size, from, dim, to);
   }
 }
 
@@ -210,7 +221,7 @@ void RequirementBuilder::requireElementCount(Value operand, ArrayRef<OpFoldResul
 void RequirementBuilder::requireResultSizes(ArrayRef<OpFoldResult> resultSizes) {
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
   for (auto [dim, size] : llvm::enumerate(resultSizes)) {
-    if (type.isDynamicDim(dim) || !isTypeBound)
+    if (type.isDynamicDim(dim) || isRuntimeSize(0, dim))
       continue;
     std::string what;
     llvm::raw_string_ostream(what)
@@ -258,10 +269,11 @@ void RequirementBuilder::requireLength(Value operand, int64_t axis, int64_t leas
               " of the operand");
 }
 
-void RequirementBuilder::requirePositions(Value operand, int64_t dim, OpFoldResult windowSize,
-                                          OpFoldResult positions, int64_t known) {
+void RequirementBuilder::requirePositions(Value operand, int64_t dim, int64_t resultDim,
+                                          OpFoldResult windowSize, OpFoldResult positions,
+                                          int64_t known) {
   bool isStatic = isStaticDim(operand, dim) && getConstantIntValue(windowSize);
-  if (isStatic || ShapedType::isDynamic(known) || !isTypeBound)
+  if (isStatic || ShapedType::isDynamic(known) || isRuntimeSize(0, resultDim))
     return;
   OpFoldResult wanted = sizes.constant(known);
   if (op->hasAttr(kFirstPlacesAttr))

@@ -17,6 +17,7 @@
 #define XC_DIALECT_ARRAY_IR_REQUIREMENTS_H
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Dialect/Array/IR/RuntimeSizes.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 
 namespace xc::array {
@@ -45,11 +46,11 @@ public:
   RequirementBuilder(mlir::OpBuilder &builder, mlir::Operation *op)
       : builder(&builder), op(op), sizes(builder, op->getLoc()) {}
 
-  /// Hands demands to `take`, which outlives it, in sizes of `analysis`. `isTypeBound`: the sizes
-  /// that types of results know are demanded, too.
-  RequirementBuilder(SizeAnalysis &analysis, mlir::Operation *op, bool isTypeBound,
+  /// Hands demands to `take`, which outlives it, in sizes of `analysis`. What types of results say
+  /// of `runtimeSizes` is not demanded: they are another matter than bounds.
+  RequirementBuilder(SizeAnalysis &analysis, RuntimeSizes &runtimeSizes, mlir::Operation *op,
                      llvm::function_ref<void(SizeDemand)> take)
-      : op(op), sizes(analysis, op->getLoc()), isTypeBound(isTypeBound), take(take) {}
+      : op(op), sizes(analysis, op->getLoc()), runtimeSizes(&runtimeSizes), take(take) {}
 
   SizeBuilder &getSizes() { return sizes; }
 
@@ -114,9 +115,9 @@ public:
 
   /// Demands that the window of `windowSize` elements that the op moves over dim `dim` of `operand`
   /// has as many `positions` there as `known` says, if that is not dynamic: at least as many where
-  /// the op takes the first ones.
-  void requirePositions(mlir::Value operand, int64_t dim, mlir::OpFoldResult windowSize,
-                        mlir::OpFoldResult positions, int64_t known);
+  /// the op takes the first ones. They are dim `resultDim` of the result.
+  void requirePositions(mlir::Value operand, int64_t dim, int64_t resultDim,
+                        mlir::OpFoldResult windowSize, mlir::OpFoldResult positions, int64_t known);
 
 private:
   void add(mlir::OpFoldResult left, plan::Comparison comparison, mlir::OpFoldResult right,
@@ -124,12 +125,14 @@ private:
   void requireOfLoop(mlir::OpFoldResult left, mlir::Type leftType, mlir::OpFoldResult right,
                      mlir::Type rightType);
   bool isAsked() const { return !builder; }
+  /// Whether dim `dim` of result number `number` is made of runtime sizes.
+  bool isRuntimeSize(int64_t number, int64_t dim);
 
   /// Null where an analysis asks.
   mlir::OpBuilder *builder = nullptr;
   mlir::Operation *op;
   SizeBuilder sizes;
-  bool isTypeBound = true;
+  RuntimeSizes *runtimeSizes = nullptr;
   llvm::function_ref<void(SizeDemand)> take;
 };
 

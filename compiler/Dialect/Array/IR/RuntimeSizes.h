@@ -32,6 +32,8 @@ public:
   bool containsAnyOf(mlir::Value tensor);
   bool containsAnyOf(mlir::ValueRange operands);
   bool containsIndex(mlir::Value index);
+  /// Of what a shape function has made for this analysis.
+  bool isRuntime(mlir::OpFoldResult size);
 
   // Of SizeAnalysis: one attribute stands for all runtime sizes, another for all others.
   mlir::OpFoldResult getDimSize(mlir::Value value, int64_t dim) override;
@@ -41,7 +43,6 @@ public:
 
 private:
   bool compute(mlir::Value tensor, int64_t dim);
-  bool isRuntime(mlir::OpFoldResult size);
 
   mlir::Attribute onDevice, onHost;
   llvm::DenseMap<std::pair<mlir::Value, int64_t>, bool> known;
