@@ -29,16 +29,32 @@ static AffineExpr dropUnitLoops(AffineExpr index, ArrayRef<int64_t> rounds) {
   return simplifyAffineExpr(index.replace(zeros), rounds.size(), /*numSymbols=*/0);
 }
 
-/// The operand's dim that is as large as `loop` has rounds; nothing where no dim says so.
-static std::optional<OpFoldResult> getRounds(OpBuilder &builder, linalg::GenericOp op,
-                                             AffineExpr loop, ArrayRef<int64_t> rounds) {
+namespace {
+
+/// A number, or the size of a dim: of which a value is made where it is needed.
+struct SizeSource {
+  int64_t known;
+  Value tensor;
+  int64_t dim;
+
+  OpFoldResult build(OpBuilder &builder, Location loc) const {
+    return tensor ? tensor::getMixedSize(builder, loc, tensor, dim)
+                  : OpFoldResult(builder.getIndexAttr(known));
+  }
+};
+
+} // namespace
+
+/// As many as `loop` has rounds; nothing where no operand's dim says so.
+static std::optional<SizeSource> getRounds(linalg::GenericOp op, AffineExpr loop,
+                                           ArrayRef<int64_t> rounds) {
   int64_t known = rounds[cast<AffineDimExpr>(loop).getPosition()];
   if (!ShapedType::isDynamic(known))
-    return OpFoldResult(builder.getIndexAttr(known));
+    return SizeSource{known, Value(), 0};
   for (OpOperand &operand : op->getOpOperands())
     if (isa<RankedTensorType>(operand.get().getType()))
       if (auto dim = op.getMatchingIndexingMap(&operand).getResultPosition(loop))
-        return tensor::getMixedSize(builder, op.getLoc(), operand.get(), *dim);
+        return SizeSource{ShapedType::kDynamic, operand.get(), *dim};
   return std::nullopt;
 }
 
@@ -46,21 +62,24 @@ static void cropOperand(linalg::GenericOp op, OpOperand &operand, ArrayRef<int64
   auto type = dyn_cast<RankedTensorType>(operand.get().getType());
   if (!type || llvm::is_contained(type.getShape(), 0))
     return;
-  OpBuilder builder(op);
-  SmallVector<OpFoldResult> sizes;
+  SmallVector<SizeSource> sources;
   bool isPart = false;
   for (auto [dim, index] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults())) {
     AffineExpr loop = isa<AffineDimExpr>(index) ? AffineExpr() : dropUnitLoops(index, rounds);
-    std::optional<OpFoldResult> read;
+    std::optional<SizeSource> read;
     if (loop && isa<AffineDimExpr>(loop))
-      read = getRounds(builder, op, loop, rounds);
-    if (read && getConstantIntValue(*read) == type.getDimSize(dim))
+      read = getRounds(op, loop, rounds);
+    if (read && !read->tensor && read->known == type.getDimSize(dim))
       read.reset(); // all of it
     isPart |= read.has_value();
-    sizes.push_back(read ? *read : tensor::getMixedSize(builder, op.getLoc(), operand.get(), dim));
+    sources.push_back(
+        read.value_or(SizeSource{ShapedType::kDynamic, operand.get(), static_cast<int64_t>(dim)}));
   }
   if (!isPart)
     return;
+  OpBuilder builder(op);
+  SmallVector<OpFoldResult> sizes = llvm::map_to_vector(
+      sources, [&](const SizeSource &source) { return source.build(builder, op.getLoc()); });
   SmallVector<OpFoldResult> zeros(sizes.size(), builder.getIndexAttr(0)),
       ones(sizes.size(), builder.getIndexAttr(1));
   operand.set(

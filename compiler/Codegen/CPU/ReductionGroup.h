@@ -7,7 +7,8 @@
 //
 // A kernel whose reductions all keep the same dims can be computed one kept point after another:
 // softmax keeps the rows, and all that happens to one row is independent of the others. Here a
-// kernel is taken apart into steps, each a loop nest over what it does not keep.
+// kernel is taken apart into steps, each a loop nest over what it does not keep. Sizes are formulas
+// over the kernel's scalars: the analysis builds no ops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,6 +17,7 @@
 
 #include "compiler/Codegen/CPU/KernelAnalysis.h"
 #include "compiler/Codegen/Common/Combiner.h"
+#include "compiler/Codegen/Common/KernelSizes.h"
 
 namespace xc::cpu {
 
@@ -29,13 +31,15 @@ struct Step {
   Root root; // of a store
   llvm::SmallVector<unsigned>
       dims; // loops of the reduction, or dims of the root, in the step's order
-  llvm::SmallVector<mlir::OpFoldResult> sizes;
+  llvm::SmallVector<plan::FormulaAttr> sizes;
   AccessSummary summary{0};
   unsigned phase = 0;
 
   bool isOrdered() const { return reduction && !combiner; }
   /// For each loop of the reduction or dim of the root, the step's dim.
   llvm::SmallVector<unsigned> getInverse() const;
+  /// The sizes of its dims as values.
+  llvm::SmallVector<mlir::OpFoldResult> buildSizes(mlir::OpBuilder &builder) const;
 };
 
 /// A value that several phases need and that costs more to compute than to keep.
@@ -47,7 +51,7 @@ struct KeptValue {
 };
 
 struct ReductionGroup {
-  llvm::SmallVector<mlir::OpFoldResult> keptSizes;
+  llvm::SmallVector<plan::FormulaAttr> keptSizes;
   std::vector<Step> steps; // sorted by phase
   unsigned numPhases = 0;
   std::vector<KeptValue> keptValues;
@@ -56,8 +60,7 @@ struct ReductionGroup {
 };
 
 /// Takes |kernel| apart; fails, saying |why|, if it does not have the form described above.
-mlir::FailureOr<ReductionGroup> analyzeReductions(mlir::func::FuncOp kernel,
-                                                  mlir::OpBuilder &builder, std::string &why);
+mlir::FailureOr<ReductionGroup> analyzeReductions(mlir::func::FuncOp kernel, std::string &why);
 
 } // namespace xc::cpu
 
