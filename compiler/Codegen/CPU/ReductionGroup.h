@@ -10,6 +10,11 @@
 // kernel is taken apart into steps, each a loop nest over what it does not keep. Sizes are formulas
 // over the kernel's scalars: the analysis builds no ops.
 //
+// The CUDA analysis of the same name (CUDA/Common/ReductionGroup.h) asks for more: that all members
+// and results lie in one space, since a block goes over a row of it once, and it sorts what the row
+// reads. Here steps may have spaces of their own, and producers are computed wherever a step wants
+// them. What both match, the combiner of a reduction and the sizes of loops, is in Codegen/Common.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef XC_CODEGEN_CPU_REDUCTIONGROUP_H
