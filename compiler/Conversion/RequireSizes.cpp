@@ -5,8 +5,8 @@
 //
 // Where an indexing map gives a loop as an index, the dim says how often it runs. Other indices are
 // formulas over the loops; linalg's verifier compares them with dims that are static, at the first
-// and last round only. Here their bounds (IndexBounds.h) become requirements of the sizes; an index
-// without bounds is refused.
+// and last iteration only. Here their bounds (IndexBounds.h) become requirements of the sizes; an
+// index without bounds is refused.
 //
 //===----------------------------------------------------------------------===//
 
@@ -96,7 +96,7 @@ static std::string describe(AffineExpr index) {
 static void requireWithin(array::RequirementBuilder &requirements, OpOperand &operand, int64_t dim,
                           AffineExpr index, IndexBounds bounds, ArrayRef<OpFoldResult> symbols) {
   array::SizeBuilder &sizeBuilder = requirements.getSizes();
-  // Without a round there is no index.
+  // Without an iteration there is no index.
   OpFoldResult isRun = array::isNotEmpty(sizeBuilder, symbols);
   auto require = [&](AffineExpr left, OpFoldResult right, StringRef before, StringRef after) {
     std::string what;

@@ -46,7 +46,7 @@ class SizeConditionBuilder {
 public:
   SizeConditionBuilder(OpBuilder &builder, Location location) : sizes(builder, location) {}
   /// For formulas. Arguments of the condition of `loop`, if that is not null, are what they are in
-  /// its first round.
+  /// its first iteration.
   SizeConditionBuilder(plan::SymbolicDims &dims, array::RuntimeSizes &runtimeSizes,
                        Location location, array::WhileOp loop = {})
       : sizes(dims, location), dims(&dims), runtimeSizes(&runtimeSizes), loop(loop) {}
@@ -140,7 +140,7 @@ Limits SizeConditionBuilder::getLimits(OpFoldResult size) {
   return {range.min, range.max < 0 ? std::nullopt : std::optional(range.max)};
 }
 
-/// What stands for `value` in the first round of the loop.
+/// What stands for `value` in the first iteration of the loop.
 Value SizeConditionBuilder::getFirst(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
   bool isOfCondition = argument && loop && argument.getParentRegion() == &loop.getCondition();

@@ -40,7 +40,7 @@ plan::FormulaAttr findSizeGuard(array::WhileOp loop, plan::SymbolicDims &dims,
                                 array::RuntimeSizes &runtimeSizes);
 
 /// Whether the loop fills arrays that have no elements yet, as those over the blocks of an
-/// attention do. Such an array is no result, and there is a round for each of its elements.
+/// attention do. Such an array is no result, and there is an iteration for each of its elements.
 bool fillsArrays(array::WhileOp loop);
 
 } // namespace xc

@@ -13,7 +13,8 @@
 //
 // - What no result, assignment or other effect depends on demands nothing.
 // - Of a region that sizes choose, both sides of a demand are 0 where it is not chosen. One that
-//   constants choose is always chosen, or never. A loop is chosen where there may be a first round.
+//   constants choose is always chosen, or never. A loop is chosen where there may be a first
+//   iteration.
 // - A bounded dynamic dim counts with its bound, and what types of results say of such dims is left
 //   to -xc-array-resolve-extents.
 // - What is no formula is left to later passes, which say why, or simplify it to one.

@@ -143,7 +143,7 @@ func.func @result_type(%x: tensor<?x8xf32>) -> tensor<4xf32> {
   return %y : tensor<4xf32>
 }
 
-// A loop that sizes keep from beginning demands where there may be a first round. What it carries has the sizes that it
+// A loop that has no iteration for some sizes demands where there may be one. What it carries has the sizes that it
 // begins with.
 // CHECK-LABEL: func.func @loop
 // CHECK: plan.require %{{.*}} at_most %{{.*}}, "array.slice: expected a slice within dim 0 of the operand"
