@@ -233,9 +233,8 @@ struct ConvertArrayToLinalgPass : impl::ConvertArrayToLinalgBase<ConvertArrayToL
 
   void runOnOperation() override {
     recordDtypes();
-    if (failed(decompose()) ||
-        failed(stateRequirements(getOperation(), array::RequirementScope::BeyondLoops)) ||
-        failed(convert()) || failed(plan::requireStaticSizes(getOperation())) || failed(cleanUp()))
+    if (failed(decompose()) || failed(stateRequirements(getOperation())) || failed(convert()) ||
+        failed(plan::requireStaticSizes(getOperation())) || failed(cleanUp()))
       signalPassFailure();
   }
 

@@ -26,7 +26,8 @@ struct ConvertCustomKernel final : OpConversionPattern<array::CustomKernelOp> {
       return op.emitOpError("expected '-xc-read-kernels' to have read '") << *op.getFile() << "'";
     Location loc = op.getLoc();
     ReifiedRankedShapedTypeDims shapes;
-    (void)op.reifyResultShapes(rewriter, shapes);
+    array::SizeBuilder sizeBuilder(rewriter, loc);
+    (void)op.reifySizes(sizeBuilder, shapes);
     SmallVector<Value> inits;
     SmallVector<Type> types;
     for (auto [type, sizes] : llvm::zip_equal(op.getOutputs().getTypes(), shapes)) {

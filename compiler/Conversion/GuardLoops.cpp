@@ -1,4 +1,4 @@
-//===- GuardLoops.cpp - Loops that sizes keep from beginning --------------===//
+//===- GuardLoops.cpp - Guards of loops that may have no iteration --------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -6,9 +6,9 @@
 //===----------------------------------------------------------------------===//
 //
 // What a loop's body demands of sizes, it demands before the loop begins: that there is an element
-// to take, say. A loop over the elements of nothing has no first round, and nothing to demand. If
-// that is to be seen from sizes, the loop goes into an if that sizes decide, whose regions demand
-// only where they are chosen.
+// to take, say. A loop over the elements of nothing has no first iteration, and nothing to demand.
+// If that is to be seen from sizes, the loop goes into an if that sizes decide, whose regions
+// demand only where they are chosen.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +28,7 @@ namespace xc {
 #define GEN_PASS_DEF_GUARDLOOPS
 #include "compiler/Conversion/Passes.h.inc"
 
-/// The condition of the first round, computed before the loop; null if that has effects.
+/// The condition of the first iteration, computed before the loop; null if that has effects.
 static Value cloneFirstCondition(array::WhileOp op, OpBuilder &builder) {
   Block &condition = op.getCondition().front();
   if (!llvm::all_of(condition.without_terminator(),
@@ -42,8 +42,8 @@ static Value cloneFirstCondition(array::WhileOp op, OpBuilder &builder) {
   return mapping.lookupOrDefault(yield.getValues().front());
 }
 
-/// Whether there may be a first round, as a truth value that sizes decide; null if there may be one
-/// whatever they are, or none.
+/// Whether there may be a first iteration, as a truth value that sizes decide; null if there may be
+/// one whatever they are, or none.
 static Value buildGuard(array::WhileOp op, OpBuilder &builder) {
   Value first = cloneFirstCondition(op, builder);
   OpFoldResult guard = first ? buildSizeGuard(first, builder) : OpFoldResult();
@@ -59,7 +59,7 @@ static Value buildGuard(array::WhileOp op, OpBuilder &builder) {
 }
 
 /// Moves `op` into an if on `guard`, which results in the loop's initial values where there is no
-/// round.
+/// iteration.
 static void moveIntoIf(array::WhileOp op, Value guard, OpBuilder &builder) {
   Location loc = op.getLoc();
   auto guarded = array::IfOp::create(builder, loc, op.getResultTypes(), guard);
@@ -72,14 +72,6 @@ static void moveIntoIf(array::WhileOp op, Value guard, OpBuilder &builder) {
   for (auto [init, type] : llvm::zip_equal(op.getInits(), op.getResultTypes()))
     inits.push_back(castTo(builder, loc, init, type));
   array::YieldOp::create(builder, loc, inits);
-}
-
-/// Whether the loop fills arrays that have no elements yet, as those over the blocks of an
-/// attention do. Such an array is no result, and there is a round for each of its elements.
-static bool fillsArrays(array::WhileOp op) {
-  return llvm::any_of(op.getInits(), [](Value init) {
-    return isa_and_present<tensor::EmptyOp>(init.getDefiningOp());
-  });
 }
 
 static void guardLoop(array::WhileOp op) {

@@ -12,10 +12,10 @@
 //   d0 mod 4       lies in [0, min(n0 - 1, 3)]
 //
 // That takes parts for independent, which those of d0 floordiv 4 * 8 + d0 mod 4 are not. Every
-// index repeats itself, though: there is a number of rounds, the loop's period, after which it is
-// what it was but for a constant step. So a look at one period tells whether the index rises or
-// falls with a loop, from any round on; if it does so with all, first and last rounds have the
-// bounds. If not, and one loop at most is of unknown size or goes over more than a period, the
+// index repeats itself, though: there is a number of iterations, the loop's period, after which it
+// is what it was but for a constant step. So a look at one period tells whether the index rises or
+// falls with a loop, from any iteration on; if it does so with all, first and last iterations have
+// the bounds. If not, and one loop at most is of unknown size or goes over more than a period, the
 // values over one period are a table from which both bounds are made.
 //
 //===----------------------------------------------------------------------===//
@@ -32,8 +32,8 @@ using namespace mlir;
 
 namespace xc {
 
-/// The most rounds that are looked at, and the most steps in a formula made from them.
-static constexpr int64_t kMostRounds = int64_t(1) << 16;
+/// The most iterations that are looked at, and the most steps in a formula made from them.
+static constexpr int64_t kMostIterations = int64_t(1) << 16;
 static constexpr int64_t kMostSteps = 64;
 
 /// 1 where `count`, which is no less than 0, is above 0; else 0.
@@ -101,11 +101,11 @@ static std::optional<IndexBounds> boundParts(AffineExpr expr, ArrayRef<AffineExp
 
 namespace {
 
-/// After `rounds` more rounds of a loop, from any on, an index has grown by `step`.
+/// After `iterations` more iterations of a loop, from any on, an index has grown by `step`.
 struct Period {
-  int64_t rounds = 1, step = 0;
+  int64_t iterations = 1, step = 0;
 
-  Period repeat(int64_t times) const { return {rounds * times, step * times}; }
+  Period repeat(int64_t times) const { return {iterations * times, step * times}; }
 };
 
 } // namespace
@@ -122,24 +122,24 @@ static std::optional<Period> getPeriod(AffineExpr expr, unsigned loop) {
   if (!left || !right)
     return std::nullopt;
   if (expr.getKind() == AffineExprKind::Add) {
-    int64_t rounds = std::lcm(left->rounds, right->rounds);
-    if (rounds > kMostRounds)
+    int64_t iterations = std::lcm(left->iterations, right->iterations);
+    if (iterations > kMostIterations)
       return std::nullopt;
-    return Period{rounds, left->repeat(rounds / left->rounds).step +
-                              right->repeat(rounds / right->rounds).step};
+    return Period{iterations, left->repeat(iterations / left->iterations).step +
+                                  right->repeat(iterations / right->iterations).step};
   }
   int64_t number = cast<AffineConstantExpr>(binary.getRHS()).getValue();
   if (expr.getKind() == AffineExprKind::Mul)
-    return Period{left->rounds, left->step * number};
+    return Period{left->iterations, left->step * number};
   // Steps of the dividend that are a multiple of the divisor.
   int64_t times = number / std::gcd(number, left->step);
-  if (times > kMostRounds / left->rounds)
+  if (times > kMostIterations / left->iterations)
     return std::nullopt;
   Period whole = left->repeat(times);
-  return Period{whole.rounds, expr.getKind() == AffineExprKind::Mod ? 0 : whole.step / number};
+  return Period{whole.iterations, expr.getKind() == AffineExprKind::Mod ? 0 : whole.step / number};
 }
 
-/// The value of an index in round `at`; its divisors are constants above 0.
+/// The value of an index in iteration `at`; its divisors are constants above 0.
 static int64_t evaluate(AffineExpr expr, ArrayRef<int64_t> at) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
     return constant.getValue();
@@ -192,10 +192,10 @@ private:
     auto constant = dyn_cast<AffineConstantExpr>(sizes[loop]);
     return constant ? std::optional(constant.getValue()) : std::nullopt;
   }
-  /// Calls `visit` with the rounds of `counts[i]` each of all loops, until it is false; false too
-  /// where they are too many.
-  bool visitRounds(ArrayRef<int64_t> counts,
-                   function_ref<bool(MutableArrayRef<int64_t>)> visit) const;
+  /// Calls `visit` with the iterations of `counts[i]` each of all loops, until it is false; false
+  /// too where they are too many.
+  bool visitIterations(ArrayRef<int64_t> counts,
+                       function_ref<bool(MutableArrayRef<int64_t>)> visit) const;
   /// 1 where the index never falls with `loop`, -1 where it never rises; nothing else.
   std::optional<int> getDirection(unsigned loop) const;
 
@@ -206,21 +206,21 @@ private:
 
 } // namespace
 
-bool RepeatedLoops::visitRounds(ArrayRef<int64_t> counts,
-                                function_ref<bool(MutableArrayRef<int64_t>)> visit) const {
+bool RepeatedLoops::visitIterations(ArrayRef<int64_t> counts,
+                                    function_ref<bool(MutableArrayRef<int64_t>)> visit) const {
   int64_t total = 1;
   for (int64_t count : counts) {
     if (count == 0)
       return true;
-    if (count > kMostRounds / total)
+    if (count > kMostIterations / total)
       return false;
-    total *= count; // in range: at most kMostRounds
+    total *= count; // in range: at most kMostIterations
   }
   SmallVector<int64_t> at(counts.size());
   for (int64_t number = 0; number < total; ++number) {
     int64_t rest = number;
-    for (auto [round, count] : llvm::zip_equal(at, counts)) {
-      round = rest % count;
+    for (auto [iteration, count] : llvm::zip_equal(at, counts)) {
+      iteration = rest % count;
       rest /= count;
     }
     if (!visit(at))
@@ -233,11 +233,11 @@ std::optional<int> RepeatedLoops::getDirection(unsigned loop) const {
   SmallVector<int64_t> counts;
   for (unsigned other = 0; other < sizes.size(); ++other) {
     std::optional<int64_t> size = getSize(other);
-    int64_t rounds = periods[other].rounds;
-    counts.push_back(size ? std::min(rounds, *size - (other == loop)) : rounds);
+    int64_t iterations = periods[other].iterations;
+    counts.push_back(size ? std::min(iterations, *size - (other == loop)) : iterations);
   }
   bool rises = false, falls = false;
-  bool isKnown = visitRounds(counts, [&](MutableArrayRef<int64_t> at) {
+  bool isKnown = visitIterations(counts, [&](MutableArrayRef<int64_t> at) {
     int64_t before = evaluate(group, at);
     ++at[loop];
     int64_t after = evaluate(group, at);
@@ -280,13 +280,13 @@ static std::optional<AffineExpr> lookUp(ArrayRef<int64_t> table, AffineExpr at) 
   return value;
 }
 
-/// The largest of the values that an index takes over `rounds` rounds, if `values` are those of the
-/// first period, after which they are `step` more.
+/// The largest of the values that an index takes over `iterations` iterations, if `values` are
+/// those of the first period, after which they are `step` more.
 static std::optional<AffineExpr> findLargest(ArrayRef<int64_t> values, int64_t step,
-                                             AffineExpr rounds) {
+                                             AffineExpr iterations) {
   int64_t size = values.size();
-  // Entry r: the largest value of the first r rounds, and of all rounds where one period was gone
-  // over and r rounds of the next.
+  // Entry r: the largest value of the first r iterations, and of all iterations where one period
+  // was gone over and r iterations of the next.
   SmallVector<int64_t> first(size), last(size);
   first[0] = values[0];
   for (int64_t r = 1; r < size; ++r)
@@ -299,7 +299,7 @@ static std::optional<AffineExpr> findLargest(ArrayRef<int64_t> values, int64_t s
   } else {
     last.assign(size, largest);
   }
-  AffineExpr periods = rounds.floorDiv(size), begun = rounds % size;
+  AffineExpr periods = iterations.floorDiv(size), begun = iterations % size;
   std::optional<AffineExpr> ofFirst = lookUp(first, begun), ofLast = lookUp(last, begun);
   if (!ofFirst || !ofLast)
     return std::nullopt;
@@ -320,11 +320,11 @@ std::optional<IndexBounds> RepeatedLoops::boundByTable() const {
     if (loop != outer && occurs(loop) && !getSize(loop))
       return std::nullopt;
     if (occurs(loop))
-      counts[loop] = loop == outer ? periods[loop].rounds : *getSize(loop);
+      counts[loop] = loop == outer ? periods[loop].iterations : *getSize(loop);
   }
-  SmallVector<int64_t> most(periods[outer].rounds, std::numeric_limits<int64_t>::min()),
+  SmallVector<int64_t> most(periods[outer].iterations, std::numeric_limits<int64_t>::min()),
       mostBelow = most;
-  bool isKnown = visitRounds(counts, [&](MutableArrayRef<int64_t> at) {
+  bool isKnown = visitIterations(counts, [&](MutableArrayRef<int64_t> at) {
     int64_t value = evaluate(group, at);
     most[at[outer]] = std::max(most[at[outer]], value);
     mostBelow[at[outer]] = std::max(mostBelow[at[outer]], -value);
@@ -382,7 +382,7 @@ static bool isSumOfLoops(AffineExpr expr) {
 static std::optional<IndexBounds> boundGroup(AffineExpr group, ArrayRef<AffineExpr> sizes) {
   llvm::SmallBitVector loops(sizes.size());
   bool isRepeated = false, isExact = true;
-  uint64_t scale = 1; // times the rounds of a loop, no value is larger
+  uint64_t scale = 1; // times the iterations of a loop, no value is larger
   group.walk([&](AffineExpr part) {
     if (auto loop = dyn_cast<AffineDimExpr>(part)) {
       isRepeated |= loops[loop.getPosition()];

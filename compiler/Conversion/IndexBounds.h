@@ -23,13 +23,14 @@ struct IndexBounds {
 };
 
 /// The bounds of `index` while loop i goes over [0, sizes[i]); sizes are constants, or formulas
-/// over symbols, and above 0. Some round takes each bound, but for a remainder of several loops, of
-/// one in steps, or of one and a constant, whose value may count as any below the divisor. Nothing
-/// where a loop occurs more than once and what the others do with it cannot be told:
+/// over symbols, and above 0. Some iteration takes each bound, but for a remainder of several
+/// loops, of one in steps, or of one and a constant, whose value may count as any below the
+/// divisor. Nothing where a loop occurs more than once and what the others do with it cannot be
+/// told:
 ///
 ///   - several loops of unknown size, one of which lets the index rise and fall;
 ///   - one that does so in more than 64 steps before it repeats itself;
-///   - a period of more than 65,536 rounds, of all loops together.
+///   - a period of more than 65,536 iterations, of all loops together.
 std::optional<IndexBounds> boundIndex(mlir::AffineExpr index,
                                       llvm::ArrayRef<mlir::AffineExpr> sizes);
 

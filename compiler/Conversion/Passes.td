@@ -50,12 +50,12 @@ def MergeEqualOps : Pass<"xc-merge-equal-ops"> {
 }
 
 def GuardLoops : Pass<"xc-guard-loops", "::mlir::ModuleOp"> {
-  let summary = "Put loops that sizes keep from beginning into ifs";
+  let summary = "Guard loops that have no iteration for some sizes by an if";
   let description = [{
-    Where some sizes make the condition of a loop's first round false (alone, or as a part of a conjunction), the loop becomes a region of
-    an `array.if` that they decide: what its body demands of sizes is demanded where there may be a round. Counted is what
-    `-xc-outline-control` counts as sizes, and integers of fewer than 64 bits that are compared with a constant which bounds them: `0 < n`.
-    Loops that fill a `tensor.empty` stay.
+    Some sizes make the condition of a loop's first iteration false, alone or as a part of a conjunction. Such a loop
+    moves into the first region of an `array.if` that these sizes decide. So what its body demands of sizes is demanded
+    only where there may be an iteration. Sizes are what `-xc-outline-control` takes for sizes, and integers of fewer than
+    64 bits that are compared with a constant which bounds them: `0 < n`. Loops that fill a `tensor.empty` stay.
     Example:
     ```mlir
     %n = array.from_index %size : tensor<i64>
@@ -107,9 +107,9 @@ def StateDemands : Pass<"xc-state-demands", "::mlir::ModuleOp"> {
     Adds a `plan.require` for each comparison of sizes that an op of the function demands, if a result of the function
     or of a region depends on the op, as a formula over the dynamic dims of the function's inputs. So what folds take
     away, and what a gradient does not need, still refuses sizes that the program as it is written refuses. Ops say what
-    they demand (`RequirementOpInterface`), those of composites in a decomposed copy of the function. A function whose
-    extents cannot be resolved as it is written is left as it is. Demands of a region of an `array.if` that sizes choose are multiplied by a formula that
-    is 1 where it is chosen, else 0. Example:
+    they demand (`RequirementOpInterface`), composites of their own operands. Nothing is lowered, and no op is made to ask
+    for a size. A bounded dynamic dim counts with its bound. Both sides of what a region demands are 0 where sizes choose
+    that it does not run: a region of an `array.if`, or an `array.while` without a first iteration. Example:
     ```mlir
     func.func @f(%x: tensor<?x4xf32>) -> tensor<2x4xf32> {                                          // input
       %a = array.slice %x [0:3, :] : tensor<?x4xf32> -> tensor<3x4xf32>
@@ -121,10 +121,7 @@ def StateDemands : Pass<"xc-state-demands", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
-                           "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
-                           "::mlir::tensor::TensorDialect", "::mlir::scf::SCFDialect",
-                           "::mlir::memref::MemRefDialect", "::mlir::func::FuncDialect",
-                           "::xc::kernel::KernelDialect", "::xc::plan::PlanDialect"];
+                           "::mlir::tensor::TensorDialect", "::xc::plan::PlanDialect"];
 }
 
 def RaiseScalars : Pass<"xc-raise-scalars", "::mlir::ModuleOp"> {

@@ -5,8 +5,8 @@
 //
 // Where an indexing map gives a loop as an index, the dim says how often it runs. Other indices are
 // formulas over the loops; linalg's verifier compares them with dims that are static, at the first
-// and last round only. Here their bounds (IndexBounds.h) become requirements of the sizes; an index
-// without bounds is refused.
+// and last iteration only. Here their bounds (IndexBounds.h) become requirements of the sizes; an
+// index without bounds is refused.
 //
 //===----------------------------------------------------------------------===//
 
@@ -36,10 +36,10 @@ struct LoopSizes {
 
 } // namespace
 
-static LoopSizes getLoopSizes(OpBuilder &builder, linalg::LinalgOp op) {
+static LoopSizes getLoopSizes(array::SizeBuilder &sizeBuilder, linalg::LinalgOp op) {
   LoopSizes sizes;
+  Builder builder(op.getContext());
   sizes.exprs.resize(op.getNumLoops());
-  array::SizeBuilder sizeBuilder(builder, op.getLoc());
   // All dims that a loop goes over are as large: one that is static says most.
   for (bool isStatic : {true, false})
     for (OpOperand &operand : op->getOpOperands()) {
@@ -93,11 +93,10 @@ static std::string describe(AffineExpr index) {
 }
 
 /// Demands that `bounds` of an index lie in dim `dim` of `operand`.
-static void requireWithin(OpBuilder &builder, linalg::LinalgOp op, OpOperand &operand, int64_t dim,
+static void requireWithin(array::RequirementBuilder &requirements, OpOperand &operand, int64_t dim,
                           AffineExpr index, IndexBounds bounds, ArrayRef<OpFoldResult> symbols) {
-  array::RequirementBuilder requirements(builder, op);
   array::SizeBuilder &sizeBuilder = requirements.getSizes();
-  // Without a round there is no index.
+  // Without an iteration there is no index.
   OpFoldResult isRun = array::isNotEmpty(sizeBuilder, symbols);
   auto require = [&](AffineExpr left, OpFoldResult right, StringRef before, StringRef after) {
     std::string what;
@@ -113,7 +112,7 @@ static void requireWithin(OpBuilder &builder, linalg::LinalgOp op, OpOperand &op
     return;
   // Both sides are no less than 0: what is subtracted on the left, against the constant it is
   // subtracted from.
-  SmallVector<AffineExpr> zeros(symbols.size(), builder.getAffineConstantExpr(0));
+  SmallVector<AffineExpr> zeros(symbols.size(), getAffineConstantExpr(0, index.getContext()));
   auto start = cast<AffineConstantExpr>(bounds.low.replaceSymbols(zeros));
   int64_t room = std::max<int64_t>(start.getValue(), 0);
   require(room - bounds.low, sizeBuilder.constant(room), "no place ", " before the start of dim ");
@@ -136,16 +135,15 @@ static uint64_t getMagnitude(AffineExpr index, ArrayRef<AffineExpr> sizes) {
                                                 : llvm::SaturatingAdd(left, right);
 }
 
-void requireElements(OpBuilder &builder, tensor::ExtractOp op) {
+void requireElements(array::RequirementBuilder &requirements, tensor::ExtractOp op) {
   auto body = op->getParentOfType<linalg::LinalgOp>();
   Value tensor = op.getTensor();
   if (!body || body->isAncestor(tensor.getParentBlock()->getParentOp()))
     return;
-  LoopSizes loops = getLoopSizes(builder, body);
-  if (llvm::is_contained(loops.exprs, builder.getAffineConstantExpr(0)))
-    return;
-  array::RequirementBuilder requirements(builder, body);
   array::SizeBuilder &sizeBuilder = requirements.getSizes();
+  LoopSizes loops = getLoopSizes(sizeBuilder, body);
+  if (llvm::is_contained(loops.exprs, getAffineConstantExpr(0, op.getContext())))
+    return;
   OpFoldResult isRun = array::isNotEmpty(sizeBuilder, loops.symbols);
   for (int64_t dim = 0, rank = op.getTensor().getType().getRank(); dim < rank; ++dim) {
     std::string what;
@@ -155,8 +153,7 @@ void requireElements(OpBuilder &builder, tensor::ExtractOp op) {
   }
 }
 
-void requireExpansion(OpBuilder &builder, tensor::ExpandShapeOp op) {
-  array::RequirementBuilder requirements(builder, op);
+void requireExpansion(array::RequirementBuilder &requirements, tensor::ExpandShapeOp op) {
   array::SizeBuilder &sizeBuilder = requirements.getSizes();
   SmallVector<OpFoldResult> sizes = op.getMixedOutputShape();
   for (auto [dim, inner] : llvm::enumerate(op.getReassociationIndices())) {
@@ -174,8 +171,7 @@ void requireExpansion(OpBuilder &builder, tensor::ExpandShapeOp op) {
   }
 }
 
-void requireInsertion(OpBuilder &builder, tensor::InsertSliceOp op) {
-  array::RequirementBuilder requirements(builder, op);
+void requireInsertion(array::RequirementBuilder &requirements, tensor::InsertSliceOp op) {
   llvm::SmallBitVector dropped = op.getDroppedDims();
   int64_t sourceDim = 0;
   for (auto [dim, size] : llvm::enumerate(op.getMixedSizes())) {
@@ -189,8 +185,8 @@ void requireInsertion(OpBuilder &builder, tensor::InsertSliceOp op) {
   }
 }
 
-void requireSlice(OpBuilder &builder, OffsetSizeAndStrideOpInterface op, Value whole) {
-  array::RequirementBuilder requirements(builder, op);
+void requireSlice(array::RequirementBuilder &requirements, OffsetSizeAndStrideOpInterface op,
+                  Value whole) {
   array::SizeBuilder &sizeBuilder = requirements.getSizes();
   OpFoldResult one = sizeBuilder.constant(1),
                isRead = array::isNotEmpty(sizeBuilder, op.getMixedSizes());
@@ -214,13 +210,13 @@ void requireSlice(OpBuilder &builder, OffsetSizeAndStrideOpInterface op, Value w
   }
 }
 
-LogicalResult requireIndices(OpBuilder &builder, linalg::LinalgOp op) {
+LogicalResult requireIndices(array::RequirementBuilder &requirements, linalg::LinalgOp op) {
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   auto isLoop = [](AffineExpr expr) { return isa<AffineDimExpr>(expr); };
   if (llvm::all_of(maps, [&](AffineMap map) { return llvm::all_of(map.getResults(), isLoop); }))
     return success();
-  LoopSizes sizes = getLoopSizes(builder, op);
-  if (llvm::is_contained(sizes.exprs, builder.getAffineConstantExpr(0)) ||
+  LoopSizes sizes = getLoopSizes(requirements.getSizes(), op);
+  if (llvm::is_contained(sizes.exprs, getAffineConstantExpr(0, op.getContext())) ||
       llvm::is_contained(sizes.exprs, AffineExpr()))
     return success();
   for (OpOperand &operand : op->getOpOperands()) {
@@ -239,7 +235,7 @@ LogicalResult requireIndices(OpBuilder &builder, linalg::LinalgOp op) {
                << describe(index) << " in dim " << dim << " of " << operand.get().getType()
                << " from sizes: a loop that occurs more than once lets them rise and fall, with "
                   "another of unknown size, or in too many steps";
-      requireWithin(builder, op, operand, dim, index, *bounds, sizes.symbols);
+      requireWithin(requirements, operand, dim, index, *bounds, sizes.symbols);
     }
   }
   return success();

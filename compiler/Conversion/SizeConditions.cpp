@@ -36,9 +36,20 @@ struct Difference {
   OpFoldResult plus, minus;
 };
 
+/// The least and the largest value of a number that is not negative; the latter may be unknown.
+struct Limits {
+  int64_t least = 0;
+  std::optional<int64_t> most;
+};
+
 class SizeConditionBuilder {
 public:
   SizeConditionBuilder(OpBuilder &builder, Location location) : sizes(builder, location) {}
+  /// For formulas. Arguments of the condition of `loop`, if that is not null, are what they are in
+  /// its first iteration.
+  SizeConditionBuilder(plan::SymbolicDims &dims, array::RuntimeSizes &runtimeSizes,
+                       Location location, array::WhileOp loop = {})
+      : sizes(dims, location), dims(&dims), runtimeSizes(&runtimeSizes), loop(loop) {}
 
   OpFoldResult getTruth(Value value);
   OpFoldResult getGuard(Value value);
@@ -59,16 +70,17 @@ private:
     return negate(conjoin(negate(lhs), negate(rhs)));
   }
 
+  Limits getLimits(OpFoldResult size);
+  Value getFirst(Value value);
+
   array::SizeBuilder sizes;
+  /// Null where ops are made.
+  plan::SymbolicDims *dims = nullptr;
+  array::RuntimeSizes *runtimeSizes = nullptr;
+  array::WhileOp loop;
 };
 
 } // namespace
-
-/// The least and the largest value of a number that is not negative; the latter may be unknown.
-struct Limits {
-  int64_t least = 0;
-  std::optional<int64_t> most;
-};
 
 /// What the user allows for dim `dim` of a function's argument.
 static Limits getLimitsOfArgument(Value tensor, std::optional<int64_t> dim) {
@@ -102,8 +114,8 @@ static Limits combineLimits(Operation *op, Limits lhs, Limits rhs) {
           lhs.most && rhs.most ? combine(*lhs.most, *rhs.most) : std::nullopt};
 }
 
-/// Of `size`, which is not negative.
-static Limits getLimits(OpFoldResult size) {
+/// Of `size`, a value or a constant that is not negative.
+static Limits getLimitsOfValue(OpFoldResult size) {
   if (std::optional<int64_t> constant = getConstantIntValue(size))
     return {*constant, constant};
   Operation *op = cast<Value>(size).getDefiningOp();
@@ -113,7 +125,26 @@ static Limits getLimits(OpFoldResult size) {
     return getLimitsOfArgument(dim.getOperand(), dim.getAxis());
   if (!isa_and_present<arith::AddIOp, arith::MulIOp, arith::DivUIOp>(op))
     return {};
-  return combineLimits(op, getLimits(op->getOperand(0)), getLimits(op->getOperand(1)));
+  return combineLimits(op, getLimitsOfValue(op->getOperand(0)),
+                       getLimitsOfValue(op->getOperand(1)));
+}
+
+/// Of `size`, which is not negative.
+Limits SizeConditionBuilder::getLimits(OpFoldResult size) {
+  if (!dims)
+    return getLimitsOfValue(size);
+  FailureOr<plan::FormulaAttr> formula = dims->getFormula(size);
+  if (failed(formula))
+    return {};
+  plan::SizeRange range = dims->getRange(*formula);
+  return {range.min, range.max < 0 ? std::nullopt : std::optional(range.max)};
+}
+
+/// What stands for `value` in the first iteration of the loop.
+Value SizeConditionBuilder::getFirst(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  bool isOfCondition = argument && loop && argument.getParentRegion() == &loop.getCondition();
+  return isOfCondition ? loop.getInits()[argument.getArgNumber()] : value;
 }
 
 SizeConditionBuilder::Number SizeConditionBuilder::getConstant(const APInt &value) {
@@ -143,6 +174,8 @@ SizeConditionBuilder::Number SizeConditionBuilder::getSize(Value index) {
   if (matchPattern(index, m_ConstantInt(&constant)))
     return getConstant(constant);
   Operation *op = index.getDefiningOp();
+  if (runtimeSizes && runtimeSizes->containsIndex(index))
+    return std::nullopt;
   if (isa_and_present<array::DimOp, tensor::DimOp>(op))
     return Difference{index, sizes.constant(0)};
   if (isa_and_present<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op))
@@ -181,6 +214,7 @@ bool SizeConditionBuilder::isNaturalOfSizes(Operation *op) {
 
 /// A number of rank 0, of integers of `width` bits.
 SizeConditionBuilder::Number SizeConditionBuilder::getNumber(Value value, unsigned width) {
+  value = getFirst(value);
   auto type = cast<RankedTensorType>(value.getType());
   if (type.getRank() != 0 || !type.getElementType().isSignlessInteger(width))
     return std::nullopt;
@@ -260,6 +294,7 @@ OpFoldResult SizeConditionBuilder::compare(array::CompareOp op, unsigned width) 
 }
 
 OpFoldResult SizeConditionBuilder::getTruth(Value value) {
+  value = getFirst(value);
   auto type = cast<RankedTensorType>(value.getType());
   Operation *op = value.getDefiningOp();
   if (type.getRank() != 0 || !type.getElementType().isInteger(1) || !op)
@@ -282,6 +317,7 @@ OpFoldResult SizeConditionBuilder::getTruth(Value value) {
 }
 
 OpFoldResult SizeConditionBuilder::getGuard(Value value) {
+  value = getFirst(value);
   Operation *op = value.getDefiningOp();
   if (auto conjunction = dyn_cast_if_present<array::AndOp>(op))
     return conjoin(getGuard(conjunction.getLhs()), getGuard(conjunction.getRhs()));
@@ -303,6 +339,29 @@ OpFoldResult buildSizeCondition(Value condition, OpBuilder &builder) {
 
 OpFoldResult buildSizeGuard(Value condition, OpBuilder &builder) {
   return SizeConditionBuilder(builder, condition.getLoc()).getGuard(condition);
+}
+
+plan::FormulaAttr findSizeCondition(Value condition, plan::SymbolicDims &dims,
+                                    array::RuntimeSizes &runtimeSizes) {
+  SizeConditionBuilder builder(dims, runtimeSizes, condition.getLoc());
+  return dims.getFormula(builder.getTruth(condition)).value_or(plan::FormulaAttr());
+}
+
+plan::FormulaAttr findSizeGuard(array::WhileOp loop, plan::SymbolicDims &dims,
+                                array::RuntimeSizes &runtimeSizes) {
+  Block &condition = loop.getCondition().front();
+  if (!llvm::all_of(condition.without_terminator(),
+                    [](Operation &op) { return isMemoryEffectFree(&op); }))
+    return {};
+  SizeConditionBuilder builder(dims, runtimeSizes, loop.getLoc(), loop);
+  Value first = cast<array::YieldOp>(condition.getTerminator()).getValues().front();
+  return dims.getFormula(builder.getGuard(first)).value_or(plan::FormulaAttr());
+}
+
+bool fillsArrays(array::WhileOp loop) {
+  return llvm::any_of(loop.getInits(), [](Value init) {
+    return isa_and_present<tensor::EmptyOp>(init.getDefiningOp());
+  });
 }
 
 } // namespace xc

@@ -13,6 +13,9 @@
 #ifndef XC_CONVERSION_SIZECONDITIONS_H
 #define XC_CONVERSION_SIZECONDITIONS_H
 
+#include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Dialect/Plan/Transforms/SymbolicDims.h"
+
 #include "mlir/IR/Builders.h"
 
 namespace xc {
@@ -26,6 +29,19 @@ mlir::OpFoldResult buildSizeCondition(mlir::Value condition, mlir::OpBuilder &bu
 /// something else may decide: a conjunction is false where a part is. Integers of fewer bits count
 /// where the sizes that make the condition false are numbers of theirs.
 mlir::OpFoldResult buildSizeGuard(mlir::Value condition, mlir::OpBuilder &builder);
+
+/// As buildSizeCondition, but as a formula over the symbols of `dims`, for which no op is made.
+/// Also null where a runtime size goes into `condition`.
+plan::FormulaAttr findSizeCondition(mlir::Value condition, plan::SymbolicDims &dims,
+                                    array::RuntimeSizes &runtimeSizes);
+
+/// As buildSizeGuard of the first condition of `loop`, likewise; null also where that has effects.
+plan::FormulaAttr findSizeGuard(array::WhileOp loop, plan::SymbolicDims &dims,
+                                array::RuntimeSizes &runtimeSizes);
+
+/// Whether the loop fills arrays that have no elements yet, as those over the blocks of an
+/// attention do. Such an array is no result, and there is an iteration for each of its elements.
+bool fillsArrays(array::WhileOp loop);
 
 } // namespace xc
 

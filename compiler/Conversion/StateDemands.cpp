@@ -6,44 +6,38 @@
 //===----------------------------------------------------------------------===//
 //
 // Folds, and gradients that need no more than the sizes of what they are gradients of, take ops
-// away with what they demand. So what a function with dynamic dims demands is stated first:
-// 1. A copy without what no result depends on is decomposed, beside the module, and its regions are
-//    outlined.
-// 2. Its ops say what they demand (`RequirementOpInterface`): comparisons of formulas over the
-//    sizes of the function's inputs. Of a region that sizes choose, both sides are 0 where it is
-//    not chosen.
-// 3. They become `plan.require`s at the start of the function, which nothing takes away.
+// away with what they demand. So what a function with dynamic dims demands is stated first. Its ops
+// say it (`RequirementOpInterface`), each as the program has it, in formulas over the sizes of the
+// function's inputs. They become `plan.require`s at the start of the function, which nothing takes
+// away.
 //
-// A function whose extents cannot be resolved as it is written is left alone: later passes say why,
-// or simplify it to one that can be. Of one with bounded dynamic dims the copy is simplified as
-// well, since the rules of extents rely on that; folds in it take away what they do elsewhere.
+// - What no result, assignment or other effect depends on demands nothing.
+// - Of a region that sizes choose, both sides of a demand are 0 where it is not chosen. One that
+//   constants choose is always chosen, or never. A loop is chosen where there may be a first
+//   iteration.
+// - A bounded dynamic dim counts with its bound, and what types of results say of such dims is left
+//   to -xc-array-resolve-extents.
+// - What is no formula is left to later passes, which say why, or simplify it to one.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/Passes.h"
+#include "compiler/Conversion/SizeConditions.h"
 #include "compiler/Conversion/StateRequirements.h"
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
-#include "compiler/Dialect/Array/Transforms/Passes.h"
-#include "compiler/Dialect/Kernel/IR/KernelOps.h"
+#include "compiler/Dialect/Array/IR/RuntimeSizes.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 #include "compiler/Dispatch/Requirements.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Iterators.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -58,124 +52,206 @@ static bool hasDynamicInput(func::FuncOp func) {
   });
 }
 
-template <typename... OpTys> static bool has(ModuleOp module) {
-  return module
-      .walk([](Operation *op) {
-        return isa<OpTys...>(op) ? WalkResult::interrupt() : WalkResult::advance();
-      })
-      .wasInterrupted();
+/// The ops of `root` that no result, assignment or stated demand depends on.
+static llvm::DenseSet<Operation *> findDead(Operation *root) {
+  llvm::DenseSet<Operation *> dead;
+  auto isDead = [&](Operation *op) {
+    for (; op != root; op = op->getParentOp())
+      if (dead.contains(op))
+        return true;
+    return false;
+  };
+  root->walk<WalkOrder::PostOrder, ReverseIterator>([&](Operation *op) {
+    if (op != root && wouldOpBeTriviallyDead(op) && llvm::all_of(op->getUsers(), isDead))
+      dead.insert(op);
+  });
+  return dead;
 }
 
-/// Erases what no result, assignment or stated demand depends on.
-static void eraseDead(Operation *root) {
-  root->walk<WalkOrder::PostOrder, ReverseIterator>([](Operation *op) {
-    if (isOpTriviallyDead(op))
-      op->erase();
-  });
+/// What `value` is where constants alone say so; null if they do not. Elementwise ops fold.
+static Attribute findConstant(Value value) {
+  Attribute constant;
+  if (matchPattern(value, m_Constant(&constant)))
+    return constant;
+  Operation *op = value.getDefiningOp();
+  if (!op || !isa<array::ArrayElementwiseOpInterface>(op))
+    return {};
+  SmallVector<Attribute> operands;
+  for (Value operand : op->getOperands()) {
+    operands.push_back(findConstant(operand));
+    if (!operands.back())
+      return {};
+  }
+  SmallVector<OpFoldResult> folded;
+  if (failed(op->fold(operands, folded)) || folded.size() != 1)
+    return {};
+  return dyn_cast<Attribute>(folded.front());
 }
 
 namespace {
 
-/// Collects what a function and the functions of its regions demand, in formulas over the
-/// symbols of the function.
-class RegionDemands {
+/// Collects what a function demands, in formulas over its symbols.
+class FunctionDemands {
 public:
-  RegionDemands(ModuleOp module, func::FuncOp func)
-      : func(func), dims(func, plan::UnifySizes::No), symbols(module) {}
+  explicit FunctionDemands(func::FuncOp func)
+      : func(func), runtimeSizes(func.getContext()),
+        dims(func, plan::UnifySizes::No, &runtimeSizes), dead(findDead(func)) {}
 
-  SmallVector<plan::Demand> run() {
-    collect(func, dims, /*toRoot=*/nullptr, /*isChosen=*/plan::FormulaAttr());
-    return demands.takeVector();
-  }
-  /// Of the whole function.
-  const plan::SymbolicDims &getDims() const { return dims; }
+  /// Makes `plan.require`s of what the function does not say already.
+  void state();
 
 private:
-  void collect(func::FuncOp func, plan::SymbolicDims &inside, plan::FormulaTranslation *toRoot,
-               plan::FormulaAttr isChosen);
-  void collectRegion(FlatSymbolRefAttr callee, ValueRange operands, plan::SymbolicDims &around,
-                     plan::FormulaTranslation *toRoot, plan::FormulaAttr isChosen);
-  void add(plan::Demand demand, plan::FormulaTranslation *toRoot, plan::FormulaAttr isChosen);
-
-  /// Keeps what is new, in the order in which it came.
-  class DemandList {
-  public:
-    void insert(plan::Demand demand) {
-      auto key = std::make_tuple(demand.left, demand.right, unsigned(demand.comparison));
-      if (known.insert(key).second)
-        demands.push_back(std::move(demand));
-    }
-    SmallVector<plan::Demand> takeVector() { return std::move(demands); }
-
-  private:
-    llvm::DenseSet<std::tuple<plan::FormulaAttr, plan::FormulaAttr, unsigned>> known;
-    SmallVector<plan::Demand> demands;
-  };
+  void collect(Block &block, plan::FormulaAttr isChosen);
+  void collectOf(Operation *op, SmallVectorImpl<plan::Demand> &agreements);
+  void collectPassedOn(Operation *op, array::RequirementBuilder &requirements);
+  void collectRegions(array::IfOp op, plan::FormulaAttr isChosen);
+  void collectRegions(array::WhileOp op, plan::FormulaAttr isChosen);
+  void add(plan::Demand demand, plan::FormulaAttr isChosen);
+  void findGiven();
+  bool isNew(const plan::Demand &demand) {
+    return known.insert({demand.left, demand.right, unsigned(demand.comparison)}).second;
+  }
 
   func::FuncOp func;
+  array::RuntimeSizes runtimeSizes;
   plan::SymbolicDims dims;
-  SymbolTable symbols;
-  DemandList demands;
+  llvm::DenseSet<Operation *> dead;
+  llvm::DenseSet<std::tuple<plan::FormulaAttr, plan::FormulaAttr, unsigned>> known;
+  /// Of the op that is being asked, and of all, in the order in which they came.
+  SmallVector<plan::Demand> own, demands;
 };
 
 } // namespace
 
-/// A formula of a region's function as one of the whole function; null where it is none.
-static plan::FormulaAttr translate(FailureOr<plan::FormulaAttr> formula,
-                                   plan::FormulaTranslation *toRoot) {
-  if (failed(formula))
-    return {};
-  return toRoot ? (*toRoot)(*formula) : *formula;
-}
-
-void RegionDemands::add(plan::Demand demand, plan::FormulaTranslation *toRoot,
-                        plan::FormulaAttr isChosen) {
+void FunctionDemands::add(plan::Demand demand, plan::FormulaAttr isChosen) {
   auto zero = plan::FormulaAttr::getConstant(func.getContext(), 0);
-  for (plan::FormulaAttr *side : {&demand.left, &demand.right}) {
-    *side = translate(*side, toRoot);
-    if (!*side)
-      return;
-    if (isChosen)
-      *side = plan::FormulaAttr::getSelect(isChosen, *side, zero);
+  if (isChosen)
+    for (plan::FormulaAttr *side : {&demand.left, &demand.right})
+      *side = dims.shorten(plan::FormulaAttr::getSelect(isChosen, *side, zero));
+  if (demand.left != demand.right && isNew(demand))
+    demands.push_back(std::move(demand));
+}
+
+/// Both of what `first` and `second` choose; null is all.
+static plan::FormulaAttr conjoin(plan::FormulaAttr first, plan::FormulaAttr second) {
+  return first && second ? first * second : first ? first : second;
+}
+
+void FunctionDemands::collectRegions(array::IfOp op, plan::FormulaAttr isChosen) {
+  Block &then = op.getThenRegion().front(), &otherwise = op.getElseRegion().front();
+  std::optional<int64_t> constant;
+  if (auto elements = dyn_cast_if_present<DenseElementsAttr>(findConstant(op.getCondition())))
+    constant = elements.getSplatValue<bool>();
+  plan::FormulaAttr choice =
+      constant ? plan::FormulaAttr() : findSizeCondition(op.getCondition(), dims, runtimeSizes);
+  if (choice && choice.isConstant())
+    constant = choice.asConstant();
+  if (constant)
+    return collect(*constant ? then : otherwise, isChosen);
+  collect(then, conjoin(isChosen, choice));
+  collect(otherwise, conjoin(isChosen, choice ? 1 - choice : choice));
+}
+
+void FunctionDemands::collectRegions(array::WhileOp op, plan::FormulaAttr isChosen) {
+  plan::FormulaAttr guard =
+      fillsArrays(op) ? plan::FormulaAttr() : findSizeGuard(op, dims, runtimeSizes);
+  if (guard && !guard.isConstant())
+    isChosen = conjoin(isChosen, guard);
+  collect(op.getCondition().front(), isChosen);
+  collect(op.getBody().front(), isChosen);
+}
+
+static bool isOfCondition(Operation *yield) {
+  auto loop = dyn_cast<array::WhileOp>(yield->getParentOp());
+  return loop && yield->getParentRegion() == &loop.getCondition();
+}
+
+/// What a loop begins with, and what regions yield, has the sizes that the results' types know.
+void FunctionDemands::collectPassedOn(Operation *op, array::RequirementBuilder &requirements) {
+  TypeRange types;
+  if (auto loop = dyn_cast<array::WhileOp>(op))
+    types = loop.getResultTypes();
+  else if (isa<array::YieldOp>(op) && !isOfCondition(op))
+    types = op->getParentOp()->getResultTypes();
+  for (auto [operand, type] : llvm::zip(op->getOperands(), types)) {
+    auto from = cast<RankedTensorType>(operand.getType());
+    for (int64_t dim = 0; dim < from.getRank(); ++dim)
+      if (!runtimeSizes.contains(operand, dim))
+        requirements.requireSizeOfType(requirements.getSizes().size(operand, dim), from, dim,
+                                       cast<RankedTensorType>(type));
   }
-  if (demand.left != demand.right)
-    demands.insert(std::move(demand));
 }
 
-void RegionDemands::collectRegion(FlatSymbolRefAttr callee, ValueRange operands,
-                                  plan::SymbolicDims &around, plan::FormulaTranslation *toRoot,
-                                  plan::FormulaAttr isChosen) {
-  auto region = symbols.lookup<func::FuncOp>(callee.getAttr());
-  plan::SymbolicDims inside(region, plan::UnifySizes::No);
-  SmallVector<plan::FormulaAttr> sizes;
-  for (const plan::SymbolDefinition &symbol : inside.getSymbols())
-    sizes.push_back(translate(around.getDim(operands[symbol.input], symbol.dim), toRoot));
-  plan::FormulaTranslation translation(inside, dims, std::move(sizes));
-  collect(region, inside, &translation, isChosen);
+void FunctionDemands::collectOf(Operation *op, SmallVectorImpl<plan::Demand> &agreements) {
+  auto take = [&](array::SizeDemand demand) {
+    FailureOr<plan::FormulaAttr> left = dims.getFormula(demand.left),
+                                 right = dims.getFormula(demand.right);
+    if (failed(left) || failed(right))
+      return;
+    (demand.isAgreement ? agreements : own)
+        .push_back({op->getLoc(), *left, demand.comparison, *right, std::move(demand.what)});
+  };
+  array::RequirementBuilder requirements(dims, runtimeSizes, op, take);
+  collectPassedOn(op, requirements);
+  // Indices that cannot be told from sizes are refused where linalg ops are looked at again.
+  (void)stateRequirements(op, requirements);
 }
 
-void RegionDemands::collect(func::FuncOp func, plan::SymbolicDims &inside,
-                            plan::FormulaTranslation *toRoot, plan::FormulaAttr isChosen) {
-  for (const plan::Demand &demand : plan::collectDemands(func, inside))
-    add(demand, toRoot, isChosen);
-  for (Operation &op : func.front()) {
-    if (auto loop = dyn_cast<plan::LoopOp>(op))
-      for (FlatSymbolRefAttr callee : {loop.getConditionAttr(), loop.getBodyAttr()})
-        collectRegion(callee, loop.getOperands(), inside, toRoot, isChosen);
-    auto branch = dyn_cast<plan::BranchOp>(op);
-    if (!branch)
+void FunctionDemands::collect(Block &block, plan::FormulaAttr isChosen) {
+  SmallVector<plan::Demand> agreements;
+  SmallVector<Operation *> control;
+  for (Operation &op : block) {
+    // From the top, so that no question goes further back than to the op before.
+    for (Value result : op.getResults())
+      if (isa<RankedTensorType>(result.getType()))
+        (void)dims.getShape(result);
+    if (dead.contains(&op))
       continue;
-    plan::FormulaAttr thenIsChosen = isChosen, otherwiseIsChosen = isChosen;
-    if (branch.getCondition().getType().isIndex()) {
-      plan::FormulaAttr choice = translate(inside.getFormula(branch.getCondition()), toRoot);
-      if (!choice)
-        continue;
-      thenIsChosen = isChosen ? isChosen * choice : choice;
-      otherwiseIsChosen = isChosen ? isChosen * (1 - choice) : 1 - choice;
-    }
-    collectRegion(branch.getThenAttr(), branch.getCaptures(), inside, toRoot, thenIsChosen);
-    collectRegion(branch.getOtherwiseAttr(), branch.getCaptures(), inside, toRoot,
-                  otherwiseIsChosen);
+    if (isa<array::IfOp, array::WhileOp>(op))
+      control.push_back(&op);
+    collectOf(&op, agreements);
+    for (plan::Demand &demand : own)
+      add(std::move(demand), isChosen);
+    own.clear();
+  }
+  // Other words say more than that operands agree.
+  for (plan::Demand &demand : agreements)
+    add(std::move(demand), isChosen);
+  for (Operation &op : block)
+    if (!dead.contains(&op))
+      (void)plan::visitImpliedDemands(&op, dims, [&](const plan::Demand &demand) {
+        add(demand, isChosen);
+        return success();
+      });
+  for (Operation *op : control) {
+    if (auto branch = dyn_cast<array::IfOp>(op))
+      collectRegions(branch, isChosen);
+    else
+      collectRegions(cast<array::WhileOp>(op), isChosen);
+  }
+}
+
+void FunctionDemands::findGiven() {
+  for (auto given : func.getOps<plan::RequireOp>()) {
+    FailureOr<plan::FormulaAttr> left = dims.getFormula(given.getLeft()),
+                                 right = dims.getFormula(given.getRight());
+    if (succeeded(left) && succeeded(right))
+      (void)isNew({given.getLoc(), *left, given.getComparison(), *right, ""});
+  }
+}
+
+void FunctionDemands::state() {
+  {
+    ScopedDiagnosticHandler silence(func.getContext(), [](Diagnostic &) { return success(); });
+    findGiven();
+    collect(func.front(), /*isChosen=*/{});
+  }
+  OpBuilder builder = OpBuilder::atBlockBegin(&func.front());
+  SmallVector<Value> symbolValues;
+  for (const plan::Demand &demand : demands) {
+    Value left = dims.materialize(builder, demand.loc, demand.left, symbolValues),
+          right = dims.materialize(builder, demand.loc, demand.right, symbolValues);
+    plan::RequireOp::create(builder, demand.loc, left, demand.comparison, right, demand.what);
   }
 }
 
@@ -183,76 +259,9 @@ namespace {
 
 struct StateDemands final : impl::StateDemandsBase<StateDemands> {
   void runOnOperation() override {
-    SymbolTable table(getOperation());
-    for (auto func : getOperation().getOps<func::FuncOp>()) {
-      if (func.isExternal() || func.isPrivate() || !hasDynamicInput(func))
-        continue;
-      ModuleOp scratch = copyOf(func, table);
-      if (succeeded(reify(scratch)))
-        state(func, scratch);
-      scratch.erase();
-    }
-  }
-
-private:
-  /// A module beside the functions, with `func` and what it refers to: variables, kernels, and
-  /// private functions, which kernels name as their references.
-  ModuleOp copyOf(func::FuncOp func, SymbolTable &table) {
-    OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
-    auto scratch = ModuleOp::create(builder, func.getLoc());
-    builder.setInsertionPointToEnd(scratch.getBody());
-    llvm::SetVector<Operation *> needed;
-    needed.insert(func);
-    // Grows while it is walked.
-    for (size_t i = 0; i < needed.size(); ++i) {
-      std::optional<SymbolTable::UseRange> uses = SymbolTable::getSymbolUses(needed[i]);
-      if (!uses)
-        continue;
-      for (const SymbolTable::SymbolUse &use : *uses)
-        if (Operation *symbol = table.lookup(use.getSymbolRef().getRootReference()))
-          needed.insert(symbol);
-    }
-    for (Operation *op : needed)
-      builder.clone(*op);
-    eraseDead(scratch);
-    return scratch;
-  }
-
-  /// What is refused here is reported where it is, later.
-  LogicalResult reify(ModuleOp scratch) {
-    ScopedDiagnosticHandler silence(&getContext(), [](Diagnostic &) { return success(); });
-    OpPassManager pipeline(ModuleOp::getOperationName());
-    // What constants choose is no choice.
-    if (has<array::IfOp>(scratch))
-      pipeline.addPass(createFoldConstants());
-    pipeline.addPass(array::createDecompose());
-    // The rules of extents look at what an op's result is used by, behind casts.
-    if (has<array::SetExtentOp, array::CompressOp, array::AppendOp>(scratch))
-      pipeline.addPass(createCanonicalizerPass());
-    pipeline.addNestedPass<func::FuncOp>(array::createResolveExtents());
-    pipeline.addPass(createGuardLoops());
-    pipeline.addPass(createOutlineControl());
-    if (failed(runPipeline(pipeline, scratch)))
-      return failure();
-    return stateRequirements(scratch, array::RequirementScope::All);
-  }
-
-  static void state(func::FuncOp func, ModuleOp scratch) {
-    RegionDemands copied(scratch, scratch.lookupSymbol<func::FuncOp>(func.getName()));
-    SmallVector<plan::Demand> demands = copied.run();
-    plan::SymbolicDims dims(func, plan::UnifySizes::No);
-    // Both functions have the same arguments.
-    SmallVector<plan::FormulaAttr> symbols;
-    for (unsigned symbol = 0; symbol < dims.getSymbols().size(); ++symbol)
-      symbols.push_back(plan::FormulaAttr::getSymbol(func.getContext(), symbol));
-    plan::FormulaTranslation here(copied.getDims(), dims, std::move(symbols));
-    OpBuilder builder = OpBuilder::atBlockBegin(&func.front());
-    SmallVector<Value> symbolValues;
-    for (const plan::Demand &demand : demands) {
-      Value left = dims.materialize(builder, demand.loc, here(demand.left), symbolValues),
-            right = dims.materialize(builder, demand.loc, here(demand.right), symbolValues);
-      plan::RequireOp::create(builder, demand.loc, left, demand.comparison, right, demand.what);
-    }
+    for (auto func : getOperation().getOps<func::FuncOp>())
+      if (!func.isExternal() && !func.isPrivate() && hasDynamicInput(func))
+        FunctionDemands(func).state();
   }
 };
 

@@ -7,52 +7,60 @@
 
 #include "compiler/Conversion/StateRequirements.h"
 
-#include "compiler/Conversion/ArrayToLinalg.h"
 #include "compiler/Conversion/RequireSizes.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
 namespace xc {
 
-/// Array ops make maps that are within their operands; those of the input may say anything.
-static LogicalResult requireIndicesOfInput(ModuleOp module) {
-  WalkResult walk = module.walk([](linalg::LinalgOp op) {
-    OpBuilder builder(op);
-    return failed(requireIndices(builder, op)) ? WalkResult::interrupt() : WalkResult::advance();
-  });
-  module.walk([](OffsetSizeAndStrideOpInterface op) {
-    OpBuilder builder(op);
-    if (auto extract = dyn_cast<tensor::ExtractSliceOp>(*op))
-      requireSlice(builder, op, extract.getSource());
-    if (auto insert = dyn_cast<tensor::InsertSliceOp>(*op)) {
-      requireSlice(builder, op, insert.getDest());
-      requireInsertion(builder, insert);
-    }
-  });
-  module.walk([](tensor::ExpandShapeOp op) {
-    OpBuilder builder(op);
-    requireExpansion(builder, op);
-  });
-  module.walk([](tensor::ExtractOp op) {
-    if (auto body = op->getParentOfType<linalg::LinalgOp>()) {
-      OpBuilder builder(body);
-      requireElements(builder, op);
-    }
-  });
-  return failure(walk.wasInterrupted());
-}
-
-LogicalResult stateRequirements(ModuleOp module, array::RequirementScope scope) {
-  if (failed(requireIndicesOfInput(module)))
+/// Of a linalg op of the input, which may say any index: array ops make maps that are within their
+/// operands.
+static LogicalResult requireIndicesOfInput(array::RequirementBuilder &requirements,
+                                           linalg::LinalgOp op) {
+  if (failed(requireIndices(requirements, op)))
     return failure();
-  module.walk([&](array::RequirementOpInterface op) {
-    OpBuilder builder(op);
-    array::RequirementBuilder requirements(builder, op, scope);
-    op.reifyRequirements(requirements);
+  op->walk([&](tensor::ExtractOp extract) {
+    if (extract->getParentOfType<linalg::LinalgOp>() == op)
+      requireElements(requirements, extract);
   });
   return success();
+}
+
+LogicalResult stateRequirements(Operation *op, array::RequirementBuilder &requirements) {
+  return llvm::TypeSwitch<Operation *, LogicalResult>(op)
+      .Case(
+          [&](linalg::LinalgOp linalgOp) { return requireIndicesOfInput(requirements, linalgOp); })
+      .Case([&](tensor::ExtractSliceOp slice) {
+        requireSlice(requirements, slice, slice.getSource());
+        return success();
+      })
+      .Case([&](tensor::InsertSliceOp slice) {
+        requireSlice(requirements, slice, slice.getDest());
+        requireInsertion(requirements, slice);
+        return success();
+      })
+      .Case([&](tensor::ExpandShapeOp expand) {
+        requireExpansion(requirements, expand);
+        return success();
+      })
+      .Case([&](array::RequirementOpInterface arrayOp) {
+        arrayOp.reifyRequirements(requirements);
+        return success();
+      })
+      .Default([](Operation *) { return success(); });
+}
+
+LogicalResult stateRequirements(ModuleOp module) {
+  WalkResult walk = module.walk([&](Operation *op) {
+    OpBuilder builder(op);
+    array::RequirementBuilder requirements(builder, op);
+    return failed(stateRequirements(op, requirements)) ? WalkResult::interrupt()
+                                                       : WalkResult::advance();
+  });
+  return failure(walk.wasInterrupted());
 }
 
 } // namespace xc

@@ -14,10 +14,14 @@
 
 namespace xc {
 
-/// Adds a `plan.require` for each comparison of sizes that an op of `module` demands: array ops
-/// say so by their interface, linalg ops and slices of the input by their indices. Fails, with an
-/// error, where the indices of a linalg op cannot be told from sizes.
-mlir::LogicalResult stateRequirements(mlir::ModuleOp module, array::RequirementScope scope);
+/// Hands each comparison of sizes that `op` demands to `requirements`: an array op says so by its
+/// interface, linalg ops and slices of the input by their indices. Fails, with an error, where the
+/// indices of a linalg op cannot be told from sizes.
+mlir::LogicalResult stateRequirements(mlir::Operation *op, array::RequirementBuilder &requirements);
+
+/// Adds a `plan.require` for each of all ops of `module` that does not follow from the loops of
+/// linalg ops.
+mlir::LogicalResult stateRequirements(mlir::ModuleOp module);
 
 } // namespace xc
 

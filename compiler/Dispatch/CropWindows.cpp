@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-//   pool over 4 rows by windows of 3, 3 apart: rows d0 * 3 + d1, d0 of 1 round, d1 of 3
+//   pool over 4 rows by windows of 3, 3 apart: rows d0 * 3 + d1, d0 of 1 iteration, d1 of 3
 //   extract_slice of 3 rows, and the pool of those
 //
 //===----------------------------------------------------------------------===//
@@ -19,48 +19,67 @@ using namespace mlir;
 
 namespace xc::plan {
 
-/// `index` where each loop of one round is 0.
-static AffineExpr dropUnitLoops(AffineExpr index, ArrayRef<int64_t> rounds) {
+/// `index` where each loop of one iteration is 0.
+static AffineExpr dropUnitLoops(AffineExpr index, ArrayRef<int64_t> iterations) {
   llvm::DenseMap<AffineExpr, AffineExpr> zeros;
-  for (auto [loop, count] : llvm::enumerate(rounds))
+  for (auto [loop, count] : llvm::enumerate(iterations))
     if (count == 1)
       zeros[getAffineDimExpr(loop, index.getContext())] =
           getAffineConstantExpr(0, index.getContext());
-  return simplifyAffineExpr(index.replace(zeros), rounds.size(), /*numSymbols=*/0);
+  return simplifyAffineExpr(index.replace(zeros), iterations.size(), /*numSymbols=*/0);
 }
 
-/// The operand's dim that is as large as `loop` has rounds; nothing where no dim says so.
-static std::optional<OpFoldResult> getRounds(OpBuilder &builder, linalg::GenericOp op,
-                                             AffineExpr loop, ArrayRef<int64_t> rounds) {
-  int64_t known = rounds[cast<AffineDimExpr>(loop).getPosition()];
+namespace {
+
+/// A number, or the size of a dim: of which a value is made where it is needed.
+struct SizeSource {
+  int64_t known;
+  Value tensor;
+  int64_t dim;
+
+  OpFoldResult build(OpBuilder &builder, Location loc) const {
+    return tensor ? tensor::getMixedSize(builder, loc, tensor, dim)
+                  : OpFoldResult(builder.getIndexAttr(known));
+  }
+};
+
+} // namespace
+
+/// As many as `loop` has iterations; nothing where no operand's dim says so.
+static std::optional<SizeSource> getIterations(linalg::GenericOp op, AffineExpr loop,
+                                               ArrayRef<int64_t> iterations) {
+  int64_t known = iterations[cast<AffineDimExpr>(loop).getPosition()];
   if (!ShapedType::isDynamic(known))
-    return OpFoldResult(builder.getIndexAttr(known));
+    return SizeSource{known, Value(), 0};
   for (OpOperand &operand : op->getOpOperands())
     if (isa<RankedTensorType>(operand.get().getType()))
       if (auto dim = op.getMatchingIndexingMap(&operand).getResultPosition(loop))
-        return tensor::getMixedSize(builder, op.getLoc(), operand.get(), *dim);
+        return SizeSource{ShapedType::kDynamic, operand.get(), *dim};
   return std::nullopt;
 }
 
-static void cropOperand(linalg::GenericOp op, OpOperand &operand, ArrayRef<int64_t> rounds) {
+static void cropOperand(linalg::GenericOp op, OpOperand &operand, ArrayRef<int64_t> iterations) {
   auto type = dyn_cast<RankedTensorType>(operand.get().getType());
   if (!type || llvm::is_contained(type.getShape(), 0))
     return;
-  OpBuilder builder(op);
-  SmallVector<OpFoldResult> sizes;
+  SmallVector<SizeSource> sources;
   bool isPart = false;
   for (auto [dim, index] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults())) {
-    AffineExpr loop = isa<AffineDimExpr>(index) ? AffineExpr() : dropUnitLoops(index, rounds);
-    std::optional<OpFoldResult> read;
+    AffineExpr loop = isa<AffineDimExpr>(index) ? AffineExpr() : dropUnitLoops(index, iterations);
+    std::optional<SizeSource> read;
     if (loop && isa<AffineDimExpr>(loop))
-      read = getRounds(builder, op, loop, rounds);
-    if (read && getConstantIntValue(*read) == type.getDimSize(dim))
+      read = getIterations(op, loop, iterations);
+    if (read && !read->tensor && read->known == type.getDimSize(dim))
       read.reset(); // all of it
     isPart |= read.has_value();
-    sizes.push_back(read ? *read : tensor::getMixedSize(builder, op.getLoc(), operand.get(), dim));
+    sources.push_back(
+        read.value_or(SizeSource{ShapedType::kDynamic, operand.get(), static_cast<int64_t>(dim)}));
   }
   if (!isPart)
     return;
+  OpBuilder builder(op);
+  SmallVector<OpFoldResult> sizes = llvm::map_to_vector(
+      sources, [&](const SizeSource &source) { return source.build(builder, op.getLoc()); });
   SmallVector<OpFoldResult> zeros(sizes.size(), builder.getIndexAttr(0)),
       ones(sizes.size(), builder.getIndexAttr(1));
   operand.set(
@@ -69,12 +88,12 @@ static void cropOperand(linalg::GenericOp op, OpOperand &operand, ArrayRef<int64
 
 void cropWindowsOfOnePlace(func::FuncOp func) {
   func.walk([](linalg::GenericOp op) {
-    SmallVector<int64_t> rounds = op.getStaticLoopRanges();
-    if (!op.hasPureTensorSemantics() || !llvm::is_contained(rounds, 1) ||
-        llvm::is_contained(rounds, 0))
+    SmallVector<int64_t> iterations = op.getStaticLoopRanges();
+    if (!op.hasPureTensorSemantics() || !llvm::is_contained(iterations, 1) ||
+        llvm::is_contained(iterations, 0))
       return;
     for (OpOperand *operand : op.getDpsInputOperands())
-      cropOperand(op, *operand, rounds);
+      cropOperand(op, *operand, iterations);
   });
 }
 

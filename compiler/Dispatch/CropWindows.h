@@ -12,8 +12,9 @@
 
 namespace xc::plan {
 
-/// Takes of each operand the part that is read where loops of one round add to an index: without
-/// those loops `i * 3 + t` is `t`, which goes over a whole dim, also the rows that no window reads.
+/// Takes of each operand the part that is read where loops of one iteration add to an index:
+/// without those loops `i * 3 + t` is `t`, which goes over a whole dim, also the rows that no
+/// window reads.
 void cropWindowsOfOnePlace(mlir::func::FuncOp func);
 
 } // namespace xc::plan

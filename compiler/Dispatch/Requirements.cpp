@@ -166,8 +166,6 @@ LogicalResult RequirementBuilder::add(Location loc, FormulaAttr left, Comparison
   return success();
 }
 
-using DemandVisitor = llvm::function_ref<LogicalResult(const Demand &)>;
-
 /// All operands whose dim is a loop must say the same of its size.
 static LogicalResult visitLoops(linalg::LinalgOp op, SymbolicDims &dims, DemandVisitor visit) {
   SmallVector<std::pair<FormulaAttr, OpOperand *>> sizes(op.getNumLoops(),
@@ -223,17 +221,12 @@ static LogicalResult visitCast(tensor::CastOp op, SymbolicDims &dims, DemandVisi
   return success();
 }
 
-/// What linalg ops and casts demand.
-static LogicalResult visitImplied(func::FuncOp func, SymbolicDims &dims, DemandVisitor visit) {
-  WalkResult walk = func.walk([&](Operation *op) {
-    LogicalResult visited = success();
-    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
-      visited = visitLoops(linalgOp, dims, visit);
-    else if (auto cast = dyn_cast<tensor::CastOp>(op))
-      visited = visitCast(cast, dims, visit);
-    return failed(visited) ? WalkResult::interrupt() : WalkResult::advance();
-  });
-  return failure(walk.wasInterrupted());
+LogicalResult visitImpliedDemands(Operation *op, SymbolicDims &dims, DemandVisitor visit) {
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+    return visitLoops(linalgOp, dims, visit);
+  if (auto cast = dyn_cast<tensor::CastOp>(op))
+    return visitCast(cast, dims, visit);
+  return success();
 }
 
 LogicalResult RequirementBuilder::run() {
@@ -255,33 +248,13 @@ LogicalResult RequirementBuilder::run() {
 }
 
 LogicalResult RequirementBuilder::addImplied() {
-  return visitImplied(func, dims, [&](const Demand &demand) {
-    return add(demand.loc, demand.left, demand.comparison, demand.right, demand.what);
+  WalkResult walk = func.walk([&](Operation *op) {
+    LogicalResult visited = visitImpliedDemands(op, dims, [&](const Demand &demand) {
+      return add(demand.loc, demand.left, demand.comparison, demand.right, demand.what);
+    });
+    return failed(visited) ? WalkResult::interrupt() : WalkResult::advance();
   });
-}
-
-SmallVector<Demand> collectDemands(func::FuncOp func, SymbolicDims &dims) {
-  SmallVector<Demand> demands;
-  func.walk([&](Operation *op) {
-    // From the top, so that no question goes further back than to the op before.
-    for (Value result : op->getResults())
-      if (isa<RankedTensorType>(result.getType()))
-        (void)dims.getShape(result);
-    auto require = dyn_cast<RequireOp>(op);
-    if (!require)
-      return;
-    FailureOr<FormulaAttr> left = dims.getFormula(require.getLeft()),
-                           right = dims.getFormula(require.getRight());
-    if (succeeded(left) && succeeded(right) && *left != *right)
-      demands.push_back(
-          {require.getLoc(), *left, require.getComparison(), *right, require.getWhat().str()});
-  });
-  LogicalResult visited = visitImplied(func, dims, [&](const Demand &demand) {
-    demands.push_back(demand);
-    return success();
-  });
-  (void)visited; // the visitor takes all
-  return demands;
+  return failure(walk.wasInterrupted());
 }
 
 llvm::DenseSet<Operation *> findChosenRegions(ModuleOp module) {

@@ -37,9 +37,13 @@ struct Demand {
   std::string what;
 };
 
-/// What the `plan.require`s, linalg ops and casts of a function demand, in formulas over its
-/// symbols. Leaves out what is no formula, and what holds for all symbols as they stand.
-llvm::SmallVector<Demand> collectDemands(mlir::func::FuncOp func, SymbolicDims &dims);
+using DemandVisitor = llvm::function_ref<mlir::LogicalResult(const Demand &)>;
+
+/// Visits what `op` demands without saying so, in formulas over the symbols of its function: a
+/// linalg op that operands agree in its loops, and a cast that a `?` is a number. Leaves out what
+/// is no formula, and what holds for all symbols. Fails where `visit` does.
+mlir::LogicalResult visitImpliedDemands(mlir::Operation *op, SymbolicDims &dims,
+                                        DemandVisitor visit);
 
 /// Adds to the functions of `module` those of them that say that a formula is a number, before
 /// folds of casts and slices forget the formula.

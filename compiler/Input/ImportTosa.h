@@ -9,6 +9,7 @@
 #define XC_INPUT_IMPORTTOSA_H
 
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+#include "compiler/Dialect/Array/IR/TensorTypes.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -30,8 +31,8 @@ Replacement convertControl(mlir::Operation *op, array::ExpressionBuilder &e);
 
 //===--- For the converters ---------------------------------------------===//
 
-inline mlir::Type elementOf(mlir::Value value) { return mlir::getElementTypeOrSelf(value); }
-inline bool isFloat(mlir::Value value) { return llvm::isa<mlir::FloatType>(elementOf(value)); }
+using array::elementOf;
+using array::isFloat;
 
 /// `operand` as a tensor of `rank` dims, ones in front, or as one of rank 0 from one element.
 mlir::Value reshapeTo(array::ExpressionBuilder &e, mlir::Value operand,

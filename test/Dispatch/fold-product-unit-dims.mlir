@@ -136,3 +136,21 @@ func.func @repeated_terms(%x: tensor<16x4xf32>, %w: tensor<8xf32>, %init: tensor
   %0 = linalg.contract indexing_maps = [#m, #n, #o] ins(%x, %r : tensor<16x4xf32>, tensor<4x8xf32>) outs(%init : tensor<16x8xf32>) -> tensor<16x8xf32>
   return %0 : tensor<16x8xf32>
 }
+
+// -----
+
+#in = affine_map<(d0, d1, d2, d3) -> (d0, d2 * 3 + d3)>
+#win = affine_map<(d0, d1, d2, d3) -> (d3)>
+#out = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>
+
+// A window of several places reads all of its operand, and no size is asked for by an op.
+// CHECK-LABEL: func.func @several_places(
+// CHECK-NEXT:    linalg.generic
+func.func @several_places(%x: tensor<?x7xf32>, %w: tensor<3xf32>, %init: tensor<?x1x2xf32>) -> tensor<?x1x2xf32> {
+  %0 = linalg.generic {indexing_maps = [#in, #win, #out], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%x, %w : tensor<?x7xf32>, tensor<3xf32>) outs(%init : tensor<?x1x2xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %m = arith.maximumf %c, %a : f32
+    linalg.yield %m : f32
+  } -> tensor<?x1x2xf32>
+  return %0 : tensor<?x1x2xf32>
+}

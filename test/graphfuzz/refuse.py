@@ -3,8 +3,8 @@
 The dims of a program's inputs lose their names, so that nothing but its ops says which sizes are equal. Then a dim of one input gets
 another size. The reference runs on, with arrays of other shapes than their types say, up to an op of NumPy's that raises an error. An op
 whose reference goes by the sizes of its result tells nothing, nor does one of which no result, region that is run or assignment needs
-more than sizes, nor does a program that works. Programs with device-bounded dims are left out: which sizes an op of such dims demands depends
-on what folds leave of the program (compiler/Conversion/StateDemands.cpp says why).
+more than sizes, nor does a program that works. Programs with device-bounded dims are left out: what the types of results say of such dims is
+not demanded of the sizes that inputs are bound with (compiler/Conversion/StateDemands.cpp).
 
 Refused calls come first, so those after them find what variables start with.
 """

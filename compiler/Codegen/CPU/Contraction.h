@@ -4,6 +4,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Which op is a product, and in which roles its loops are, both targets ask plan::matchProduct and
+// plan::matchMultiplyAdd. Here is what the CPU makes of it: operands are packed to panels, so that
+// anything may compute them and the roots of the kernel only have to know their dims of the
+// product. CUDA/Matmul/Contraction.h asks how operands lie in memory instead, for copies to shared
+// memory.
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef XC_CODEGEN_CPU_CONTRACTION_H
 #define XC_CODEGEN_CPU_CONTRACTION_H

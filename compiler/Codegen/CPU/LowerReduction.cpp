@@ -74,11 +74,10 @@ void ReductionLowering::planLoops() {
   llvm::SmallBitVector keptMerge(numKept, true);
   phases.resize(group.numPhases);
   for (Step &step : group.steps) {
-    ArrayRef<OpFoldResult> sizes = ArrayRef(step.sizes).drop_front(numKept);
+    ArrayRef<plan::FormulaAttr> sizes = ArrayRef(step.sizes).drop_front(numKept);
     auto &nests = phases[step.phase];
     auto nest = llvm::find_if(nests, [&](StepNest &other) {
-      return isEqualConstantIntOrValueArray(ArrayRef(other.steps[0]->sizes).drop_front(numKept),
-                                            sizes);
+      return ArrayRef(other.steps[0]->sizes).drop_front(numKept) == sizes;
     });
     if (nest == nests.end())
       nest = nests.emplace(nest);
@@ -92,15 +91,17 @@ void ReductionLowering::planLoops() {
         AccessSummary &summary = summaries.emplace_back(step->summary);
         addKeptAccesses(step->summary.computed, summary.accesses);
       }
-      llvm::SmallBitVector mergeable =
-          findMergeableDims(builder, nest.steps[0]->sizes, numKept, summaries);
-      nest.loops = mergeDims(builder, loc, llvm::to_vector(llvm::seq(numKept, numDims)),
-                             nest.steps[0]->sizes, mergeable);
+      SmallVector<OpFoldResult> sizes = nest.steps[0]->buildSizes(builder);
+      llvm::SmallBitVector mergeable = findMergeableDims(builder, sizes, numKept, summaries);
+      nest.loops =
+          mergeDims(builder, loc, llvm::to_vector(llvm::seq(numKept, numDims)), sizes, mergeable);
       for (unsigned dim = 0; dim < numKept; ++dim)
         keptMerge[dim] = keptMerge[dim] && mergeable[dim];
     }
   }
-  rows = mergeDims(builder, loc, llvm::to_vector(llvm::seq(numKept)), group.keptSizes, keptMerge);
+  SmallVector<OpFoldResult> keptSizes = group.steps.front().buildSizes(builder);
+  keptSizes.truncate(numKept);
+  rows = mergeDims(builder, loc, llvm::to_vector(llvm::seq(numKept)), keptSizes, keptMerge);
   if (byColumns)
     columns = rows.pop_back_val();
 }
@@ -110,7 +111,8 @@ LogicalResult ReductionLowering::planGrid() {
   OpFoldResult work = builder.getIndexAttr(1);
   for (Step &step : group.steps) {
     SmallVector<LoopDim> own;
-    for (OpFoldResult size : ArrayRef(step.sizes).drop_front(group.getNumKept()))
+    SmallVector<OpFoldResult> sizes = step.buildSizes(builder);
+    for (OpFoldResult size : ArrayRef(sizes).drop_front(group.getNumKept()))
       own.push_back({{0}, size});
     OpFoldResult product = getProduct(builder, loc, own);
     // The largest space is what counts; a dynamic one stands for itself.
@@ -337,7 +339,7 @@ void ReductionLowering::emitPoint(OpBuilder &builder, SmallVector<LaneIndex> kep
 
 LogicalResult ReductionLowering::run() {
   std::string why;
-  FailureOr<ReductionGroup> analyzed = analyzeReductions(kernel, builder, why);
+  FailureOr<ReductionGroup> analyzed = analyzeReductions(kernel, why);
   if (failed(analyzed))
     return kernel.emitError("the reduction strategy does not fit kernel '")
            << kernel.getName() << "': " << why;

@@ -10,6 +10,11 @@
 // the lanes stays scalar, an access whose last index steps by one from lane to lane becomes a
 // vector load or store, and any other access becomes one scalar access per lane.
 //
+// CUDA/Common/PointEmitter.h does the same for a thread, and is another class since what a point is
+// differs: there lanes are neighbours, and an access that is not of neighbours is a scalar one of
+// the thread. Here lanes may lie any stride or period apart, dims may be merged, and values that a
+// step keeps in memory take the place of what would compute them. Both emit while they walk.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef XC_CODEGEN_CPU_POINTEVALUATOR_H

@@ -26,6 +26,12 @@ SmallVector<unsigned> Step::getInverse() const {
   return inverse;
 }
 
+SmallVector<OpFoldResult> Step::buildSizes(OpBuilder &builder) const {
+  SmallVector<OpFoldResult> all =
+      reduction ? getLoopSizes(builder, reduction) : getSizes(builder, root.memory);
+  return llvm::map_to_vector(dims, [&](unsigned dim) { return all[dim]; });
+}
+
 //===----------------------------------------------------------------------===//
 // Steps
 //===----------------------------------------------------------------------===//
@@ -39,8 +45,7 @@ namespace {
 
 class Analyzer {
 public:
-  Analyzer(func::FuncOp kernel, OpBuilder &builder, std::string &why)
-      : kernel(kernel), builder(builder), why(why) {}
+  Analyzer(func::FuncOp kernel, std::string &why) : kernel(kernel), sizesOf(kernel), why(why) {}
 
   FailureOr<ReductionGroup> run();
 
@@ -59,7 +64,7 @@ private:
   }
 
   func::FuncOp kernel;
-  OpBuilder &builder;
+  codegen::KernelSizes sizesOf;
   std::string &why;
   ReductionGroup group;
   llvm::DenseSet<Value> reduced;
@@ -107,7 +112,7 @@ LogicalResult Analyzer::finishStep(Step &step) {
   moveContiguousDimLast(step);
   SmallVector<AffineExpr> kept;
   for (unsigned dim = 0; dim < group.getNumKept(); ++dim)
-    kept.push_back(builder.getAffineDimExpr(dim));
+    kept.push_back(getAffineDimExpr(dim, kernel.getContext()));
   for (const Access &stop : step.summary.stops)
     if (stop.indices != kept)
       return fail("a reduced value is used at another point than the one it belongs to");
@@ -137,16 +142,16 @@ LogicalResult Analyzer::addReduction(linalg::GenericOp op) {
   for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
     if (!kept[loop])
       step.dims.push_back(loop);
-  SmallVector<OpFoldResult> sizes = getLoopSizes(builder, op);
+  SmallVector<plan::FormulaAttr> sizes = sizesOf.getLoopSizes(op);
   for (unsigned loop : step.dims) {
     if (!sizes[loop])
       return fail("a reduction has a loop whose size no operand tells");
     step.sizes.push_back(sizes[loop]);
   }
-  SmallVector<OpFoldResult> keptSizes(ArrayRef(step.sizes).take_front(map.getNumResults()));
+  SmallVector<plan::FormulaAttr> keptSizes(ArrayRef(step.sizes).take_front(map.getNumResults()));
   if (reduced.empty())
     group.keptSizes = keptSizes;
-  else if (!isEqualConstantIntOrValueArray(group.keptSizes, keptSizes))
+  else if (group.keptSizes != keptSizes)
     return fail("its reductions keep different dims");
   if (failed(finishStep(step)))
     return failure();
@@ -176,10 +181,10 @@ FailureOr<SmallVector<unsigned>> Analyzer::findKeptDims(const Root &root) {
   if (!dims.empty() || group.keptSizes.empty())
     return dims;
   // Independent of all reductions: any assignment of equal sizes will do.
-  SmallVector<OpFoldResult> sizes = getSizes(builder, root.memory);
+  SmallVector<plan::FormulaAttr> sizes = sizesOf.getSizes(root.memory);
   unsigned next = 0;
-  for (OpFoldResult kept : group.keptSizes) {
-    while (next < rank && !isEqualConstantIntOrValue(sizes[next], kept))
+  for (plan::FormulaAttr kept : group.keptSizes) {
+    while (next < rank && sizes[next] != kept)
       ++next;
     if (next == rank)
       return fail("a result does not have the dims that the reductions keep");
@@ -195,7 +200,7 @@ LogicalResult Analyzer::addStore(const Root &root) {
   Step step;
   step.root = root;
   step.dims = *kept;
-  SmallVector<OpFoldResult> sizes = getSizes(builder, root.memory);
+  SmallVector<plan::FormulaAttr> sizes = sizesOf.getSizes(root.memory);
   for (unsigned dim = 0; dim < sizes.size(); ++dim)
     if (!llvm::is_contained(*kept, dim))
       step.dims.push_back(dim);
@@ -322,9 +327,8 @@ FailureOr<ReductionGroup> Analyzer::run() {
   return std::move(group);
 }
 
-FailureOr<ReductionGroup> analyzeReductions(func::FuncOp kernel, OpBuilder &builder,
-                                            std::string &why) {
-  return Analyzer(kernel, builder, why).run();
+FailureOr<ReductionGroup> analyzeReductions(func::FuncOp kernel, std::string &why) {
+  return Analyzer(kernel, why).run();
 }
 
 } // namespace xc::cpu

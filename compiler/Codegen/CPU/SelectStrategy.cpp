@@ -105,7 +105,7 @@ static int64_t getStridedCost(const Access &access, unsigned lane) {
 /// kept. Elements that have to be combined in order leave only kept points for lanes: "columns".
 static StringRef chooseDirection(const ReductionGroup &group) {
   unsigned numKept = group.getNumKept();
-  if (numKept == 0 || isConstantIntValue(group.keptSizes.back(), 1))
+  if (numKept == 0 || group.keptSizes.back().asConstant() == 1)
     return "rows";
   int64_t rowsCost = 0, columnsCost = 0;
   for (const Step &step : group.steps) {
@@ -129,8 +129,7 @@ static StringRef chooseDirection(const ReductionGroup &group) {
 }
 
 static FailureOr<Choice> chooseReduction(func::FuncOp kernel, const Arch &arch, std::string &why) {
-  OpBuilder builder(kernel.getBody().front().getTerminator());
-  FailureOr<ReductionGroup> group = analyzeReductions(kernel, builder, why);
+  FailureOr<ReductionGroup> group = analyzeReductions(kernel, why);
   if (failed(group))
     return failure();
   StringRef direction = chooseDirection(*group);
@@ -156,7 +155,7 @@ static FailureOr<Choice> chooseReduction(func::FuncOp kernel, const Arch &arch, 
   // A panel is wide enough for long runs of memory, and narrow enough to keep some threads busy.
   int64_t chunk = 128;
   if (direction == "panels") {
-    int64_t count = getConstantIntValue(group->keptSizes.back()).value_or(0);
+    int64_t count = group->keptSizes.back().asConstant().value_or(0);
     chunk = llvm::alignTo(std::clamp<int64_t>(count / 8, 256, 1024), lanes);
   }
   return Choice{ReductionAttr::get(kernel.getContext(), ReductionAttr::kVersion, direction, lanes,
@@ -165,11 +164,11 @@ static FailureOr<Choice> chooseReduction(func::FuncOp kernel, const Arch &arch, 
 }
 
 /// The number of points of |loops|, if all sizes are known.
-static std::optional<int64_t> multiplySizes(ArrayRef<OpFoldResult> sizes,
+static std::optional<int64_t> multiplySizes(ArrayRef<plan::FormulaAttr> sizes,
                                             ArrayRef<unsigned> loops) {
   int64_t product = 1;
   for (unsigned loop : loops) {
-    std::optional<int64_t> size = getConstantIntValue(sizes[loop]);
+    std::optional<int64_t> size = sizes[loop].asConstant();
     if (!size || llvm::MulOverflow(product, *size, product))
       return std::nullopt;
   }
@@ -183,8 +182,7 @@ static FailureOr<Choice> chooseMatmul(func::FuncOp kernel, const Arch &arch) {
   FailureOr<ContractionKernel> contraction = analyzeContraction(kernel, why);
   if (failed(contraction))
     return failure();
-  OpBuilder builder(kernel.getBody().front().getTerminator());
-  SmallVector<OpFoldResult> sizes = getLoopSizes(builder, contraction->op);
+  SmallVector<plan::FormulaAttr> sizes = codegen::KernelSizes(kernel).getLoopSizes(contraction->op);
   auto size = [&](ArrayRef<unsigned> loops) { return multiplySizes(sizes, loops); };
   std::optional<int64_t> m = size(contraction->loops.m), n = size(contraction->loops.n),
                          k = size(contraction->loops.k);

@@ -143,3 +143,26 @@ func.func @dense_constant() {
 func.func @by_hand() attributes {lowering_config = #cpu.elementwise<version = 1, lanes = 4, chunk = 64, tile = 64>} {
   return
 }
+
+// -----
+
+// To ask how many rows there are, padded ones, changes nothing but the attributes.
+// CHECK-LABEL: func.func @padded_rows()
+// CHECK-SAME:    direction = "rows"
+// CHECK-NOT:     affine.apply
+// CHECK:         materialize_in_destination
+// CHECK-NEXT:    return
+func.func @padded_rows() {
+  %n = plan.scalar 0 : index
+  %m = plan.scalar 1 : index
+  %x = plan.binding 0 read align 64 sizes(%n) : memref<?x200xf32>
+  %y = plan.binding 1 write align 64 sizes(%m) : memref<?xf32>
+  %t = bufferization.to_tensor %x restrict : memref<?x200xf32> to tensor<?x200xf32>
+  %c = arith.constant 0.0 : f32
+  %p = tensor.pad %t low[0, 1] high[2, 1] { ^bb0(%i: index, %j: index): tensor.yield %c : f32 } : tensor<?x200xf32> to tensor<?x202xf32>
+  %e = tensor.empty(%m) : tensor<?xf32>
+  %z = linalg.fill ins(%c : f32) outs(%e : tensor<?xf32>) -> tensor<?xf32>
+  %r = linalg.reduce { arith.addf } ins(%p : tensor<?x202xf32>) outs(%z : tensor<?xf32>) dimensions = [1]
+  bufferization.materialize_in_destination %r in restrict writable %y : (tensor<?xf32>, memref<?xf32>) -> ()
+  return
+}

@@ -160,3 +160,30 @@ func.func @host_batch(%q: tensor<?x4x1x64xf16>, %k: tensor<?x2x30x64xf16>, %n: t
   %r1 = array.attention %r#1, %grown, %grown scale = 0.125 : (tensor<?x4x1x64xf16>, tensor<?x2x?x64xf16>, tensor<?x2x?x64xf16>) -> tensor<?x4x1x64xf16>
   return %r1 : tensor<?x4x1x64xf16>
 }
+
+// -----
+
+// What reduces a bounded dynamic dim has sizes that the host knows.
+// CHECK-LABEL: func.func @behind_an_extent
+// CHECK:         array.attention {{.*}}array.whole
+func.func @behind_an_extent(%q: tensor<?x4x64x64xf16>, %k: tensor<?x4x64x64xf16>, %x: tensor<8x?xf16>, %n: tensor<i64>) -> tensor<?x4x64x64xf16> {
+  %r = array.set_extent %x, %n axis = 0 : (tensor<8x?xf16>, tensor<i64>) -> tensor<?x?xf16>
+  %s = array.reduce max, %r axes = [0] : tensor<?x?xf16> -> tensor<?xf16>
+  %m = array.reshape %s : tensor<?xf16> -> tensor<?x1x1x1xf16>
+  %p = array.mul %q, %m : (tensor<?x4x64x64xf16>, tensor<?x1x1x1xf16>) -> tensor<?x4x64x64xf16>
+  %y = array.attention %p, %k, %k causal scale = 0.125 : (tensor<?x4x64x64xf16>, tensor<?x4x64x64xf16>, tensor<?x4x64x64xf16>) -> tensor<?x4x64x64xf16>
+  return %y : tensor<?x4x64x64xf16>
+}
+
+// -----
+
+// An extent elsewhere in the function does not keep the host from choosing how many scores are held at once.
+// CHECK-LABEL: func.func @beside_an_extent
+// CHECK:         array.if
+// CHECK:         return
+func.func @beside_an_extent(%q: tensor<2x?x64xf32>, %k: tensor<2x?x64xf32>, %x: tensor<8x4xf32>, %n: tensor<i64>) -> (tensor<2x?x64xf32>, tensor<4xf32>) {
+  %r = array.set_extent %x, %n axis = 0 : (tensor<8x4xf32>, tensor<i64>) -> tensor<?x4xf32>
+  %s = array.reduce sum, %r axes = [0] : tensor<?x4xf32> -> tensor<4xf32>
+  %y = array.attention %q, %k, %k scale = 0.125 : (tensor<2x?x64xf32>, tensor<2x?x64xf32>, tensor<2x?x64xf32>) -> tensor<2x?x64xf32>
+  return %y, %s : tensor<2x?x64xf32>, tensor<4xf32>
+}

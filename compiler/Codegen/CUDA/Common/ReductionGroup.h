@@ -11,6 +11,9 @@
 // in all if the row stays in registers. The analysis finds, for every tensor, where in the common
 // space its elements belong.
 //
+// The CPU's analysis of the same name needs no common space: it computes one kept point after
+// another, in steps (CPU/ReductionGroup.h says what both share).
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef XC_CODEGEN_CUDA_COMMON_REDUCTIONGROUP_H

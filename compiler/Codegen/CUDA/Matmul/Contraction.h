@@ -4,6 +4,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
+//
+// Which op is a product, and in which roles its loops are, both targets ask plan::matchProduct and
+// plan::matchMultiplyAdd. Here is what CUDA's kernels ask beyond that: how operands lie in memory,
+// what copies them, and which instructions know their types. The CPU packs its operands, and has
+// other questions (CPU/Contraction.h).
+//
+//===----------------------------------------------------------------------===//
 
 #ifndef XC_CODEGEN_CUDA_MATMUL_CONTRACTION_H
 #define XC_CODEGEN_CUDA_MATMUL_CONTRACTION_H

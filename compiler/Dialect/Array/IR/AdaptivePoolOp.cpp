@@ -32,10 +32,11 @@ LogicalResult AdaptivePoolOp::inferReturnTypes(MLIRContext *, std::optional<Loca
                       adaptor.getAxes(), adaptor.getSizes(), adaptor.getDynamicSizes(), inferred);
 }
 
-LogicalResult AdaptivePoolOp::reifyResultShapes(OpBuilder &builder,
-                                                ReifiedRankedShapedTypeDims &shapes) {
+LogicalResult AdaptivePoolOp::reifySizes(SizeBuilder &sizeBuilder,
+                                         ReifiedRankedShapedTypeDims &shapes) {
   return reifyResized(getOperation(), getOperand(), getAxes(),
-                      getMixedValues(getSizes(), getDynamicSizes(), builder), builder, shapes);
+                      getMixedValues(getSizes(), getDynamicSizes(), getContext()), sizeBuilder,
+                      shapes);
 }
 
 LogicalResult AdaptivePoolOp::canonicalize(AdaptivePoolOp op, PatternRewriter &rewriter) {
@@ -221,7 +222,8 @@ FailureOr<Values> AdaptivePoolOp::decompose(OpBuilder &builder) {
   if (llvm::is_contained(getSizes(), 0)) {
     Value zero = e.scalar(0, getOperand());
     ReifiedRankedShapedTypeDims shapes;
-    if (failed(reifyResultShapes(builder, shapes)))
+    SizeBuilder sizeBuilder(builder, getLoc());
+    if (failed(reifySizes(sizeBuilder, shapes)))
       return failure();
     SmallVector<int64_t> known;
     Values sizes;

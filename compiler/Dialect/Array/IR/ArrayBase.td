@@ -176,8 +176,7 @@ def Array_ResizeModeAttr : Array_EnumAttr<Array_ResizeMode, "resize_mode">;
 class Array_Op<string mnemonic, list<Trait> traits = []>
     : Op<Array_Dialect, mnemonic, traits>;
 
-defvar Array_Reify =
-    DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface, ["reifyResultShapes"]>;
+defvar Array_Shape = DeclareOpInterfaceMethods<ArrayShapeOpInterface>;
 defvar Array_Decomposable = DeclareOpInterfaceMethods<ArrayDecomposableOpInterface>;
 defvar Array_Vjp = DeclareOpInterfaceMethods<ArrayVjpOpInterface>;
 
@@ -189,7 +188,7 @@ def Array_InferenceVerified : NativeOpTrait<"InferenceVerified"> {
 
 /// A pure op whose result types follow from its operands and attributes.
 class Array_InferredOp<string mnemonic, list<Trait> traits = []>
-    : Array_Op<mnemonic, traits # [Pure, Array_InferenceVerified, InferTypeOpAdaptor, Array_Reify]> {
+    : Array_Op<mnemonic, traits # [Pure, Array_InferenceVerified, InferTypeOpAdaptor, Array_Shape]> {
   code compatibleTypes = [{
     static bool isCompatibleReturnTypes(::mlir::TypeRange lhs, ::mlir::TypeRange rhs) {
       return ::xc::array::areCompatibleTypes(lhs, rhs);
@@ -206,7 +205,7 @@ class Array_InferredOp<string mnemonic, list<Trait> traits = []>
 
 /// A pure op whose result shape comes from its result type and `sizes`.
 class Array_SizedOp<string mnemonic, list<Trait> traits = []>
-    : Array_Op<mnemonic, traits # [Pure, Array_Reify,
+    : Array_Op<mnemonic, traits # [Pure, Array_Shape,
           DeclareOpInterfaceMethods<ArraySizedOpInterface, ["checkResultType"]>]> {
   let hasVerifier = 1;
   let hasCanonicalizer = 1;

@@ -10,7 +10,7 @@
 
 include "compiler/Dialect/Array/IR/ArrayBase.td"
 
-def Array_CustomKernelOp : Array_Op<"custom_kernel", [AttrSizedOperandSegments, Pure, Array_Reify,
+def Array_CustomKernelOp : Array_Op<"custom_kernel", [AttrSizedOperandSegments, Pure, Array_Shape,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "A kernel that the program brings, as PTX";
   let description = [{

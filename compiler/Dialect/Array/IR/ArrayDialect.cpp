@@ -54,6 +54,7 @@ void ArrayDialect::initialize() {
 #include "compiler/Dialect/Array/IR/ArrayOps.cpp.inc"
       >();
   addOperations<AttentionGradientOp>();
+  attachShapes(getContext());
   attachRequirements(getContext());
 }
 

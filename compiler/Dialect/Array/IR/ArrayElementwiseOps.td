@@ -12,7 +12,7 @@ include "compiler/Dialect/Array/IR/ArrayBase.td"
 
 /// Shape rule, reification, and constant folding of every elementwise op.
 class Array_ElementwiseOp<string mnemonic, list<Trait> traits = []>
-    : Array_Op<mnemonic, traits # [Pure, ArrayElementwiseOpInterface, Array_Reify]> {
+    : Array_Op<mnemonic, traits # [Pure, ArrayElementwiseOpInterface, Array_Shape]> {
   code inferSameElement = [{
     static ::llvm::LogicalResult inferReturnTypes(
         ::mlir::MLIRContext *context, std::optional<::mlir::Location> location,
@@ -41,9 +41,9 @@ class Array_ElementwiseOp<string mnemonic, list<Trait> traits = []>
   }];
   let hasFolder = 1;
   let extraClassDefinition = [{
-    ::llvm::LogicalResult $cppClass::reifyResultShapes(
-        ::mlir::OpBuilder &builder, ::mlir::ReifiedRankedShapedTypeDims &shapes) {
-      return ::xc::array::reifyElementwiseShape(*this, builder, shapes);
+    ::llvm::LogicalResult $cppClass::reifySizes(
+        ::xc::array::SizeBuilder &sizes, ::mlir::ReifiedRankedShapedTypeDims &shapes) {
+      return ::xc::array::reifyElementwiseShape(*this, sizes, shapes);
     }
     ::mlir::OpFoldResult $cppClass::fold(FoldAdaptor adaptor) {
       return ::xc::array::foldElementwise(*this, adaptor.getOperands());

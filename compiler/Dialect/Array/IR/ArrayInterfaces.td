@@ -21,6 +21,23 @@ def ArrayElementwiseOpInterface : OpInterface<"ArrayElementwiseOpInterface"> {
   }];
 }
 
+def ArrayShapeOpInterface : OpInterface<"ArrayShapeOpInterface"> {
+  let cppNamespace = "::xc::array";
+  let description = [{
+    The shape function of an op: the sizes of its results, made of those of its
+    operands. One function serves who wants values (MLIR's
+    `ReifyRankedShapedTypeOpInterface`, which every such op has by it) and who
+    wants formulas, for which no op is built.
+  }];
+  let methods = [
+    InterfaceMethod<
+      "Appends the sizes of each result, made with `sizes`, to `shapes`.",
+      "::llvm::LogicalResult", "reifySizes",
+      (ins "::xc::array::SizeBuilder &":$sizes,
+           "::mlir::ReifiedRankedShapedTypeDims &":$shapes)>
+  ];
+}
+
 def ArrayDecomposableOpInterface : OpInterface<"ArrayDecomposableOpInterface"> {
   let cppNamespace = "::xc::array";
   let description = [{

@@ -20,10 +20,9 @@ class Array_AlongAxisOp<string mnemonic, list<Trait> traits = []>
       return ::xc::array::inferAlongAxis({location, getOperationName()}, adaptor.getOperand(),
                                          adaptor.getAxis(), inferred);
     }
-    ::llvm::LogicalResult $cppClass::reifyResultShapes(
-        ::mlir::OpBuilder &builder, ::mlir::ReifiedRankedShapedTypeDims &shapes) {
-      return ::xc::array::reifyAs(
-          getType(), ::xc::array::SizeBuilder(builder, getLoc()).sizes(getOperand()), builder, shapes);
+    ::llvm::LogicalResult $cppClass::reifySizes(
+        ::xc::array::SizeBuilder &sizes, ::mlir::ReifiedRankedShapedTypeDims &shapes) {
+      return ::xc::array::reifyAs(getType(), sizes.sizes(getOperand()), sizes, shapes);
     }
   }];
 }

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/AttentionGradientOp.h"
+#include "compiler/Dialect/Array/IR/AttentionSteps.h"
 #include "compiler/Dialect/Array/IR/AttributeNames.h"
 #include "compiler/Dialect/Array/IR/Demands.h"
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
@@ -14,6 +15,7 @@ using namespace mlir;
 
 #define GET_OP_CLASSES
 #include "compiler/Dialect/Array/IR/ArrayAttentionGradientOp.cpp.inc"
+#include "compiler/Dialect/Array/IR/Requirements.h"
 
 namespace xc::array {
 
@@ -47,17 +49,16 @@ LogicalResult AttentionGradientOp::inferReturnTypes(MLIRContext *, std::optional
   return success();
 }
 
-LogicalResult AttentionGradientOp::reifyResultShapes(OpBuilder &builder,
-                                                     ReifiedRankedShapedTypeDims &shapes) {
-  SizeBuilder sizes(builder, getLoc());
+LogicalResult AttentionGradientOp::reifySizes(SizeBuilder &sizes,
+                                              ReifiedRankedShapedTypeDims &shapes) {
   SmallVector<Value> operands{getQuery(), getKey(), getValue()};
   if (getWithMask())
     operands.push_back(getMask());
   if (getWithSinks())
     operands.push_back(getSinks());
   for (auto [result, operand] : llvm::zip_equal(getResults(), operands))
-    if (failed(reifyAs(cast<RankedTensorType>(result.getType()), sizes.sizes(operand), builder,
-                       shapes)))
+    if (failed(
+            reifyAs(cast<RankedTensorType>(result.getType()), sizes.sizes(operand), sizes, shapes)))
       return failure();
   return success();
 }
@@ -97,6 +98,17 @@ LogicalResult AttentionGradientOp::verify() {
       return emitOpError("expected rows of ") << row << ", got " << own;
   }
   return success();
+}
+
+void reifyRequirements(AttentionGradientOp op, RequirementBuilder &requirements) {
+  requireAttention(op.getQuery(), op.getKey(), op.getValue(), op.getMask(), op.getSinks(),
+                   requirements);
+  // The cotangent is like the result.
+  int64_t last = op.getQuery().getType().getRank() - 1;
+  for (int64_t dim = 0; dim < last; ++dim)
+    requirements.requireAgreement(op.getQuery(), dim, op.getCotangent(), dim);
+  requirements.requireAgreement(op.getValue(), last, op.getCotangent(), last);
+  requirements.requireResultTypes();
 }
 
 FailureOr<SmallVector<Value>> AttentionGradientOp::decompose(OpBuilder &builder) {

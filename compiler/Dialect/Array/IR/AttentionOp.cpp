@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/AttentionSteps.h"
+#include "compiler/Dialect/Array/IR/Requirements.h"
 #include "compiler/Dialect/Array/IR/TensorTypes.h"
 
 using namespace mlir;
@@ -85,15 +86,13 @@ LogicalResult AttentionOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
   return success();
 }
 
-LogicalResult AttentionOp::reifyResultShapes(OpBuilder &builder,
-                                             ReifiedRankedShapedTypeDims &shapes) {
-  SizeBuilder sizes(builder, getLoc());
+LogicalResult AttentionOp::reifySizes(SizeBuilder &sizes, ReifiedRankedShapedTypeDims &shapes) {
   SmallVector<OpFoldResult> result = sizes.sizes(getQuery());
   result.back() = sizes.size(getValue(), getResult().getType().getRank() - 1);
-  if (failed(reifyAs(getResult().getType(), result, builder, shapes)))
+  if (failed(reifyAs(getResult().getType(), result, sizes, shapes)))
     return failure();
   result.pop_back();
-  return getLogsumexp() ? reifyAs(getLogsumexp().getType(), std::move(result), builder, shapes)
+  return getLogsumexp() ? reifyAs(getLogsumexp().getType(), std::move(result), sizes, shapes)
                         : success();
 }
 
@@ -117,6 +116,33 @@ LogicalResult AttentionOp::verify() {
   if (!mask.isInteger(1) && mask != element && !mask.isF32())
     return emitOpError("expected a mask of i1, f32 or ") << element << ", got " << mask;
   return success();
+}
+
+void requireAttention(Value query, Value key, Value value, Value mask, Value sinks,
+                      RequirementBuilder &requirements) {
+  int64_t rank = typeOf(query).getRank(), heads = rank - 3, length = rank - 2, last = rank - 1;
+  for (int64_t dim = 0; dim < heads; ++dim)
+    for (Value other : {key, value})
+      requirements.requireAgreement(query, dim, other, dim);
+  requirements.requireAgreement(query, last, key, last);
+  for (int64_t dim : {heads, length})
+    requirements.requireAgreement(key, dim, value, dim);
+  // As scores, which have queries and keys as their last dims.
+  int64_t lead = mask ? rank - typeOf(mask).getRank() : rank;
+  for (int64_t dim = lead; dim < rank; ++dim)
+    if (typeOf(mask).getDimSize(dim - lead) != 1)
+      requirements.requireAgreement(dim == last ? key : query, dim == last ? length : dim, mask,
+                                    dim - lead);
+  SizeBuilder &sizes = requirements.getSizes();
+  if (sinks)
+    requirements.requireElementCount(
+        sinks, {sizes.size(query, heads), sizes.constant(1), sizes.constant(1)});
+}
+
+void reifyRequirements(AttentionOp op, RequirementBuilder &requirements) {
+  requireAttention(op.getQuery(), op.getKey(), op.getValue(), op.getMask(), op.getSinks(),
+                   requirements);
+  requirements.requireResultTypes();
 }
 
 //===----------------------------------------------------------------------===//

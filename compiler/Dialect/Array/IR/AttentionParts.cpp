@@ -16,6 +16,7 @@
 #include "compiler/Dialect/Array/IR/AttentionSteps.h"
 #include "compiler/Dialect/Array/IR/AttributeNames.h"
 #include "compiler/Dialect/Array/IR/Demands.h"
+#include "compiler/Dialect/Array/IR/RuntimeSizes.h"
 #include "compiler/Dialect/Array/IR/Sizes.h"
 #include "compiler/Dialect/Array/IR/TensorTypes.h"
 
@@ -107,17 +108,14 @@ static int64_t choosePartSize(AttentionOp op) {
   return getPartSize(queries, parts);
 }
 
-/// Whether a size of `op` may be one that only the device knows, by which the host cannot choose.
-static bool mayHaveExtents(AttentionOp op) {
-  WalkResult found = op->getParentOfType<FunctionOpInterface>().walk([](Operation *other) {
-    return isa<SetExtentOp, CompressOp>(other) ? WalkResult::interrupt() : WalkResult::advance();
-  });
-  return found.wasInterrupted();
+/// Whether a size of `op` is one that only the device knows, by which the host cannot choose.
+static bool hasRuntimeSizes(AttentionOp op) {
+  return RuntimeSizes(op.getContext()).containsAnyOf(op->getOperands());
 }
 
 /// Whether the host chooses, when inputs are bound, how many scores are held at once.
 static bool areScoresChosenBySizes(AttentionOp op) {
-  return !hasKnownScores(op) && !hasFewScoresPerBatch(op) && !mayHaveExtents(op);
+  return !hasKnownScores(op) && !hasFewScoresPerBatch(op) && !hasRuntimeSizes(op);
 }
 
 namespace {

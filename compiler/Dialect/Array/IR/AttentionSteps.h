@@ -9,6 +9,7 @@
 #define XC_DIALECT_ARRAY_IR_ATTENTIONSTEPS_H
 
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+#include "compiler/Dialect/Array/IR/Requirements.h"
 #include "compiler/Dialect/Array/IR/ShapeRules.h"
 
 namespace xc::array {
@@ -40,6 +41,10 @@ struct AttentionInputs {
   std::optional<int64_t> window;
   double scale;
 };
+
+/// Demands of the operands of some attention that they agree. Mask and sinks may be null.
+void requireAttention(mlir::Value query, mlir::Value key, mlir::Value value, mlir::Value mask,
+                      mlir::Value sinks, RequirementBuilder &requirements);
 
 /// The steps of attention, for its value and for its gradient. Heads are split into the key heads
 /// and the query heads that share one, if there are several: `[..., G, H / G, Q, D]`.

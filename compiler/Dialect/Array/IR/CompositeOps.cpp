@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Dialect/Array/IR/Requirements.h"
 
 using namespace mlir;
 
@@ -30,9 +31,8 @@ LogicalResult SoftmaxOp::inferReturnTypes(MLIRContext *, std::optional<Location>
   return checkAxis({location, getOperationName()}, adaptor.getAxis(), type.getRank());
 }
 
-LogicalResult SoftmaxOp::reifyResultShapes(OpBuilder &builder,
-                                           ReifiedRankedShapedTypeDims &shapes) {
-  return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getOperand()), builder, shapes);
+LogicalResult SoftmaxOp::reifySizes(SizeBuilder &sizeBuilder, ReifiedRankedShapedTypeDims &shapes) {
+  return reifyAs(getType(), sizeBuilder.sizes(getOperand()), sizeBuilder, shapes);
 }
 
 LogicalResult LogSoftmaxOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
@@ -42,9 +42,9 @@ LogicalResult LogSoftmaxOp::inferReturnTypes(MLIRContext *, std::optional<Locati
   return checkAxis({location, getOperationName()}, adaptor.getAxis(), type.getRank());
 }
 
-LogicalResult LogSoftmaxOp::reifyResultShapes(OpBuilder &builder,
-                                              ReifiedRankedShapedTypeDims &shapes) {
-  return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getOperand()), builder, shapes);
+LogicalResult LogSoftmaxOp::reifySizes(SizeBuilder &sizeBuilder,
+                                       ReifiedRankedShapedTypeDims &shapes) {
+  return reifyAs(getType(), sizeBuilder.sizes(getOperand()), sizeBuilder, shapes);
 }
 
 //===----------------------------------------------------------------------===//
@@ -72,9 +72,9 @@ LogicalResult LayerNormOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
                            {adaptor.getScale(), adaptor.getBias()}, inferred);
 }
 
-LogicalResult LayerNormOp::reifyResultShapes(OpBuilder &builder,
-                                             ReifiedRankedShapedTypeDims &shapes) {
-  return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getOperand()), builder, shapes);
+LogicalResult LayerNormOp::reifySizes(SizeBuilder &sizeBuilder,
+                                      ReifiedRankedShapedTypeDims &shapes) {
+  return reifyAs(getType(), sizeBuilder.sizes(getOperand()), sizeBuilder, shapes);
 }
 
 LogicalResult RmsNormOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
@@ -83,9 +83,25 @@ LogicalResult RmsNormOp::inferReturnTypes(MLIRContext *, std::optional<Location>
                            adaptor.getScale(), inferred);
 }
 
-LogicalResult RmsNormOp::reifyResultShapes(OpBuilder &builder,
-                                           ReifiedRankedShapedTypeDims &shapes) {
-  return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getOperand()), builder, shapes);
+LogicalResult RmsNormOp::reifySizes(SizeBuilder &sizeBuilder, ReifiedRankedShapedTypeDims &shapes) {
+  return reifyAs(getType(), sizeBuilder.sizes(getOperand()), sizeBuilder, shapes);
+}
+
+/// Demands that vectors are as long as what is normalised, and what the result's type says.
+static void requireTrailing(Value operand, ValueRange vectors, RequirementBuilder &requirements) {
+  SmallVector<Value> operands{operand};
+  llvm::append_range(operands, vectors);
+  requirements.requireBroadcastDims(operands, cast<RankedTensorType>(operand.getType()).getRank(),
+                                    /*trailing=*/0, /*withResult=*/false);
+  requirements.requireResultTypes();
+}
+
+void reifyRequirements(LayerNormOp op, RequirementBuilder &requirements) {
+  requireTrailing(op.getOperand(), op->getOperands().drop_front(), requirements);
+}
+
+void reifyRequirements(RmsNormOp op, RequirementBuilder &requirements) {
+  requireTrailing(op.getOperand(), op->getOperands().drop_front(), requirements);
 }
 
 //===----------------------------------------------------------------------===//
@@ -119,9 +135,9 @@ LogicalResult BatchNormInferenceOp::inferReturnTypes(MLIRContext *,
                        adaptor.getOperands().drop_front());
 }
 
-LogicalResult BatchNormInferenceOp::reifyResultShapes(OpBuilder &builder,
-                                                      ReifiedRankedShapedTypeDims &shapes) {
-  return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getOperand()), builder, shapes);
+LogicalResult BatchNormInferenceOp::reifySizes(SizeBuilder &sizeBuilder,
+                                               ReifiedRankedShapedTypeDims &shapes) {
+  return reifyAs(getType(), sizeBuilder.sizes(getOperand()), sizeBuilder, shapes);
 }
 
 LogicalResult BatchNormTrainingOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
@@ -137,14 +153,14 @@ LogicalResult BatchNormTrainingOp::inferReturnTypes(MLIRContext *, std::optional
   return success();
 }
 
-LogicalResult BatchNormTrainingOp::reifyResultShapes(OpBuilder &builder,
-                                                     ReifiedRankedShapedTypeDims &shapes) {
-  SizeBuilder sizeBuilder(builder, getLoc());
+LogicalResult BatchNormTrainingOp::reifySizes(SizeBuilder &sizeBuilder,
+                                              ReifiedRankedShapedTypeDims &shapes) {
   SmallVector<OpFoldResult> features = {sizeBuilder.size(getOperand(), getAxis())};
-  if (failed(reifyAs(getResult().getType(), sizeBuilder.sizes(getOperand()), builder, shapes)) ||
-      failed(reifyAs(getMean().getType(), features, builder, shapes)))
+  if (failed(
+          reifyAs(getResult().getType(), sizeBuilder.sizes(getOperand()), sizeBuilder, shapes)) ||
+      failed(reifyAs(getMean().getType(), features, sizeBuilder, shapes)))
     return failure();
-  return reifyAs(getVariance().getType(), features, builder, shapes);
+  return reifyAs(getVariance().getType(), features, sizeBuilder, shapes);
 }
 
 //===----------------------------------------------------------------------===//
@@ -168,9 +184,46 @@ LogicalResult GroupNormOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
   return success();
 }
 
-LogicalResult GroupNormOp::reifyResultShapes(OpBuilder &builder,
-                                             ReifiedRankedShapedTypeDims &shapes) {
-  return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getOperand()), builder, shapes);
+LogicalResult GroupNormOp::reifySizes(SizeBuilder &sizeBuilder,
+                                      ReifiedRankedShapedTypeDims &shapes) {
+  return reifyAs(getType(), sizeBuilder.sizes(getOperand()), sizeBuilder, shapes);
+}
+
+//===----------------------------------------------------------------------===//
+// Requirements of norms over features
+//===----------------------------------------------------------------------===//
+
+/// Demands an element of each vector for each feature.
+static void requireFeatures(Value operand, int64_t axis, ValueRange vectors,
+                            RequirementBuilder &requirements) {
+  for (Value vector : vectors)
+    requirements.requireAgreement(operand, axis, vector, 0);
+  requirements.requireResultTypes();
+}
+
+void reifyRequirements(BatchNormInferenceOp op, RequirementBuilder &requirements) {
+  requireFeatures(op.getOperand(), op.getAxis(), op->getOperands().drop_front(), requirements);
+}
+
+void reifyRequirements(BatchNormTrainingOp op, RequirementBuilder &requirements) {
+  requireFeatures(op.getOperand(), op.getAxis(), op->getOperands().drop_front(), requirements);
+}
+
+/// Features divide into groups, and scale and bias have one element for each.
+void reifyRequirements(GroupNormOp op, RequirementBuilder &requirements) {
+  SizeBuilder &sizes = requirements.getSizes();
+  int64_t axis = op.getAxis();
+  OpFoldResult groups = sizes.constant(op.getGroups()),
+               size = sizes.floorDiv(sizes.size(op.getOperand(), axis), groups);
+  SmallVector<OpFoldResult> split = sizes.sizes(op.getOperand());
+  SmallVector<OpFoldResult> features(split.size() + 1, sizes.constant(1));
+  split[axis] = features[axis] = groups;
+  split.insert(split.begin() + axis + 1, size);
+  features[axis + 1] = size;
+  requirements.requireElementCount(op.getOperand(), split);
+  requirements.requireElementCount(op.getScale(), features);
+  requirements.requireElementCount(op.getBias(), features);
+  requirements.requireResultTypes();
 }
 
 } // namespace xc::array

@@ -185,8 +185,7 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
   return success();
 }
 
-LogicalResult ConvOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
-  SizeBuilder sizes(builder, getLoc());
+LogicalResult ConvOp::reifySizes(SizeBuilder &sizes, ReifiedRankedShapedTypeDims &shapes) {
   ConvDimsAttr dims = getDims();
   SmallVector<OpFoldResult> result(getType().getRank());
   OpFoldResult batch = sizes.size(getInput(), dims.inputDim(ConvDimsAttr::kBatch));
@@ -199,7 +198,7 @@ LogicalResult ConvOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedT
     result[dims.outputDim(spatial)] =
         countPlaces(sizes, sizes.size(getInput(), dims.inputDim(spatial)),
                     sizes.size(getFilter(), dims.filterDim(spatial)), window);
-  return reifyAs(getType(), std::move(result), builder, shapes);
+  return reifyAs(getType(), std::move(result), sizes, shapes);
 }
 
 /// Demands that dim `dim` of `tensor` divides into `groups`.
@@ -249,8 +248,8 @@ void reifyRequirements(ConvOp op, RequirementBuilder &requirements) {
     OpFoldResult size = sizes.size(op.getFilter(), dims.filterDim(label)),
                  count = countPlaces(sizes, sizes.size(op.getInput(), dims.inputDim(label)), size,
                                      window[label]);
-    requirements.requirePositions(op.getInput(), dims.inputDim(label), size, count,
-                                  op.getType().getDimSize(dims.outputDim(label)));
+    requirements.requirePositions(op.getInput(), dims.inputDim(label), dims.outputDim(label), size,
+                                  count, op.getType().getDimSize(dims.outputDim(label)));
   }
   if (op.getBatchGroups() == 1)
     requirements.requireAgreementWithResult(op.getInput(), dims.inputDim(ConvDimsAttr::kBatch),

@@ -8,7 +8,6 @@
 #include "compiler/Dialect/Array/IR/Requirements.h"
 #include "compiler/Dialect/Kernel/IR/CustomKernel.h"
 
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
@@ -48,14 +47,14 @@ LogicalResult CustomKernelOp::verifySymbolUses(SymbolTableCollection &symbolTabl
   return success();
 }
 
-LogicalResult CustomKernelOp::reifyResultShapes(OpBuilder &builder,
-                                                ReifiedRankedShapedTypeDims &shapes) {
+LogicalResult CustomKernelOp::reifySizes(SizeBuilder &sizeBuilder,
+                                         ReifiedRankedShapedTypeDims &shapes) {
   auto size = getSizes().begin();
   for (Type type : getOutputs().getTypes()) {
     SmallVector<OpFoldResult> &shape = shapes.emplace_back();
     for (int64_t dim : cast<RankedTensorType>(type).getShape())
       shape.push_back(ShapedType::isDynamic(dim) ? OpFoldResult(*size++)
-                                                 : builder.getIndexAttr(dim));
+                                                 : sizeBuilder.constant(dim));
   }
   return success();
 }
@@ -76,11 +75,10 @@ static void requireSmallGrid(CustomKernelOp op, RequirementBuilder &requirements
     AffineMap blocks = op.getGrid().getSubMap({static_cast<unsigned>(axis)});
     if (isa<AffineConstantExpr>(blocks.getResult(0)))
       continue;
-    Value count = affine::AffineApplyOp::create(requirements.getBuilder(), op.getLoc(), blocks,
-                                                op.getScalars());
-    requirements.require(
-        count, plan::Comparison::AtMost, requirements.getSizes().constant(most[axis]),
-        "expected a grid of at most " + Twine(most[axis]) + " blocks along axis " + Twine(axis));
+    requirements.require(requirements.getSizes().apply(blocks, op.getScalars()),
+                         plan::Comparison::AtMost, requirements.getSizes().constant(most[axis]),
+                         "expected a grid of at most " + Twine(most[axis]) + " blocks along axis " +
+                             Twine(axis));
   }
 }
 

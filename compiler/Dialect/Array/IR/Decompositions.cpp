@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+#include "compiler/Dialect/Array/IR/Requirements.h"
 #include "compiler/Dialect/Array/IR/TensorTypes.h"
 
 using namespace mlir;
@@ -74,6 +75,12 @@ FailureOr<Values> GeluOp::decompose(OpBuilder &builder) {
   return Values{e.finish(result, getType())};
 }
 
+void reifyRequirements(ClampOp op, RequirementBuilder &requirements) {
+  requirements.requireBroadcastDims({op.getOperand(), op.getLow(), op.getHigh()},
+                                    op.getType().getRank(), /*trailing=*/0, /*withResult=*/false);
+  requirements.requireResultTypes();
+}
+
 FailureOr<Values> ClampOp::decompose(OpBuilder &builder) {
   ExpressionBuilder e(builder, getLoc());
   Value raised = e.make<MaxOp>(getOperand(), getLow());
@@ -93,14 +100,29 @@ static FailureOr<Values> decomposeIntoReshape(OpTy op, OpBuilder &builder) {
   bool isEmpty = llvm::is_contained(type.getShape(), 0);
   if (type.getNumDynamicDims() > 1 || (type.getNumDynamicDims() == 1 && isEmpty)) {
     ReifiedRankedShapedTypeDims shapes;
-    if (failed(op.reifyResultShapes(builder, shapes)))
-      return failure();
     SizeBuilder sizeBuilder(builder, op.getLoc());
+    if (failed(op.reifySizes(sizeBuilder, shapes)))
+      return failure();
     for (auto [dim, size] : llvm::enumerate(shapes.front()))
       if (type.isDynamicDim(dim))
         sizes.push_back(sizeBuilder.value(size));
   }
   return Values{ReshapeOp::create(builder, op.getLoc(), type, op.getOperand(), sizes)};
+}
+
+/// Demands as many elements as the result has by the sizes of the operand.
+template <typename OpTy> static void requireReshape(OpTy op, RequirementBuilder &requirements) {
+  ReifiedRankedShapedTypeDims shapes;
+  if (succeeded(op.reifySizes(requirements.getSizes(), shapes)))
+    requirements.requireElementCount(op.getOperand(), shapes.front());
+}
+
+void reifyRequirements(ExpandDimsOp op, RequirementBuilder &requirements) {
+  requireReshape(op, requirements);
+}
+
+void reifyRequirements(SqueezeOp op, RequirementBuilder &requirements) {
+  requireReshape(op, requirements);
 }
 
 FailureOr<Values> ExpandDimsOp::decompose(OpBuilder &builder) {
@@ -109,6 +131,26 @@ FailureOr<Values> ExpandDimsOp::decompose(OpBuilder &builder) {
 
 FailureOr<Values> SqueezeOp::decompose(OpBuilder &builder) {
   return decomposeIntoReshape(*this, builder);
+}
+
+void reifyRequirements(SplitOp op, RequirementBuilder &requirements) {
+  SizeBuilder &sizes = requirements.getSizes();
+  RankedTensorType type = op.getOperand().getType();
+  int64_t axis = op.getAxis(), start = 0;
+  OpFoldResult whole = sizes.size(op.getOperand(), axis);
+  for (auto [part, result] : llvm::zip_equal(op.getParts(), op.getResults())) {
+    bool isRest = type.isDynamicDim(axis) && result == op.getResults().back();
+    requirements.require(sizes.constant(isRest ? start : start + part), plan::Comparison::AtMost,
+                         whole, "expected a slice within dim " + Twine(axis) + " of the operand");
+    if (isRest) {
+      Dims shape(type.getShape());
+      shape[axis] = part;
+      requirements.requireSizeOfType(sizes.sub(whole, sizes.constant(start)), type, axis,
+                                     type.clone(shape));
+    }
+    start += part;
+  }
+  requirements.requireResultTypes();
 }
 
 FailureOr<Values> SplitOp::decompose(OpBuilder &builder) {

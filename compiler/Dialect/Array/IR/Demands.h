@@ -5,9 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What sizes must be like is known where array ops become linalg, and by then a composite op is
-// many simpler ones. Their locations say which op the user wrote: locations are kept by all passes
-// and do not keep ops from being equal. What only the composite demands is an attribute.
+// What ops of a gradient, and of what passes make, demand of sizes is asked where array ops become
+// linalg, and by then a composite op is many simpler ones. Their locations say which op the user
+// wrote: locations are kept by all passes and do not keep ops from being equal. What only the
+// composite demands is an attribute.
 //
 //===----------------------------------------------------------------------===//
 

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Dialect/Array/IR/Requirements.h"
 
 using namespace mlir;
 
@@ -58,6 +59,21 @@ LogicalResult AppendOp::verify() {
       return emitOpError("expected operand and update equal in all dims but ")
              << axis << ", got " << operand << " and " << update;
   return success();
+}
+
+void reifyRequirements(AppendOp op, RequirementBuilder &requirements) {
+  int64_t axis = op.getAxis();
+  for (int64_t dim = 0, rank = op.getType().getRank(); dim < rank; ++dim)
+    if (dim != axis)
+      requirements.requireEqualDims(op.getUpdate(), dim, op.getOperand(), dim);
+}
+
+/// What the result's type says of the bound is so.
+void reifyRequirements(PadToBoundOp op, RequirementBuilder &requirements) {
+  RankedTensorType from = op.getOperand().getType();
+  for (int64_t dim = 0; dim < from.getRank(); ++dim)
+    requirements.requireSizeOfType(requirements.getSizes().size(op.getOperand(), dim), from, dim,
+                                   op.getType());
 }
 
 LogicalResult CompressOp::verify() {

@@ -14,6 +14,7 @@
 
 #include "compiler/Dialect/Array/IR/Demands.h"
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+#include "compiler/Dialect/Array/IR/Requirements.h"
 #include "compiler/Dialect/Array/IR/Sizes.h"
 #include "compiler/Dialect/Array/IR/TensorTypes.h"
 
@@ -51,11 +52,9 @@ LogicalResult GroupedMatMulOp::inferReturnTypes(MLIRContext *, std::optional<Loc
   return success();
 }
 
-LogicalResult GroupedMatMulOp::reifyResultShapes(OpBuilder &builder,
-                                                 ReifiedRankedShapedTypeDims &shapes) {
-  SizeBuilder sizes(builder, getLoc());
+LogicalResult GroupedMatMulOp::reifySizes(SizeBuilder &sizes, ReifiedRankedShapedTypeDims &shapes) {
   return reifyAs(getType(),
-                 {sizes.size(getLhs(), 0), sizes.size(getRhs(), getTransposeB() ? 1 : 2)}, builder,
+                 {sizes.size(getLhs(), 0), sizes.size(getRhs(), getTransposeB() ? 1 : 2)}, sizes,
                  shapes);
 }
 
@@ -72,6 +71,8 @@ static int64_t chooseTileRows(int64_t rows, int64_t groups) {
   int64_t average = std::max<int64_t>(rows / groups, 1);
   return std::min<int64_t>(llvm::PowerOf2Ceil(average), kMaxTileRows);
 }
+
+static constexpr llvm::StringLiteral kGroupOfRows = "expected a group, since there are rows";
 
 namespace {
 
@@ -107,8 +108,7 @@ private:
   }
   Value at(Value values, Value indices) {
     Value taken = e.make<TakeOp>(values, indices, uint64_t(0));
-    taken.getDefiningOp()->setAttr(
-        kDemandAttr, e.getBuilder().getStringAttr("expected a group, since there are rows"));
+    taken.getDefiningOp()->setAttr(kDemandAttr, e.getBuilder().getStringAttr(kGroupOfRows));
     return taken;
   }
 
@@ -196,6 +196,22 @@ Value GroupTiles::sumTiles(Value tiles, Value matricesLike) {
 //===----------------------------------------------------------------------===//
 // In simpler ops
 //===----------------------------------------------------------------------===//
+
+/// Where there are rows, there is a group that has a size and a matrix.
+void reifyRequirements(GroupedMatMulOp op, RequirementBuilder &requirements) {
+  SizeBuilder &sizes = requirements.getSizes();
+  int64_t inner = op.getTransposeB() ? 2 : 1, columns = 3 - inner;
+  bool isEmpty = llvm::is_contained(op.getLhs().getType().getShape(), 0) ||
+                 op.getRhs().getType().getDimSize(0) == 0;
+  if (!isEmpty) {
+    OpFoldResult rows = sizes.size(op.getLhs(), 0);
+    requirements.requireElementFor(rows, op.getSizes(), 0, kGroupOfRows);
+    requirements.requireElementFor({rows, sizes.size(op.getRhs(), columns)}, op.getRhs(), 0,
+                                   kGroupOfRows);
+    requirements.requireAgreement(op.getLhs(), 1, op.getRhs(), inner);
+  }
+  requirements.requireResultTypes();
+}
 
 FailureOr<Values> GroupedMatMulOp::decompose(OpBuilder &builder) {
   if (llvm::is_contained(getLhs().getType().getShape(), 0) ||

@@ -52,16 +52,15 @@ static SmallVector<OpFoldResult> takenSizes(TakeOp op, SizeBuilder &sizeBuilder)
   return sizes;
 }
 
-LogicalResult TakeOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
-  SizeBuilder sizeBuilder(builder, getLoc());
-  return reifyAs(getType(), takenSizes(*this, sizeBuilder), builder, shapes);
+LogicalResult TakeOp::reifySizes(SizeBuilder &sizeBuilder, ReifiedRankedShapedTypeDims &shapes) {
+  return reifyAs(getType(), takenSizes(*this, sizeBuilder), sizeBuilder, shapes);
 }
 
 /// Demands an element along each of `axes` where the result has any.
 template <typename Op>
 static void requireElements(Op op, ArrayRef<int64_t> axes, RequirementBuilder &requirements) {
   ReifiedRankedShapedTypeDims shapes;
-  (void)op.reifyResultShapes(requirements.getBuilder(), shapes);
+  (void)op.reifySizes(requirements.getSizes(), shapes);
   for (int64_t axis : axes)
     requirements.requireElement(shapes.front(), op.getOperand(), axis, ", to take");
 }
@@ -95,9 +94,9 @@ LogicalResult TakeAlongAxisOp::inferReturnTypes(MLIRContext *, std::optional<Loc
   return checkNotEmpty(rule, type, axis, indices);
 }
 
-LogicalResult TakeAlongAxisOp::reifyResultShapes(OpBuilder &builder,
-                                                 ReifiedRankedShapedTypeDims &shapes) {
-  return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getIndices()), builder, shapes);
+LogicalResult TakeAlongAxisOp::reifySizes(SizeBuilder &sizeBuilder,
+                                          ReifiedRankedShapedTypeDims &shapes) {
+  return reifyAs(getType(), sizeBuilder.sizes(getIndices()), sizeBuilder, shapes);
 }
 
 void reifyRequirements(TakeAlongAxisOp op, RequirementBuilder &requirements) {
@@ -161,9 +160,8 @@ static SmallVector<OpFoldResult> gatheredSizes(GatherOp op, SizeBuilder &sizeBui
   return sizes;
 }
 
-LogicalResult GatherOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
-  SizeBuilder sizeBuilder(builder, getLoc());
-  return reifyAs(getType(), gatheredSizes(*this, sizeBuilder), builder, shapes);
+LogicalResult GatherOp::reifySizes(SizeBuilder &sizeBuilder, ReifiedRankedShapedTypeDims &shapes) {
+  return reifyAs(getType(), gatheredSizes(*this, sizeBuilder), sizeBuilder, shapes);
 }
 
 void reifyRequirements(GatherOp op, RequirementBuilder &requirements) {
@@ -189,9 +187,8 @@ LogicalResult ScatterOp::inferReturnTypes(MLIRContext *, std::optional<Location>
   return success();
 }
 
-LogicalResult ScatterOp::reifyResultShapes(OpBuilder &builder,
-                                           ReifiedRankedShapedTypeDims &shapes) {
-  return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getOperand()), builder, shapes);
+LogicalResult ScatterOp::reifySizes(SizeBuilder &sizeBuilder, ReifiedRankedShapedTypeDims &shapes) {
+  return reifyAs(getType(), sizeBuilder.sizes(getOperand()), sizeBuilder, shapes);
 }
 
 void reifyRequirements(ScatterOp op, RequirementBuilder &requirements) {
@@ -230,10 +227,10 @@ LogicalResult OneHotOp::inferReturnTypes(MLIRContext *context, std::optional<Loc
   return success();
 }
 
-LogicalResult OneHotOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
-  SmallVector<OpFoldResult> sizes = SizeBuilder(builder, getLoc()).sizes(getIndices());
-  sizes.push_back(builder.getIndexAttr(getDepth()));
-  return reifyAs(getType(), std::move(sizes), builder, shapes);
+LogicalResult OneHotOp::reifySizes(SizeBuilder &sizeBuilder, ReifiedRankedShapedTypeDims &shapes) {
+  SmallVector<OpFoldResult> sizes = sizeBuilder.sizes(getIndices());
+  sizes.push_back(sizeBuilder.constant(getDepth()));
+  return reifyAs(getType(), std::move(sizes), sizeBuilder, shapes);
 }
 
 } // namespace xc::array

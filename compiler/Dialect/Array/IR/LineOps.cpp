@@ -29,9 +29,8 @@ LogicalResult ArgSortOp::inferReturnTypes(MLIRContext *context, std::optional<Lo
   return checkAxis({location, getOperationName()}, adaptor.getAxis(), type.getRank());
 }
 
-LogicalResult ArgSortOp::reifyResultShapes(OpBuilder &builder,
-                                           ReifiedRankedShapedTypeDims &shapes) {
-  return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getOperand()), builder, shapes);
+LogicalResult ArgSortOp::reifySizes(SizeBuilder &sizeBuilder, ReifiedRankedShapedTypeDims &shapes) {
+  return reifyAs(getType(), sizeBuilder.sizes(getOperand()), sizeBuilder, shapes);
 }
 
 void reifyRequirements(ArgSortOp op, RequirementBuilder &requirements) {
@@ -61,12 +60,12 @@ LogicalResult TopKOp::inferReturnTypes(MLIRContext *context, std::optional<Locat
   return success();
 }
 
-LogicalResult TopKOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
-  SmallVector<OpFoldResult> sizes = SizeBuilder(builder, getLoc()).sizes(getOperand());
-  sizes[getAxis()] = builder.getIndexAttr(getK());
-  if (failed(reifyAs(getValues().getType(), sizes, builder, shapes)))
+LogicalResult TopKOp::reifySizes(SizeBuilder &sizeBuilder, ReifiedRankedShapedTypeDims &shapes) {
+  SmallVector<OpFoldResult> sizes = sizeBuilder.sizes(getOperand());
+  sizes[getAxis()] = sizeBuilder.constant(getK());
+  if (failed(reifyAs(getValues().getType(), sizes, sizeBuilder, shapes)))
     return failure();
-  return reifyAs(getIndices().getType(), sizes, builder, shapes);
+  return reifyAs(getIndices().getType(), sizes, sizeBuilder, shapes);
 }
 
 void reifyRequirements(TopKOp op, RequirementBuilder &requirements) {
@@ -98,6 +97,11 @@ LogicalResult PartitionOp::verify() {
   return success();
 }
 
+void reifyRequirements(PartitionOp op, RequirementBuilder &requirements) {
+  requirements.requireLength(op.getOperand(), op.getAxis(), op.getKth() + 1);
+  requirements.requireResultTypes();
+}
+
 FailureOr<SmallVector<Value>> PartitionOp::decompose(OpBuilder &builder) {
   ExpressionBuilder e(builder, getLoc());
   Value sorted = e.make<SortOp>(getOperand(), getAxis(), /*descending=*/false);
@@ -122,9 +126,9 @@ LogicalResult SearchSortedOp::inferReturnTypes(MLIRContext *context,
   return checkSameElementType(rule, {adaptor.getSorted(), adaptor.getValues()});
 }
 
-LogicalResult SearchSortedOp::reifyResultShapes(OpBuilder &builder,
-                                                ReifiedRankedShapedTypeDims &shapes) {
-  return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getValues()), builder, shapes);
+LogicalResult SearchSortedOp::reifySizes(SizeBuilder &sizeBuilder,
+                                         ReifiedRankedShapedTypeDims &shapes) {
+  return reifyAs(getType(), sizeBuilder.sizes(getValues()), sizeBuilder, shapes);
 }
 
 void reifyRequirements(SearchSortedOp op, RequirementBuilder &requirements) {

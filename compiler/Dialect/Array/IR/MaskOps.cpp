@@ -11,6 +11,7 @@
 
 #include "compiler/Dialect/Array/IR/Demands.h"
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+#include "compiler/Dialect/Array/IR/Requirements.h"
 
 using namespace mlir;
 
@@ -53,9 +54,27 @@ LogicalResult MaskedScatterOp::inferReturnTypes(MLIRContext *, std::optional<Loc
   return checkSameElementType(rule, {adaptor.getOperand(), adaptor.getSource()});
 }
 
-LogicalResult MaskedScatterOp::reifyResultShapes(OpBuilder &builder,
-                                                 ReifiedRankedShapedTypeDims &shapes) {
-  return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getOperand()), builder, shapes);
+LogicalResult MaskedScatterOp::reifySizes(SizeBuilder &sizeBuilder,
+                                          ReifiedRankedShapedTypeDims &shapes) {
+  return reifyAs(getType(), sizeBuilder.sizes(getOperand()), sizeBuilder, shapes);
+}
+
+/// As many elements as the mask has are taken of the source, and put where the operand has one.
+void reifyRequirements(MaskedScatterOp op, RequirementBuilder &requirements) {
+  if (!llvm::is_contained(op.getOperand().getType().getShape(), 0)) {
+    SizeBuilder &sizes = requirements.getSizes();
+    OpFoldResult elements = sizes.constant(1);
+    for (OpFoldResult size : sizes.sizes(op.getSource()))
+      elements = sizes.mul(elements, size);
+    SmallVector<OpFoldResult> mask = sizes.sizes(op.getMask());
+    if (!op.getSource().getType().hasStaticShape())
+      requirements.require(isNotEmpty(sizes, mask), plan::Comparison::AtMost, elements,
+                           "expected an element in dim 0 of the operand, to take");
+    requirements.requireElementCount(op.getMask(), sizes.sizes(op.getOperand()));
+    for (int64_t dim = 0, rank = op.getType().getRank(); dim < rank; ++dim)
+      requirements.requireAgreement(op.getMask(), dim, op.getOperand(), dim);
+  }
+  requirements.requireResultTypes();
 }
 
 FailureOr<Values> MaskedScatterOp::decompose(OpBuilder &builder) {
@@ -96,13 +115,21 @@ LogicalResult NonzeroOp::verify() {
   return success();
 }
 
-LogicalResult NonzeroOp::reifyResultShapes(OpBuilder &builder,
-                                           ReifiedRankedShapedTypeDims &shapes) {
-  SmallVector<OpFoldResult> sizes{builder.getIndexAttr(getSize()),
-                                  builder.getIndexAttr(getOperand().getType().getRank())};
-  if (failed(reifyAs(getIndices().getType(), sizes, builder, shapes)))
+LogicalResult NonzeroOp::reifySizes(SizeBuilder &sizeBuilder, ReifiedRankedShapedTypeDims &shapes) {
+  SmallVector<OpFoldResult> sizes{sizeBuilder.constant(getSize()),
+                                  sizeBuilder.constant(getOperand().getType().getRank())};
+  if (failed(reifyAs(getIndices().getType(), sizes, sizeBuilder, shapes)))
     return failure();
-  return reifyAs(getCount().getType(), {}, builder, shapes);
+  return reifyAs(getCount().getType(), {}, sizeBuilder, shapes);
+}
+
+void reifyRequirements(NonzeroOp op, RequirementBuilder &requirements) {
+  SizeBuilder &sizes = requirements.getSizes();
+  OpFoldResult elements = sizes.constant(1);
+  for (OpFoldResult size : sizes.sizes(op.getOperand()))
+    elements = sizes.mul(elements, size);
+  requirements.requireCounted(elements, op.getIndices().getType().getElementType());
+  requirements.requireResultTypes();
 }
 
 FailureOr<Values> NonzeroOp::decompose(OpBuilder &builder) {
@@ -158,6 +185,16 @@ FailureOr<Values> NonzeroOp::decompose(OpBuilder &builder) {
 //===----------------------------------------------------------------------===//
 // Compress
 //===----------------------------------------------------------------------===//
+
+void reifyRequirements(CompressOp op, RequirementBuilder &requirements) {
+  SizeBuilder &sizes = requirements.getSizes();
+  int64_t axis = op.getAxis();
+  requirements.requireElementCount(op.getMask(), sizes.size(op.getOperand(), axis));
+  RankedTensorType from = op.getOperand().getType();
+  for (int64_t dim = 0; dim < from.getRank(); ++dim)
+    if (dim != axis)
+      requirements.requireSizeOfType(sizes.size(op.getOperand(), dim), from, dim, op.getType());
+}
 
 /// The mask, of which is demanded to have as many elements as there are rows to pick from.
 static Value getMaskOfRows(ExpressionBuilder &e, SizeBuilder sizeBuilder, CompressOp op) {

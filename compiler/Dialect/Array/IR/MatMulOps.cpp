@@ -67,12 +67,11 @@ LogicalResult MatMulOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   return success();
 }
 
-LogicalResult MatMulOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
-  SizeBuilder sizeBuilder(builder, getLoc());
+LogicalResult MatMulOp::reifySizes(SizeBuilder &sizeBuilder, ReifiedRankedShapedTypeDims &shapes) {
   int64_t rank = getType().getRank();
   SmallVector<OpFoldResult> sizes;
   for (int64_t dim = 0; dim < rank - 2; ++dim) {
-    OpFoldResult size = builder.getIndexAttr(1);
+    OpFoldResult size = sizeBuilder.constant(1);
     for (Value operand : getOperands()) {
       auto type = cast<RankedTensorType>(operand.getType());
       int64_t operandDim = dim - (rank - type.getRank());
@@ -85,7 +84,7 @@ LogicalResult MatMulOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShape
   int64_t rhsRank = getRhs().getType().getRank();
   sizes.push_back(sizeBuilder.size(getLhs(), lhsRank - (getTransposeA() ? 1 : 2)));
   sizes.push_back(sizeBuilder.size(getRhs(), rhsRank - (getTransposeB() ? 2 : 1)));
-  return reifyAs(getType(), std::move(sizes), builder, shapes);
+  return reifyAs(getType(), std::move(sizes), sizeBuilder, shapes);
 }
 
 void reifyRequirements(MatMulOp op, RequirementBuilder &requirements) {
@@ -203,9 +202,8 @@ LogicalResult DotGeneralOp::inferReturnTypes(MLIRContext *, std::optional<Locati
   return success();
 }
 
-LogicalResult DotGeneralOp::reifyResultShapes(OpBuilder &builder,
-                                              ReifiedRankedShapedTypeDims &shapes) {
-  SizeBuilder sizeBuilder(builder, getLoc());
+LogicalResult DotGeneralOp::reifySizes(SizeBuilder &sizeBuilder,
+                                       ReifiedRankedShapedTypeDims &shapes) {
   SmallVector<OpFoldResult> sizes;
   for (int64_t dim : getLhsBatch())
     sizes.push_back(sizeBuilder.size(getLhs(), dim));
@@ -213,7 +211,7 @@ LogicalResult DotGeneralOp::reifyResultShapes(OpBuilder &builder,
     sizes.push_back(sizeBuilder.size(getLhs(), dim));
   for (int64_t dim : freeDims(getRhs().getType().getRank(), getRhsBatch(), getRhsContract()))
     sizes.push_back(sizeBuilder.size(getRhs(), dim));
-  return reifyAs(getType(), std::move(sizes), builder, shapes);
+  return reifyAs(getType(), std::move(sizes), sizeBuilder, shapes);
 }
 
 void reifyRequirements(DotGeneralOp op, RequirementBuilder &requirements) {

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+#include "compiler/Dialect/Array/IR/Requirements.h"
 #include "compiler/Dialect/Array/IR/TensorTypes.h"
 
 using namespace mlir;
@@ -65,12 +66,11 @@ LogicalResult PagedAttentionOp::inferReturnTypes(MLIRContext *, std::optional<Lo
   return success();
 }
 
-LogicalResult PagedAttentionOp::reifyResultShapes(OpBuilder &builder,
-                                                  ReifiedRankedShapedTypeDims &shapes) {
-  SizeBuilder sizes(builder, getLoc());
+LogicalResult PagedAttentionOp::reifySizes(SizeBuilder &sizes,
+                                           ReifiedRankedShapedTypeDims &shapes) {
   SmallVector<OpFoldResult> result = sizes.sizes(getQuery());
   result.back() = sizes.size(getValues(), 3);
-  return reifyAs(getType(), result, builder, shapes);
+  return reifyAs(getType(), result, sizes, shapes);
 }
 
 //===----------------------------------------------------------------------===//
@@ -103,6 +103,28 @@ static Value makePositions(ExpressionBuilder &e, Value like, int64_t dim, int64_
   }
   return e.make<IotaOp>(RankedTensorType::get(shape, e.getBuilder().getI64Type()), dynamic,
                         uint64_t(place));
+}
+
+/// There are pages to take, of keys as of values, and a row of the table and a length for each
+/// query of the batch.
+void reifyRequirements(PagedAttentionOp op, RequirementBuilder &requirements) {
+  SizeBuilder &sizes = requirements.getSizes();
+  OpFoldResult batch = sizes.size(op.getTable(), 0), pages = sizes.size(op.getTable(), 1);
+  for (Value places : {op.getKeys(), op.getValues()}) {
+    SmallVector<OpFoldResult> taken = sizes.sizes(places);
+    taken.front() = pages;
+    taken.insert(taken.begin(), batch);
+    requirements.requireElement(taken, places, 0, ", to take");
+  }
+  for (Value other : {op.getTable(), op.getLengths()})
+    requirements.requireAgreement(op.getQuery(), 0, other, 0);
+  requirements.requireAgreement(op.getQuery(), 3, op.getKeys(), 3);
+  requirements.requireAgreement(op.getKeys(), 1, op.getValues(), 1);
+  // Of no pages it does not matter how many places each has.
+  requirements.requireAgreementOfSizes(
+      sizes.mul(pages, sizes.size(op.getKeys(), 2)), op.getKeys().getType(),
+      sizes.mul(pages, sizes.size(op.getValues(), 2)), op.getValues().getType());
+  requirements.requireResultTypes();
 }
 
 FailureOr<Values> PagedAttentionOp::decompose(OpBuilder &builder) {

@@ -71,10 +71,9 @@ static SmallVector<OpFoldResult> countPositions(SizeBuilder &sizes, Value operan
   return positions;
 }
 
-static LogicalResult reifyPlaces(OpBuilder &builder, Value operand, ArrayRef<WindowDim> window,
+static LogicalResult reifyPlaces(SizeBuilder &sizes, Value operand, ArrayRef<WindowDim> window,
                                  Value result, ReifiedRankedShapedTypeDims &shapes) {
-  SizeBuilder sizes(builder, result.getLoc());
-  return reifyAs(result.getType(), countPositions(sizes, operand, window), builder, shapes);
+  return reifyAs(result.getType(), countPositions(sizes, operand, window), sizes, shapes);
 }
 
 /// Demands that `window` has as many positions over `operand` as `type` says.
@@ -82,7 +81,8 @@ static void requirePositions(Value operand, ArrayRef<WindowDim> window, RankedTe
                              ArrayRef<OpFoldResult> positions, RequirementBuilder &requirements) {
   for (auto [dim, windowDim] : llvm::enumerate(window))
     if (!windowDim.isTrivial())
-      requirements.requirePositions(operand, dim, requirements.getSizes().constant(windowDim.size),
+      requirements.requirePositions(operand, dim, dim,
+                                    requirements.getSizes().constant(windowDim.size),
                                     positions[dim], type.getDimSize(dim));
 }
 
@@ -95,9 +95,9 @@ LogicalResult ReduceWindowOp::inferReturnTypes(MLIRContext *, std::optional<Loca
   return success();
 }
 
-LogicalResult ReduceWindowOp::reifyResultShapes(OpBuilder &builder,
-                                                ReifiedRankedShapedTypeDims &shapes) {
-  return reifyPlaces(builder, getOperand(), getWindowDims(), getResult(), shapes);
+LogicalResult ReduceWindowOp::reifySizes(SizeBuilder &sizeBuilder,
+                                         ReifiedRankedShapedTypeDims &shapes) {
+  return reifyPlaces(sizeBuilder, getOperand(), getWindowDims(), getResult(), shapes);
 }
 
 void reifyRequirements(ReduceWindowOp op, RequirementBuilder &requirements) {
@@ -122,9 +122,8 @@ LogicalResult AvgPoolOp::inferReturnTypes(MLIRContext *, std::optional<Location>
   return success();
 }
 
-LogicalResult AvgPoolOp::reifyResultShapes(OpBuilder &builder,
-                                           ReifiedRankedShapedTypeDims &shapes) {
-  return reifyPlaces(builder, getOperand(), getWindowDims(), getResult(), shapes);
+LogicalResult AvgPoolOp::reifySizes(SizeBuilder &sizeBuilder, ReifiedRankedShapedTypeDims &shapes) {
+  return reifyPlaces(sizeBuilder, getOperand(), getWindowDims(), getResult(), shapes);
 }
 
 LogicalResult SelectAndScatterOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
@@ -142,9 +141,9 @@ LogicalResult SelectAndScatterOp::inferReturnTypes(MLIRContext *, std::optional<
   return success();
 }
 
-LogicalResult SelectAndScatterOp::reifyResultShapes(OpBuilder &builder,
-                                                    ReifiedRankedShapedTypeDims &shapes) {
-  return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getOperand()), builder, shapes);
+LogicalResult SelectAndScatterOp::reifySizes(SizeBuilder &sizeBuilder,
+                                             ReifiedRankedShapedTypeDims &shapes) {
+  return reifyAs(getType(), sizeBuilder.sizes(getOperand()), sizeBuilder, shapes);
 }
 
 void reifyRequirements(SelectAndScatterOp op, RequirementBuilder &requirements) {

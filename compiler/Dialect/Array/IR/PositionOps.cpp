@@ -7,6 +7,7 @@
 
 #include "compiler/Dialect/Array/IR/Demands.h"
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+#include "compiler/Dialect/Array/IR/Requirements.h"
 
 using namespace mlir;
 
@@ -85,9 +86,12 @@ LogicalResult RopeOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
   return success();
 }
 
-LogicalResult RopeOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
-  return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getOperand()), builder, shapes);
+LogicalResult RopeOp::reifySizes(SizeBuilder &sizeBuilder, ReifiedRankedShapedTypeDims &shapes) {
+  return reifyAs(getType(), sizeBuilder.sizes(getOperand()), sizeBuilder, shapes);
 }
+
+static constexpr llvm::StringLiteral kEvenDim =
+    "expected a last dim of even size: as many elements as there are in pairs of features";
 
 /// The last dim as pairs: two dims, of which `pairDim` is the one of a pair's two features.
 static Value splitPairs(ExpressionBuilder &e, Value x, int64_t pairDim) {
@@ -100,10 +104,26 @@ static Value splitPairs(ExpressionBuilder &e, Value x, int64_t pairDim) {
   dispatchIndexOpFoldResults(sizes, dynamic, shape);
   auto type = RankedTensorType::get(shape, getElementTypeOrSelf(x.getType()));
   Value pairs = e.make<ReshapeOp>(type, x, dynamic);
-  pairs.getDefiningOp()->setAttr(
-      kDemandAttr, e.getBuilder().getStringAttr("expected a last dim of even size: as many "
-                                                "elements as there are in pairs of features"));
+  pairs.getDefiningOp()->setAttr(kDemandAttr, e.getBuilder().getStringAttr(kEvenDim));
   return pairs;
+}
+
+/// The last dim is even, and positions broadcast to the others.
+void reifyRequirements(RopeOp op, RequirementBuilder &requirements) {
+  Value operand = op.getOperand(), positions = op.getPositions();
+  int64_t outer = op.getOperand().getType().getRank() - 1,
+          lead = outer - op.getPositions().getType().getRank();
+  SizeBuilder &sizes = requirements.getSizes();
+  OpFoldResult count = sizes.constant(1), two = sizes.constant(2);
+  for (OpFoldResult size : ArrayRef(sizes.sizes(operand)).drop_back())
+    count = sizes.mul(count, size);
+  OpFoldResult last = sizes.size(operand, outer);
+  OpFoldResult inPairs = sizes.mul(sizes.floorDiv(last, two), two);
+  requirements.require(sizes.mul(count, last), plan::Comparison::Equal, sizes.mul(count, inPairs),
+                       kEvenDim);
+  for (int64_t dim = lead; dim < outer; ++dim)
+    if (op.getPositions().getType().getDimSize(dim - lead) != 1)
+      requirements.requireAgreement(operand, dim, positions, dim - lead);
 }
 
 /// Each feature times the cosine, and the other one of its pair times the sine, which counts as
@@ -168,11 +188,11 @@ LogicalResult SinusoidalOp::inferReturnTypes(MLIRContext *context, std::optional
   return success();
 }
 
-LogicalResult SinusoidalOp::reifyResultShapes(OpBuilder &builder,
-                                              ReifiedRankedShapedTypeDims &shapes) {
-  SmallVector<OpFoldResult> sizes = SizeBuilder(builder, getLoc()).sizes(getPositions());
-  sizes.push_back(builder.getIndexAttr(getSize()));
-  return reifyAs(getType(), std::move(sizes), builder, shapes);
+LogicalResult SinusoidalOp::reifySizes(SizeBuilder &sizeBuilder,
+                                       ReifiedRankedShapedTypeDims &shapes) {
+  SmallVector<OpFoldResult> sizes = sizeBuilder.sizes(getPositions());
+  sizes.push_back(sizeBuilder.constant(getSize()));
+  return reifyAs(getType(), std::move(sizes), sizeBuilder, shapes);
 }
 
 /// The type that a result of `type` is computed in.
@@ -207,12 +227,10 @@ LogicalResult AlibiOp::inferReturnTypes(MLIRContext *context, std::optional<Loca
   return success();
 }
 
-LogicalResult AlibiOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
-  SizeBuilder sizes(builder, getLoc());
-  return reifyAs(
-      getType(),
-      {builder.getIndexAttr(getHeads()), sizes.size(getQuery(), 0), sizes.size(getKey(), 0)},
-      builder, shapes);
+LogicalResult AlibiOp::reifySizes(SizeBuilder &sizes, ReifiedRankedShapedTypeDims &shapes) {
+  return reifyAs(getType(),
+                 {sizes.constant(getHeads()), sizes.size(getQuery(), 0), sizes.size(getKey(), 0)},
+                 sizes, shapes);
 }
 
 FailureOr<Values> AlibiOp::decompose(OpBuilder &builder) {

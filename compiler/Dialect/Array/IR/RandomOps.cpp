@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+#include "compiler/Dialect/Array/IR/Requirements.h"
 #include "compiler/Dialect/Array/IR/SizedOps.h"
 
 #include <cmath>
@@ -74,8 +75,8 @@ LogicalResult RandomBernoulliOp::checkResultType(const RuleContext &rule, Ranked
 /// What every sized op defines in the same way.
 #define XC_DEFINE_SIZED_OP(Op)                                                                     \
   LogicalResult Op::verify() { return verifySized(*this); }                                        \
-  LogicalResult Op::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {   \
-    return reifySized(*this, builder, shapes);                                                     \
+  LogicalResult Op::reifySizes(SizeBuilder &, ReifiedRankedShapedTypeDims &shapes) {               \
+    return reifySized(*this, shapes);                                                              \
   }                                                                                                \
   void Op::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *context) {        \
     patterns.add<RefineResultType<Op>>(context);                                                   \
@@ -101,10 +102,10 @@ LogicalResult RandomSplitOp::inferReturnTypes(MLIRContext *context,
   return checkKey(rule, adaptor.getKey().getType());
 }
 
-LogicalResult RandomSplitOp::reifyResultShapes(OpBuilder &builder,
-                                               ReifiedRankedShapedTypeDims &shapes) {
-  SmallVector<OpFoldResult> sizes{builder.getIndexAttr(getNum()), builder.getIndexAttr(2)};
-  return reifyAs(getType(), std::move(sizes), builder, shapes);
+LogicalResult RandomSplitOp::reifySizes(SizeBuilder &sizeBuilder,
+                                        ReifiedRankedShapedTypeDims &shapes) {
+  SmallVector<OpFoldResult> sizes{sizeBuilder.constant(getNum()), sizeBuilder.constant(2)};
+  return reifyAs(getType(), std::move(sizes), sizeBuilder, shapes);
 }
 
 LogicalResult RandomCategoricalOp::inferReturnTypes(MLIRContext *context,
@@ -123,11 +124,11 @@ LogicalResult RandomCategoricalOp::inferReturnTypes(MLIRContext *context,
   return checkKey(rule, adaptor.getKey().getType());
 }
 
-LogicalResult RandomCategoricalOp::reifyResultShapes(OpBuilder &builder,
-                                                     ReifiedRankedShapedTypeDims &shapes) {
-  SmallVector<OpFoldResult> sizes = SizeBuilder(builder, getLoc()).sizes(getLogits());
+LogicalResult RandomCategoricalOp::reifySizes(SizeBuilder &sizeBuilder,
+                                              ReifiedRankedShapedTypeDims &shapes) {
+  SmallVector<OpFoldResult> sizes = sizeBuilder.sizes(getLogits());
   sizes.erase(sizes.begin() + getAxis());
-  return reifyAs(getType(), std::move(sizes), builder, shapes);
+  return reifyAs(getType(), std::move(sizes), sizeBuilder, shapes);
 }
 
 //===----------------------------------------------------------------------===//
@@ -235,6 +236,17 @@ FailureOr<Values> RandomTruncatedNormalOp::decompose(OpBuilder &builder) {
   Value drawn = source.normal(e, element, from, std::max(to, from));
   Value inside = e.make<ClampOp>(e.scalar(lower, drawn), drawn, e.scalar(upper, drawn));
   return Values{e.finish(inside, getType())};
+}
+
+/// Probabilities broadcast to what is drawn.
+void reifyRequirements(RandomBernoulliOp op, RequirementBuilder &requirements) {
+  RankedTensorType from = op.getProbability().getType();
+  ReifiedRankedShapedTypeDims shapes;
+  (void)op.reifySizes(requirements.getSizes(), shapes);
+  int64_t lead = op.getType().getRank() - from.getRank();
+  for (int64_t dim = 0; dim < from.getRank(); ++dim)
+    if (from.getDimSize(dim) != 1)
+      requirements.requireAgreementWithSize(op.getProbability(), dim, shapes.front()[lead + dim]);
 }
 
 FailureOr<Values> RandomBernoulliOp::decompose(OpBuilder &builder) {

@@ -46,8 +46,8 @@ LogicalResult RollOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
   return checkAxes(rule, adaptor.getAxes(), type.getRank());
 }
 
-LogicalResult RollOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
-  return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getOperand()), builder, shapes);
+LogicalResult RollOp::reifySizes(SizeBuilder &sizeBuilder, ReifiedRankedShapedTypeDims &shapes) {
+  return reifyAs(getType(), sizeBuilder.sizes(getOperand()), sizeBuilder, shapes);
 }
 
 static Value rollAxis(ExpressionBuilder &e, OpBuilder &builder, Value x, int64_t shift,
@@ -143,12 +143,11 @@ LogicalResult TileOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
   return success();
 }
 
-LogicalResult TileOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
-  SizeBuilder sizeBuilder(builder, getLoc());
+LogicalResult TileOp::reifySizes(SizeBuilder &sizeBuilder, ReifiedRankedShapedTypeDims &shapes) {
   SmallVector<OpFoldResult> sizes = sizeBuilder.sizes(getOperand());
   for (auto [size, count] : llvm::zip_equal(sizes, getRepeats()))
     size = sizeBuilder.mul(size, sizeBuilder.constant(count));
-  return reifyAs(getType(), std::move(sizes), builder, shapes);
+  return reifyAs(getType(), std::move(sizes), sizeBuilder, shapes);
 }
 
 FailureOr<Values> TileOp::decompose(OpBuilder &builder) {
@@ -170,12 +169,11 @@ LogicalResult RepeatOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   return success();
 }
 
-LogicalResult RepeatOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
-  SizeBuilder sizeBuilder(builder, getLoc());
+LogicalResult RepeatOp::reifySizes(SizeBuilder &sizeBuilder, ReifiedRankedShapedTypeDims &shapes) {
   SmallVector<OpFoldResult> sizes = sizeBuilder.sizes(getOperand());
   OpFoldResult &size = sizes[getAxis()];
   size = sizeBuilder.mul(size, sizeBuilder.constant(getRepeats()));
-  return reifyAs(getType(), std::move(sizes), builder, shapes);
+  return reifyAs(getType(), std::move(sizes), sizeBuilder, shapes);
 }
 
 FailureOr<Values> RepeatOp::decompose(OpBuilder &builder) {
@@ -226,13 +224,12 @@ LogicalResult DiagonalOp::inferReturnTypes(MLIRContext *, std::optional<Location
   return success();
 }
 
-LogicalResult DiagonalOp::reifyResultShapes(OpBuilder &builder,
-                                            ReifiedRankedShapedTypeDims &shapes) {
-  SizeBuilder sizeBuilder(builder, getLoc());
+LogicalResult DiagonalOp::reifySizes(SizeBuilder &sizeBuilder,
+                                     ReifiedRankedShapedTypeDims &shapes) {
   SmallVector<OpFoldResult> sizes = sizeBuilder.sizes(getOperand());
   sizes.pop_back();
   sizes.back() = diagonalSize(sizeBuilder, getOperand(), getOffset());
-  return reifyAs(getType(), std::move(sizes), builder, shapes);
+  return reifyAs(getType(), std::move(sizes), sizeBuilder, shapes);
 }
 
 /// Matrices with their rows behind each other.
@@ -299,13 +296,12 @@ LogicalResult DiagOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
   return success();
 }
 
-LogicalResult DiagOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
-  SizeBuilder sizeBuilder(builder, getLoc());
+LogicalResult DiagOp::reifySizes(SizeBuilder &sizeBuilder, ReifiedRankedShapedTypeDims &shapes) {
   SmallVector<OpFoldResult> sizes = sizeBuilder.sizes(getOperand());
   sizes.back() = sizeBuilder.add(sizes.back(),
                                  sizeBuilder.constant(std::abs(static_cast<int64_t>(getOffset()))));
   sizes.push_back(sizes.back());
-  return reifyAs(getType(), std::move(sizes), builder, shapes);
+  return reifyAs(getType(), std::move(sizes), sizeBuilder, shapes);
 }
 
 /// Vectors of unknown size along all rows or columns, and 0 beside the diagonal.
@@ -362,8 +358,8 @@ LogicalResult TrilOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
   return checkMatrices({location, getOperationName()}, type);
 }
 
-LogicalResult TrilOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
-  return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getOperand()), builder, shapes);
+LogicalResult TrilOp::reifySizes(SizeBuilder &sizeBuilder, ReifiedRankedShapedTypeDims &shapes) {
+  return reifyAs(getType(), sizeBuilder.sizes(getOperand()), sizeBuilder, shapes);
 }
 
 LogicalResult TriuOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
@@ -373,8 +369,8 @@ LogicalResult TriuOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
   return checkMatrices({location, getOperationName()}, type);
 }
 
-LogicalResult TriuOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
-  return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getOperand()), builder, shapes);
+LogicalResult TriuOp::reifySizes(SizeBuilder &sizeBuilder, ReifiedRankedShapedTypeDims &shapes) {
+  return reifyAs(getType(), sizeBuilder.sizes(getOperand()), sizeBuilder, shapes);
 }
 
 static FailureOr<Values> keepTriangle(OpBuilder &builder, Operation *op, int64_t offset,

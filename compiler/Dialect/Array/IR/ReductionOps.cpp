@@ -32,17 +32,17 @@ static LogicalResult inferReduction(const RuleContext &rule, AdaptorT adaptor,
   return success();
 }
 
-static LogicalResult reifyReduction(OpBuilder &builder, Value operand, ArrayRef<int64_t> axes,
+static LogicalResult reifyReduction(SizeBuilder &sizeBuilder, Value operand, ArrayRef<int64_t> axes,
                                     bool keepdims, Value result,
                                     ReifiedRankedShapedTypeDims &shapes) {
-  SmallVector<OpFoldResult> sizes = SizeBuilder(builder, result.getLoc()).sizes(operand);
+  SmallVector<OpFoldResult> sizes = sizeBuilder.sizes(operand);
   for (int64_t axis : llvm::reverse(axes)) {
     if (keepdims)
-      sizes[axis] = builder.getIndexAttr(1);
+      sizes[axis] = sizeBuilder.constant(1);
     else
       sizes.erase(sizes.begin() + axis);
   }
-  return reifyAs(result.getType(), std::move(sizes), builder, shapes);
+  return reifyAs(result.getType(), std::move(sizes), sizeBuilder, shapes);
 }
 
 /// Demands that what the types of `results` say of the dims that are kept is what `operand` says.
@@ -69,8 +69,8 @@ LogicalResult ReduceOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   return inferReduction({location, getOperationName()}, adaptor, inferred);
 }
 
-LogicalResult ReduceOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
-  return reifyReduction(builder, getOperand(), getAxes(), getKeepdims(), getResult(), shapes);
+LogicalResult ReduceOp::reifySizes(SizeBuilder &sizeBuilder, ReifiedRankedShapedTypeDims &shapes) {
+  return reifyReduction(sizeBuilder, getOperand(), getAxes(), getKeepdims(), getResult(), shapes);
 }
 
 void reifyRequirements(ReduceOp op, RequirementBuilder &requirements) {
@@ -193,10 +193,10 @@ LogicalResult ReduceWithOp::inferReturnTypes(MLIRContext *, std::optional<Locati
   return success();
 }
 
-LogicalResult ReduceWithOp::reifyResultShapes(OpBuilder &builder,
-                                              ReifiedRankedShapedTypeDims &shapes) {
+LogicalResult ReduceWithOp::reifySizes(SizeBuilder &sizeBuilder,
+                                       ReifiedRankedShapedTypeDims &shapes) {
   for (Value result : getResults())
-    if (failed(reifyReduction(builder, getOperands().front(), getAxes(), getKeepdims(), result,
+    if (failed(reifyReduction(sizeBuilder, getOperands().front(), getAxes(), getKeepdims(), result,
                               shapes)))
       return failure();
   return success();
@@ -257,8 +257,8 @@ LogicalResult MeanOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
   return inferReduction({location, getOperationName()}, adaptor, inferred);
 }
 
-LogicalResult MeanOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
-  return reifyReduction(builder, getOperand(), getAxes(), getKeepdims(), getResult(), shapes);
+LogicalResult MeanOp::reifySizes(SizeBuilder &sizeBuilder, ReifiedRankedShapedTypeDims &shapes) {
+  return reifyReduction(sizeBuilder, getOperand(), getAxes(), getKeepdims(), getResult(), shapes);
 }
 
 LogicalResult VarOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
@@ -266,8 +266,8 @@ LogicalResult VarOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc
   return inferReduction({location, getOperationName()}, adaptor, inferred);
 }
 
-LogicalResult VarOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
-  return reifyReduction(builder, getOperand(), getAxes(), getKeepdims(), getResult(), shapes);
+LogicalResult VarOp::reifySizes(SizeBuilder &sizeBuilder, ReifiedRankedShapedTypeDims &shapes) {
+  return reifyReduction(sizeBuilder, getOperand(), getAxes(), getKeepdims(), getResult(), shapes);
 }
 
 LogicalResult VarOp::verify() {
@@ -282,9 +282,9 @@ LogicalResult LogSumExpOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
   return inferReduction({location, getOperationName()}, adaptor, inferred);
 }
 
-LogicalResult LogSumExpOp::reifyResultShapes(OpBuilder &builder,
-                                             ReifiedRankedShapedTypeDims &shapes) {
-  return reifyReduction(builder, getOperand(), getAxes(), getKeepdims(), getResult(), shapes);
+LogicalResult LogSumExpOp::reifySizes(SizeBuilder &sizeBuilder,
+                                      ReifiedRankedShapedTypeDims &shapes) {
+  return reifyReduction(sizeBuilder, getOperand(), getAxes(), getKeepdims(), getResult(), shapes);
 }
 
 //===----------------------------------------------------------------------===//
@@ -326,9 +326,9 @@ LogicalResult ArgMaxOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   return inferArg({location, getOperationName()}, adaptor, inferred);
 }
 
-LogicalResult ArgMaxOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
+LogicalResult ArgMaxOp::reifySizes(SizeBuilder &sizeBuilder, ReifiedRankedShapedTypeDims &shapes) {
   int64_t axis = getAxis();
-  return reifyReduction(builder, getOperand(), axis, getKeepdims(), getResult(), shapes);
+  return reifyReduction(sizeBuilder, getOperand(), axis, getKeepdims(), getResult(), shapes);
 }
 
 void reifyRequirements(ArgMaxOp op, RequirementBuilder &requirements) {
@@ -340,9 +340,9 @@ LogicalResult ArgMinOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   return inferArg({location, getOperationName()}, adaptor, inferred);
 }
 
-LogicalResult ArgMinOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
+LogicalResult ArgMinOp::reifySizes(SizeBuilder &sizeBuilder, ReifiedRankedShapedTypeDims &shapes) {
   int64_t axis = getAxis();
-  return reifyReduction(builder, getOperand(), axis, getKeepdims(), getResult(), shapes);
+  return reifyReduction(sizeBuilder, getOperand(), axis, getKeepdims(), getResult(), shapes);
 }
 
 void reifyRequirements(ArgMinOp op, RequirementBuilder &requirements) {

@@ -7,6 +7,7 @@
 
 #include "compiler/Dialect/Array/IR/Requirements.h"
 
+#include "compiler/Dialect/Array/IR/AttentionGradientOp.h"
 #include "compiler/Dialect/Array/IR/Demands.h"
 #include "compiler/Dialect/Array/IR/Sizes.h"
 
@@ -44,10 +45,18 @@ static bool isKnownToHold(OpFoldResult left, plan::Comparison comparison, OpFold
 
 void RequirementBuilder::require(OpFoldResult left, plan::Comparison comparison, OpFoldResult right,
                                  const Twine &what) {
-  if (isKnownToHold(left, comparison, right))
+  add(left, comparison, right, (getOriginName(op) + ": " + what).str());
+}
+
+void RequirementBuilder::add(OpFoldResult left, plan::Comparison comparison, OpFoldResult right,
+                             std::string what, bool isAgreement) {
+  // What an analysis cannot tell is null.
+  if (!left || !right || isKnownToHold(left, comparison, right))
     return;
-  plan::RequireOp::create(builder, op->getLoc(), sizes.value(left), comparison, sizes.value(right),
-                          (getOriginName(op) + ": " + what).str());
+  if (isAsked())
+    return take({left, comparison, right, std::move(what), isAgreement});
+  plan::RequireOp::create(*builder, op->getLoc(), sizes.value(left), comparison, sizes.value(right),
+                          what);
 }
 
 void RequirementBuilder::requireEqualDims(Value left, int64_t leftDim, Value right,
@@ -64,16 +73,12 @@ void RequirementBuilder::requireEqualDims(Value left, int64_t leftDim, Value rig
 
 void RequirementBuilder::requireOfLoop(OpFoldResult left, Type leftType, OpFoldResult right,
                                        Type rightType) {
-  if (isKnownToHold(left, plan::Comparison::Equal, right))
+  if (!isAsked())
     return;
   std::string what;
   llvm::raw_string_ostream(what) << "expected operands that agree in a dim: " << leftType << " and "
                                  << rightType;
-  // Behind what ops demand for other reasons, whose words say more.
-  OpBuilder atEnd = OpBuilder::atBlockTerminator(op->getBlock());
-  SizeBuilder endSizes(atEnd, op->getLoc());
-  plan::RequireOp::create(atEnd, op->getLoc(), endSizes.value(left), plan::Comparison::Equal,
-                          endSizes.value(right), what);
+  add(left, plan::Comparison::Equal, right, std::move(what), /*isAgreement=*/true);
 }
 
 static bool isStaticDim(Value value, int64_t dim) {
@@ -83,7 +88,7 @@ static bool isStaticDim(Value value, int64_t dim) {
 void RequirementBuilder::requireAgreement(Value left, int64_t leftDim, Value right,
                                           int64_t rightDim) {
   bool isStatic = isStaticDim(left, leftDim) && isStaticDim(right, rightDim);
-  if (scope == RequirementScope::All && !isStatic)
+  if (isAsked() && !isStatic)
     requireOfLoop(sizes.size(left, leftDim), left.getType(), sizes.size(right, rightDim),
                   right.getType());
 }
@@ -91,8 +96,8 @@ void RequirementBuilder::requireAgreement(Value left, int64_t leftDim, Value rig
 void RequirementBuilder::requireAgreementWithResult(Value operand, int64_t operandDim,
                                                     int64_t resultDim, int64_t number) {
   Value result = op->getResult(number);
-  if (scope == RequirementScope::All && !isStaticDim(operand, operandDim) &&
-      isStaticDim(result, resultDim)) {
+  if (isAsked() && !runtimeSizes->contains(operand, operandDim) &&
+      !isStaticDim(operand, operandDim) && isStaticDim(result, resultDim)) {
     int64_t known = cast<RankedTensorType>(result.getType()).getDimSize(resultDim);
     requireOfLoop(sizes.size(operand, operandDim), operand.getType(), sizes.constant(known),
                   result.getType());
@@ -101,7 +106,7 @@ void RequirementBuilder::requireAgreementWithResult(Value operand, int64_t opera
 
 void RequirementBuilder::requireAgreementWithSize(Value operand, int64_t operandDim,
                                                   OpFoldResult size) {
-  if (scope == RequirementScope::All)
+  if (isAsked())
     requireOfLoop(sizes.size(operand, operandDim), operand.getType(), size,
                   op->getResult(0).getType());
 }
@@ -113,7 +118,7 @@ void RequirementBuilder::requireShapeOfResult(Value operand) {
 }
 
 void RequirementBuilder::requireBroadcastDims(ValueRange operands, int64_t dimCount,
-                                              int64_t trailing) {
+                                              int64_t trailing, bool withResult) {
   auto result = cast<RankedTensorType>(op->getResult(0).getType());
   for (int64_t dim = 0; dim < dimCount; ++dim) {
     Value known;
@@ -132,7 +137,7 @@ void RequirementBuilder::requireBroadcastDims(ValueRange operands, int64_t dimCo
       known = operand;
       knownDim = operandDim;
     }
-    if (known)
+    if (known && withResult)
       requireAgreementWithResult(known, knownDim, dim);
   }
 }
@@ -140,7 +145,73 @@ void RequirementBuilder::requireBroadcastDims(ValueRange operands, int64_t dimCo
 /// Of every elementwise op: operands agree in what is not broadcast.
 static void requireBroadcast(Operation *op, RequirementBuilder &requirements) {
   int64_t rank = cast<RankedTensorType>(op->getResult(0).getType()).getRank();
-  requirements.requireBroadcastDims(op->getOperands(), rank, /*trailing=*/0);
+  bool isComposite = isa<ArrayDecomposableOpInterface>(op);
+  requirements.requireBroadcastDims(op->getOperands(), rank, /*trailing=*/0, !isComposite);
+  if (isComposite)
+    requirements.requireResultTypes();
+}
+
+//===----------------------------------------------------------------------===//
+// Composites
+//===----------------------------------------------------------------------===//
+
+void RequirementBuilder::requireSizeOfType(OpFoldResult size, RankedTensorType from, int64_t dim,
+                                           RankedTensorType to) {
+  if (!isAsked() || !from.isDynamicDim(dim) || to.isDynamicDim(dim))
+    return;
+  std::string what;
+  llvm::raw_string_ostream(what) << "expected dim " << dim << " of " << from << " to be that of "
+                                 << to;
+  add(size, plan::Comparison::Equal, sizes.constant(to.getDimSize(dim)), std::move(what),
+      /*isAgreement=*/true);
+}
+
+bool RequirementBuilder::isRuntimeSize(int64_t number, int64_t dim) {
+  if (!isAsked() || !runtimeSizes->containsAnyOf(op->getOperands()))
+    return false;
+  SizeBuilder ofOperands(*runtimeSizes, op->getLoc(), SizeBuilder::KnownSizes::OfOperands);
+  ReifiedRankedShapedTypeDims shapes;
+  auto shaped = dyn_cast<ArrayShapeOpInterface>(op);
+  return shaped && succeeded(shaped.reifySizes(ofOperands, shapes)) &&
+         runtimeSizes->isRuntime(shapes[number][dim]);
+}
+
+void RequirementBuilder::requireResultTypes() {
+  auto inferable = dyn_cast<InferTypeOpInterface>(op);
+  auto shaped = dyn_cast<ArrayShapeOpInterface>(op);
+  if (!isAsked() || !inferable || !shaped)
+    return;
+  SmallVector<Type> inferred;
+  SizeBuilder ofOperands(*sizes.getAnalysis(), op->getLoc(), SizeBuilder::KnownSizes::OfOperands);
+  ReifiedRankedShapedTypeDims shapes;
+  if (failed(inferable.inferReturnTypes(op->getContext(), std::nullopt, op->getOperands(),
+                                        op->getDiscardableAttrDictionary(),
+                                        op->getPropertiesStorage(), op->getRegions(), inferred)) ||
+      failed(shaped.reifySizes(ofOperands, shapes)))
+    return;
+  for (auto [number, type] : llvm::enumerate(inferred)) {
+    auto to = cast<RankedTensorType>(op->getResult(number).getType());
+    RankedTensorType from = cast<RankedTensorType>(type).clone(to.getElementType());
+    for (auto [dim, size] : llvm::enumerate(shapes[number]))
+      if (!isRuntimeSize(number, dim))
+        requireSizeOfType(size, from, dim, to);
+  }
+}
+
+void RequirementBuilder::requireElementCount(Value operand, ArrayRef<OpFoldResult> to) {
+  auto type = cast<RankedTensorType>(operand.getType());
+  OpFoldResult left = sizes.constant(1), right = left;
+  Dims shape;
+  for (OpFoldResult size : sizes.sizes(operand))
+    left = sizes.mul(left, size);
+  for (OpFoldResult size : to) {
+    right = sizes.mul(right, size);
+    shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
+  }
+  std::string what;
+  llvm::raw_string_ostream(what) << "expected as many elements in " << type << " as in "
+                                 << type.clone(shape);
+  require(left, plan::Comparison::Equal, right, what);
 }
 
 //===----------------------------------------------------------------------===//
@@ -150,12 +221,12 @@ static void requireBroadcast(Operation *op, RequirementBuilder &requirements) {
 void RequirementBuilder::requireResultSizes(ArrayRef<OpFoldResult> resultSizes) {
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
   for (auto [dim, size] : llvm::enumerate(resultSizes)) {
-    if (type.isDynamicDim(dim))
+    if (type.isDynamicDim(dim) || isRuntimeSize(0, dim))
       continue;
     std::string what;
     llvm::raw_string_ostream(what)
         << "expected dim " << dim << " of the result to be that of " << type;
-    require(size, plan::Comparison::Equal, builder.getIndexAttr(type.getDimSize(dim)), what);
+    require(size, plan::Comparison::Equal, sizes.constant(type.getDimSize(dim)), what);
   }
 }
 
@@ -167,18 +238,22 @@ void RequirementBuilder::requireCounted(OpFoldResult count, Type counter) {
   std::string what;
   llvm::raw_string_ostream(what) << "expected at most " << most << " elements to count in "
                                  << counter;
-  require(count, plan::Comparison::AtMost, builder.getIndexAttr(most), what);
+  require(count, plan::Comparison::AtMost, sizes.constant(most), what);
 }
 
 void RequirementBuilder::requireElement(ArrayRef<OpFoldResult> resultSizes, Value operand,
                                         int64_t dim, StringRef purpose) {
+  if (auto demand = op->getAttrOfType<StringAttr>(kDemandAttr))
+    return requireElementFor(resultSizes, operand, dim, demand.getValue());
+  requireElementFor(resultSizes, operand, dim,
+                    "expected an element in dim " + Twine(dim) + " of the operand" + purpose);
+}
+
+void RequirementBuilder::requireElementFor(ArrayRef<OpFoldResult> resultSizes, Value operand,
+                                           int64_t dim, const Twine &what) {
   int64_t size = cast<RankedTensorType>(operand.getType()).getDimSize(dim);
   if (!ShapedType::isDynamic(size) && size > 0)
     return;
-  std::string what =
-      ("expected an element in dim " + Twine(dim) + " of the operand" + purpose).str();
-  if (auto demand = op->getAttrOfType<StringAttr>(kDemandAttr))
-    what = demand.str();
   require(isNotEmpty(sizes, resultSizes), plan::Comparison::AtMost, sizes.size(operand, dim), what);
 }
 
@@ -194,17 +269,11 @@ void RequirementBuilder::requireLength(Value operand, int64_t axis, int64_t leas
               " of the operand");
 }
 
-/// Of an op along an axis whose result is like its operand.
-static void requireAlongAxis(Operation *op, int64_t axis, RequirementBuilder &requirements) {
-  if (auto least = op->getAttrOfType<IntegerAttr>(kLeastSizeAttr))
-    requirements.requireLength(op->getOperand(0), axis, least.getInt());
-  requirements.requireShapeOfResult(op->getOperand(0));
-}
-
-void RequirementBuilder::requirePositions(Value operand, int64_t dim, OpFoldResult windowSize,
-                                          OpFoldResult positions, int64_t known) {
+void RequirementBuilder::requirePositions(Value operand, int64_t dim, int64_t resultDim,
+                                          OpFoldResult windowSize, OpFoldResult positions,
+                                          int64_t known) {
   bool isStatic = isStaticDim(operand, dim) && getConstantIntValue(windowSize);
-  if (isStatic || ShapedType::isDynamic(known))
+  if (isStatic || ShapedType::isDynamic(known) || isRuntimeSize(0, resultDim))
     return;
   OpFoldResult wanted = sizes.constant(known);
   if (op->hasAttr(kFirstPlacesAttr))
@@ -229,10 +298,20 @@ struct ElementwiseModel : RequirementOpInterface::FallbackModel<ElementwiseModel
   }
 };
 
+/// Ops along an axis whose result is like their operand.
 template <typename Op>
 struct AlongAxisModel : RequirementOpInterface::ExternalModel<AlongAxisModel<Op>, Op> {
   void reifyRequirements(Operation *op, RequirementBuilder &requirements) const {
-    requireAlongAxis(op, cast<Op>(op).getAxis(), requirements);
+    if (auto least = op->getAttrOfType<IntegerAttr>(kLeastSizeAttr))
+      requirements.requireLength(op->getOperand(0), cast<Op>(op).getAxis(), least.getInt());
+    requirements.requireShapeOfResult(op->getOperand(0));
+  }
+};
+
+/// Composites of one operand, or whose verifier compares all others.
+struct CompositeModel : RequirementOpInterface::FallbackModel<CompositeModel> {
+  void reifyRequirements(Operation *op, RequirementBuilder &requirements) const {
+    requirements.requireResultTypes();
   }
 };
 
@@ -250,16 +329,27 @@ static void attach(MLIRContext *context) {
 }
 
 void attachRequirements(MLIRContext *context) {
+  attach<OpModel, ClampOp>(context);
   for (RegisteredOperationName name : context->getRegisteredOperations())
     if (name.getDialectNamespace() == ArrayDialect::getDialectNamespace() &&
-        name.hasInterface<ArrayElementwiseOpInterface>())
+        name.hasInterface<ArrayElementwiseOpInterface>() &&
+        !name.hasInterface<RequirementOpInterface>())
       name.attachInterface<ElementwiseModel>();
   attach<AlongAxisModel, CumMaxOp, CumMinOp, CumProdOp, CumSumOp, LogCumSumExpOp, SortOp>(context);
-  attach<OpModel, ArgMaxOp, ArgMinOp, ArgSortOp, BroadcastInDimOp, ConcatenateOp, ConvOp,
+  attach<OpModel, AppendOp, ArgMaxOp, ArgMinOp, ArgSortOp, BroadcastInDimOp, ConcatenateOp, ConvOp,
          CustomKernelOp, DotGeneralOp, DynamicSliceOp, DynamicUpdateSliceOp, GatherOp, IotaOp,
-         MatMulOp, PadOp, ReduceOp, ReduceWindowOp, ReduceWithOp, ReshapeOp, ReverseOp, ScatterOp,
-         SearchSortedOp, SelectAndScatterOp, SliceOp, TakeAlongAxisOp, TakeOp, TopKOp, TransposeOp>(
-      context);
+         MatMulOp, PadOp, PadToBoundOp, ReduceOp, ReduceWindowOp, ReduceWithOp, ReshapeOp,
+         ReverseOp, ScatterOp, SearchSortedOp, SelectAndScatterOp, SliceOp, TakeAlongAxisOp, TakeOp,
+         TopKOp, TransposeOp>(context);
+  attach<OpModel, AttentionOp, AttentionGradientOp, BatchNormInferenceOp, BatchNormTrainingOp,
+         CompressOp, ExpandDimsOp, GroupNormOp, GroupedMatMulOp, LayerNormOp, MaskedScatterOp,
+         NonzeroOp, PagedAttentionOp, PartitionOp, RandomBernoulliOp, ResizeOp, RmsNormOp, RopeOp,
+         SplitOp, SqueezeOp>(context);
+  for (RegisteredOperationName name : context->getRegisteredOperations())
+    if (name.getDialectNamespace() == ArrayDialect::getDialectNamespace() &&
+        name.hasInterface<ArrayDecomposableOpInterface>() &&
+        !name.hasInterface<RequirementOpInterface>())
+      name.attachInterface<CompositeModel>();
 }
 
 } // namespace xc::array

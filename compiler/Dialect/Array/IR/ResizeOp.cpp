@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+#include "compiler/Dialect/Array/IR/Requirements.h"
 #include "compiler/Dialect/Array/IR/ResizedDims.h"
 
 using namespace mlir;
@@ -35,9 +36,10 @@ LogicalResult ResizeOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
   return success();
 }
 
-LogicalResult ResizeOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
+LogicalResult ResizeOp::reifySizes(SizeBuilder &sizeBuilder, ReifiedRankedShapedTypeDims &shapes) {
   return reifyResized(getOperation(), getOperand(), getAxes(),
-                      getMixedValues(getSizes(), getDynamicSizes(), builder), builder, shapes);
+                      getMixedValues(getSizes(), getDynamicSizes(), getContext()), sizeBuilder,
+                      shapes);
 }
 
 LogicalResult ResizeOp::canonicalize(ResizeOp op, PatternRewriter &rewriter) {
@@ -198,6 +200,18 @@ Value OpenAxis::interpolate() {
 /// The most positions along a dim that are constants. A program of more would be as large as what
 /// it computes.
 static constexpr int64_t kMostConstantPositions = int64_t(1) << 20;
+
+/// There is an element to take of each dim in turn.
+void reifyRequirements(ResizeOp op, RequirementBuilder &requirements) {
+  SmallVector<OpFoldResult> sizes = requirements.getSizes().sizes(op.getOperand()),
+                            wanted = getMixedValues(op.getSizes(), op.getDynamicSizes(),
+                                                    op.getContext());
+  for (auto [axis, size] : llvm::zip_equal(op.getAxes(), wanted)) {
+    sizes[axis] = size;
+    requirements.requireElement(sizes, op.getOperand(), axis, ", to take");
+  }
+  requirements.requireResultTypes();
+}
 
 FailureOr<Values> ResizeOp::decompose(OpBuilder &builder) {
   ExpressionBuilder e(builder, getLoc());

@@ -35,12 +35,12 @@ LogicalResult inferResized(const RuleContext &rule, Type operand, ArrayRef<int64
 }
 
 LogicalResult reifyResized(Operation *op, Value operand, ArrayRef<int64_t> axes,
-                           ArrayRef<OpFoldResult> sizes, OpBuilder &builder,
+                           ArrayRef<OpFoldResult> sizes, SizeBuilder &sizeBuilder,
                            ReifiedRankedShapedTypeDims &shapes) {
-  SmallVector<OpFoldResult> all = SizeBuilder(builder, op->getLoc()).sizes(operand);
+  SmallVector<OpFoldResult> all = sizeBuilder.sizes(operand);
   for (auto [axis, size] : llvm::zip_equal(axes, sizes))
     all[axis] = size;
-  return reifyAs(cast<RankedTensorType>(op->getResult(0).getType()), std::move(all), builder,
+  return reifyAs(cast<RankedTensorType>(op->getResult(0).getType()), std::move(all), sizeBuilder,
                  shapes);
 }
 

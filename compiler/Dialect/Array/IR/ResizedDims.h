@@ -26,7 +26,7 @@ mlir::LogicalResult inferResized(const RuleContext &rule, mlir::Type operand,
 /// The sizes of the result of `op`, whose type was inferred like that.
 mlir::LogicalResult reifyResized(mlir::Operation *op, mlir::Value operand,
                                  llvm::ArrayRef<int64_t> axes,
-                                 llvm::ArrayRef<mlir::OpFoldResult> sizes, mlir::OpBuilder &builder,
+                                 llvm::ArrayRef<mlir::OpFoldResult> sizes, SizeBuilder &sizeBuilder,
                                  mlir::ReifiedRankedShapedTypeDims &shapes);
 
 /// Moves sizes of `op` that are constants into its attribute and result type; a cast keeps the type

@@ -45,12 +45,12 @@ LogicalResult ExpandDimsOp::inferReturnTypes(MLIRContext *, std::optional<Locati
   return success();
 }
 
-LogicalResult ExpandDimsOp::reifyResultShapes(OpBuilder &builder,
-                                              ReifiedRankedShapedTypeDims &shapes) {
-  SmallVector<OpFoldResult> sizes = SizeBuilder(builder, getLoc()).sizes(getOperand());
+LogicalResult ExpandDimsOp::reifySizes(SizeBuilder &sizeBuilder,
+                                       ReifiedRankedShapedTypeDims &shapes) {
+  SmallVector<OpFoldResult> sizes = sizeBuilder.sizes(getOperand());
   for (int64_t axis : getAxes())
-    sizes.insert(sizes.begin() + axis, builder.getIndexAttr(1));
-  return reifyAs(getType(), std::move(sizes), builder, shapes);
+    sizes.insert(sizes.begin() + axis, sizeBuilder.constant(1));
+  return reifyAs(getType(), std::move(sizes), sizeBuilder, shapes);
 }
 
 LogicalResult SqueezeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
@@ -67,12 +67,11 @@ LogicalResult SqueezeOp::inferReturnTypes(MLIRContext *, std::optional<Location>
   return success();
 }
 
-LogicalResult SqueezeOp::reifyResultShapes(OpBuilder &builder,
-                                           ReifiedRankedShapedTypeDims &shapes) {
-  SmallVector<OpFoldResult> sizes = SizeBuilder(builder, getLoc()).sizes(getOperand());
+LogicalResult SqueezeOp::reifySizes(SizeBuilder &sizeBuilder, ReifiedRankedShapedTypeDims &shapes) {
+  SmallVector<OpFoldResult> sizes = sizeBuilder.sizes(getOperand());
   for (int64_t axis : llvm::reverse(getAxes()))
     sizes.erase(sizes.begin() + axis);
-  return reifyAs(getType(), std::move(sizes), builder, shapes);
+  return reifyAs(getType(), std::move(sizes), sizeBuilder, shapes);
 }
 
 //===----------------------------------------------------------------------===//
@@ -96,13 +95,12 @@ LogicalResult TransposeOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
   return success();
 }
 
-LogicalResult TransposeOp::reifyResultShapes(OpBuilder &builder,
-                                             ReifiedRankedShapedTypeDims &shapes) {
-  SizeBuilder sizeBuilder(builder, getLoc());
+LogicalResult TransposeOp::reifySizes(SizeBuilder &sizeBuilder,
+                                      ReifiedRankedShapedTypeDims &shapes) {
   SmallVector<OpFoldResult> sizes;
   for (int64_t dim : getPermutation())
     sizes.push_back(sizeBuilder.size(getOperand(), dim));
-  return reifyAs(getType(), std::move(sizes), builder, shapes);
+  return reifyAs(getType(), std::move(sizes), sizeBuilder, shapes);
 }
 
 void reifyRequirements(TransposeOp op, RequirementBuilder &requirements) {
@@ -117,9 +115,8 @@ LogicalResult ReverseOp::inferReturnTypes(MLIRContext *, std::optional<Location>
   return checkAxes({location, getOperationName()}, adaptor.getAxes(), type.getRank());
 }
 
-LogicalResult ReverseOp::reifyResultShapes(OpBuilder &builder,
-                                           ReifiedRankedShapedTypeDims &shapes) {
-  return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getOperand()), builder, shapes);
+LogicalResult ReverseOp::reifySizes(SizeBuilder &sizeBuilder, ReifiedRankedShapedTypeDims &shapes) {
+  return reifyAs(getType(), sizeBuilder.sizes(getOperand()), sizeBuilder, shapes);
 }
 
 void reifyRequirements(ReverseOp op, RequirementBuilder &requirements) {
@@ -172,9 +169,8 @@ static SmallVector<OpFoldResult> slicedSizes(SliceOp op, SizeBuilder &sizeBuilde
   return sizes;
 }
 
-LogicalResult SliceOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
-  SizeBuilder sizeBuilder(builder, getLoc());
-  return reifyAs(getType(), slicedSizes(*this, sizeBuilder), builder, shapes);
+LogicalResult SliceOp::reifySizes(SizeBuilder &sizeBuilder, ReifiedRankedShapedTypeDims &shapes) {
+  return reifyAs(getType(), slicedSizes(*this, sizeBuilder), sizeBuilder, shapes);
 }
 
 void reifyRequirements(SliceOp op, RequirementBuilder &requirements) {
@@ -207,9 +203,9 @@ LogicalResult DynamicUpdateSliceOp::inferReturnTypes(MLIRContext *,
   return success();
 }
 
-LogicalResult DynamicUpdateSliceOp::reifyResultShapes(OpBuilder &builder,
-                                                      ReifiedRankedShapedTypeDims &shapes) {
-  return reifyAs(getType(), SizeBuilder(builder, getLoc()).sizes(getOperand()), builder, shapes);
+LogicalResult DynamicUpdateSliceOp::reifySizes(SizeBuilder &sizeBuilder,
+                                               ReifiedRankedShapedTypeDims &shapes) {
+  return reifyAs(getType(), sizeBuilder.sizes(getOperand()), sizeBuilder, shapes);
 }
 
 void reifyRequirements(DynamicUpdateSliceOp op, RequirementBuilder &requirements) {
@@ -263,10 +259,9 @@ static SmallVector<OpFoldResult> joinedSizes(ConcatenateOp op, SizeBuilder &size
   return sizes;
 }
 
-LogicalResult ConcatenateOp::reifyResultShapes(OpBuilder &builder,
-                                               ReifiedRankedShapedTypeDims &shapes) {
-  SizeBuilder sizeBuilder(builder, getLoc());
-  return reifyAs(getType(), joinedSizes(*this, sizeBuilder), builder, shapes);
+LogicalResult ConcatenateOp::reifySizes(SizeBuilder &sizeBuilder,
+                                        ReifiedRankedShapedTypeDims &shapes) {
+  return reifyAs(getType(), joinedSizes(*this, sizeBuilder), sizeBuilder, shapes);
 }
 
 void reifyRequirements(ConcatenateOp op, RequirementBuilder &requirements) {
@@ -301,12 +296,11 @@ LogicalResult SplitOp::inferReturnTypes(MLIRContext *, std::optional<Location> l
   return success();
 }
 
-LogicalResult SplitOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
-  SizeBuilder sizeBuilder(builder, getLoc());
+LogicalResult SplitOp::reifySizes(SizeBuilder &sizeBuilder, ReifiedRankedShapedTypeDims &shapes) {
   for (auto [type, part] : llvm::zip_equal(getResultTypes(), getParts())) {
     SmallVector<OpFoldResult> sizes = sizeBuilder.sizes(getOperand());
     sizes[getAxis()] = sizeBuilder.constant(part);
-    if (failed(reifyAs(type, std::move(sizes), builder, shapes)))
+    if (failed(reifyAs(type, std::move(sizes), sizeBuilder, shapes)))
       return failure();
   }
   return success();
@@ -359,9 +353,8 @@ static SmallVector<OpFoldResult> paddedSizes(PadOp op, SizeBuilder &sizeBuilder)
   return sizes;
 }
 
-LogicalResult PadOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
-  SizeBuilder sizeBuilder(builder, getLoc());
-  return reifyAs(getType(), paddedSizes(*this, sizeBuilder), builder, shapes);
+LogicalResult PadOp::reifySizes(SizeBuilder &sizeBuilder, ReifiedRankedShapedTypeDims &shapes) {
+  return reifyAs(getType(), paddedSizes(*this, sizeBuilder), sizeBuilder, shapes);
 }
 
 void reifyRequirements(PadOp op, RequirementBuilder &requirements) {

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Dialect/Array/IR/ShapeRules.h"
+#include "compiler/Dialect/Array/IR/ArrayOps.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -165,43 +166,61 @@ LogicalResult verifyInferredTypes(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 OpFoldResult SizeBuilder::size(Value value, int64_t dim) {
-  return tensor::getMixedSize(builder, location, value, dim);
+  if (!analysis)
+    return tensor::getMixedSize(*builder, location, value, dim);
+  int64_t known = cast<RankedTensorType>(value.getType()).getDimSize(dim);
+  return ShapedType::isDynamic(known) ? analysis->getDimSize(value, dim) : constant(known);
 }
 
 SmallVector<OpFoldResult> SizeBuilder::sizes(Value value) {
-  return tensor::getMixedSizes(builder, location, value);
+  SmallVector<OpFoldResult> sizes;
+  for (int64_t dim = 0, rank = cast<RankedTensorType>(value.getType()).getRank(); dim < rank; ++dim)
+    sizes.push_back(size(value, dim));
+  return sizes;
 }
 
-OpFoldResult SizeBuilder::constant(int64_t value) { return builder.getIndexAttr(value); }
+OpFoldResult SizeBuilder::constant(int64_t value) {
+  return IntegerAttr::get(IndexType::get(context), value);
+}
+
+OpFoldResult SizeBuilder::apply(AffineMap map, ValueRange operands) {
+  if (analysis)
+    return analysis->applyMap(map, operands);
+  return affine::AffineApplyOp::create(*builder, location, map, operands).getResult();
+}
 
 Value SizeBuilder::value(OpFoldResult size) {
-  return getValueOrCreateConstantIndexOp(builder, location, size);
+  assert(builder && "an analysis makes no values");
+  return getValueOrCreateConstantIndexOp(*builder, location, size);
 }
 
-template <typename OpTy> OpFoldResult SizeBuilder::fold(OpFoldResult lhs, OpFoldResult rhs) {
-  return getAsOpFoldResult(builder.createOrFold<OpTy>(location, value(lhs), value(rhs)));
+template <typename OpTy>
+OpFoldResult SizeBuilder::fold(SizeOperation operation, OpFoldResult lhs, OpFoldResult rhs) {
+  if (analysis)
+    return lhs && rhs ? analysis->combineSizes(operation, lhs, rhs) : OpFoldResult();
+  return getAsOpFoldResult(builder->createOrFold<OpTy>(location, value(lhs), value(rhs)));
 }
 
 OpFoldResult SizeBuilder::add(OpFoldResult lhs, OpFoldResult rhs) {
-  return fold<arith::AddIOp>(lhs, rhs);
+  return fold<arith::AddIOp>(SizeOperation::Add, lhs, rhs);
 }
 OpFoldResult SizeBuilder::sub(OpFoldResult lhs, OpFoldResult rhs) {
-  return fold<arith::SubIOp>(lhs, rhs);
+  return fold<arith::SubIOp>(SizeOperation::Sub, lhs, rhs);
 }
 OpFoldResult SizeBuilder::mul(OpFoldResult lhs, OpFoldResult rhs) {
-  return fold<arith::MulIOp>(lhs, rhs);
+  return fold<arith::MulIOp>(SizeOperation::Mul, lhs, rhs);
 }
 OpFoldResult SizeBuilder::max(OpFoldResult lhs, OpFoldResult rhs) {
-  return fold<arith::MaxSIOp>(lhs, rhs);
+  return fold<arith::MaxSIOp>(SizeOperation::Max, lhs, rhs);
 }
 OpFoldResult SizeBuilder::min(OpFoldResult lhs, OpFoldResult rhs) {
-  return fold<arith::MinSIOp>(lhs, rhs);
+  return fold<arith::MinSIOp>(SizeOperation::Min, lhs, rhs);
 }
 OpFoldResult SizeBuilder::floorDiv(OpFoldResult lhs, OpFoldResult rhs) {
-  return fold<arith::DivUIOp>(lhs, rhs);
+  return fold<arith::DivUIOp>(SizeOperation::FloorDiv, lhs, rhs);
 }
 OpFoldResult SizeBuilder::ceilDiv(OpFoldResult lhs, OpFoldResult rhs) {
-  return fold<arith::CeilDivUIOp>(lhs, rhs);
+  return fold<arith::CeilDivUIOp>(SizeOperation::CeilDiv, lhs, rhs);
 }
 
 OpFoldResult spreadSize(SizeBuilder &sizes, OpFoldResult count, int64_t distance) {
@@ -222,22 +241,22 @@ OpFoldResult spreadSizeWithoutMax(SizeBuilder &sizes, OpFoldResult count, int64_
                    sizes.mul(isNotEmpty, sizes.constant(distance - 1)));
 }
 
-LogicalResult reifyAs(Type type, SmallVector<OpFoldResult> sizes, OpBuilder &builder,
+LogicalResult reifyAs(Type type, SmallVector<OpFoldResult> sizes, SizeBuilder &sizeBuilder,
                       ReifiedRankedShapedTypeDims &shapes) {
+  bool isOfType = sizeBuilder.getKnownSizes() == SizeBuilder::KnownSizes::OfType;
   for (auto [size, dim] : llvm::zip_equal(sizes, cast<RankedTensorType>(type).getShape()))
-    if (!ShapedType::isDynamic(dim))
-      size = builder.getIndexAttr(dim);
+    if (isOfType && !ShapedType::isDynamic(dim))
+      size = sizeBuilder.constant(dim);
   shapes.push_back(std::move(sizes));
   return success();
 }
 
-LogicalResult reifyElementwiseShape(Operation *op, OpBuilder &builder,
+LogicalResult reifyElementwiseShape(Operation *op, SizeBuilder &sizeBuilder,
                                     ReifiedRankedShapedTypeDims &shapes) {
-  SizeBuilder sizeBuilder(builder, op->getLoc());
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
   SmallVector<OpFoldResult> sizes;
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-    OpFoldResult size = builder.getIndexAttr(1);
+    OpFoldResult size = sizeBuilder.constant(1);
     // Backwards, so that the first operand that says something has the last word.
     for (Value operand : llvm::reverse(op->getOperands())) {
       auto operandType = cast<RankedTensorType>(operand.getType());
@@ -248,7 +267,45 @@ LogicalResult reifyElementwiseShape(Operation *op, OpBuilder &builder,
     }
     sizes.push_back(size);
   }
-  return reifyAs(type, std::move(sizes), builder, shapes);
+  return reifyAs(type, std::move(sizes), sizeBuilder, shapes);
+}
+
+//===----------------------------------------------------------------------===//
+// Shape functions asked by ops
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// MLIR asks for sizes as values.
+struct ShapesAsValues : ReifyRankedShapedTypeOpInterface::FallbackModel<ShapesAsValues> {
+  LogicalResult reifyResultShapes(Operation *op, OpBuilder &builder,
+                                  ReifiedRankedShapedTypeDims &shapes) const {
+    SizeBuilder sizeBuilder(builder, op->getLoc());
+    return cast<ArrayShapeOpInterface>(op).reifySizes(sizeBuilder, shapes);
+  }
+  FailureOr<SmallVector<OpFoldResult>> reifyShapeOfResult(Operation *op, OpBuilder &builder,
+                                                          int result) const {
+    ReifiedRankedShapedTypeDims shapes;
+    if (failed(reifyResultShapes(op, builder, shapes)))
+      return failure();
+    return shapes[result];
+  }
+  FailureOr<OpFoldResult> reifyDimOfResult(Operation *op, OpBuilder &builder, int result,
+                                           int dim) const {
+    FailureOr<SmallVector<OpFoldResult>> shape = reifyShapeOfResult(op, builder, result);
+    if (failed(shape))
+      return failure();
+    return (*shape)[dim];
+  }
+};
+
+} // namespace
+
+void attachShapes(MLIRContext *context) {
+  for (RegisteredOperationName name : context->getRegisteredOperations())
+    if (name.getDialectNamespace() == ArrayDialect::getDialectNamespace() &&
+        name.hasInterface<ArrayShapeOpInterface>())
+      name.attachInterface<ShapesAsValues>();
 }
 
 } // namespace xc::array

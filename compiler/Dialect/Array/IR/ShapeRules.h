@@ -70,9 +70,6 @@ mlir::LogicalResult inferElementwiseTruthType(llvm::StringRef opName,
                                               mlir::ValueRange operands,
                                               llvm::SmallVectorImpl<mlir::Type> &inferred);
 
-mlir::LogicalResult reifyElementwiseShape(mlir::Operation *op, mlir::OpBuilder &builder,
-                                          mlir::ReifiedRankedShapedTypeDims &shapes);
-
 /// Checks that the results of `op` are compatible with the types that it infers.
 mlir::LogicalResult verifyInferredTypes(mlir::Operation *op);
 
@@ -82,11 +79,37 @@ struct InferenceVerified : mlir::OpTrait::TraitBase<ConcreteOp, InferenceVerifie
   static mlir::LogicalResult verifyTrait(mlir::Operation *op) { return verifyInferredTypes(op); }
 };
 
-/// Arithmetic on sizes that folds constants; what remains becomes `arith` ops.
+enum class SizeOperation { Add, Sub, Mul, Max, Min, FloorDiv, CeilDiv };
+
+/// Sizes that are no values of the program, but attributes of an analysis: formulas, say. A null
+/// size is none that the analysis can tell, and nor is what is made of it.
+class SizeAnalysis {
+public:
+  /// Dynamic size `dim` of tensor `value`.
+  virtual mlir::OpFoldResult getDimSize(mlir::Value value, int64_t dim) = 0;
+  /// Operands are sizes of the analysis, constants, or values of the program.
+  virtual mlir::OpFoldResult combineSizes(SizeOperation operation, mlir::OpFoldResult lhs,
+                                          mlir::OpFoldResult rhs) = 0;
+  /// The only result of `map` at these values of the program.
+  virtual mlir::OpFoldResult applyMap(mlir::AffineMap map, mlir::ValueRange operands) = 0;
+
+protected:
+  ~SizeAnalysis() = default;
+};
+
+/// Arithmetic on sizes that folds constants. What remains becomes `arith` ops; where an analysis
+/// asks, it is the analysis's, and no op is made.
 class SizeBuilder {
 public:
+  /// Which sizes a shape function gives of a dim that the result's type knows.
+  enum class KnownSizes { OfType, OfOperands };
+
   SizeBuilder(mlir::OpBuilder &builder, mlir::Location location)
-      : builder(builder), location(location) {}
+      : builder(&builder), location(location), context(builder.getContext()) {}
+  SizeBuilder(SizeAnalysis &analysis, mlir::Location location,
+              KnownSizes knownSizes = KnownSizes::OfType)
+      : analysis(&analysis), location(location), context(location.getContext()),
+        knownSizes(knownSizes) {}
 
   /// Size `dim` of tensor `value`.
   mlir::OpFoldResult size(mlir::Value value, int64_t dim);
@@ -100,14 +123,28 @@ public:
   mlir::OpFoldResult min(mlir::OpFoldResult lhs, mlir::OpFoldResult rhs);
   mlir::OpFoldResult floorDiv(mlir::OpFoldResult lhs, mlir::OpFoldResult rhs);
   mlir::OpFoldResult ceilDiv(mlir::OpFoldResult lhs, mlir::OpFoldResult rhs);
+  /// The only result of `map` at `operands`.
+  mlir::OpFoldResult apply(mlir::AffineMap map, mlir::ValueRange operands);
+  /// The size as a value of the program; not for an analysis.
   mlir::Value value(mlir::OpFoldResult size);
 
-private:
-  template <typename OpTy> mlir::OpFoldResult fold(mlir::OpFoldResult lhs, mlir::OpFoldResult rhs);
+  /// Null where sizes become ops.
+  SizeAnalysis *getAnalysis() const { return analysis; }
+  KnownSizes getKnownSizes() const { return knownSizes; }
 
-  mlir::OpBuilder &builder;
+private:
+  template <typename OpTy>
+  mlir::OpFoldResult fold(SizeOperation operation, mlir::OpFoldResult lhs, mlir::OpFoldResult rhs);
+
+  mlir::OpBuilder *builder = nullptr;
+  SizeAnalysis *analysis = nullptr;
   mlir::Location location;
+  mlir::MLIRContext *context;
+  KnownSizes knownSizes = KnownSizes::OfType;
 };
+
+mlir::LogicalResult reifyElementwiseShape(mlir::Operation *op, SizeBuilder &sizeBuilder,
+                                          mlir::ReifiedRankedShapedTypeDims &shapes);
 
 /// From the first to the last of `count` elements that are `distance` apart, inclusive.
 mlir::OpFoldResult spreadSize(SizeBuilder &sizes, mlir::OpFoldResult count, int64_t distance);
@@ -117,10 +154,13 @@ mlir::OpFoldResult spreadSize(SizeBuilder &sizes, mlir::OpFoldResult count, int6
 mlir::OpFoldResult spreadSizeWithoutMax(SizeBuilder &sizes, mlir::OpFoldResult count,
                                         int64_t distance);
 
-/// Replaces the sizes that `type` knows by its constants; `shapes` then has `sizes`
-/// appended. The last step of every `reifyResultShapes`.
+/// Replaces the sizes that `type` knows by its constants, unless `sizeBuilder` asks for those of
+/// operands; `shapes` then has `sizes` appended. The last step of every `reifySizes`.
 mlir::LogicalResult reifyAs(mlir::Type type, llvm::SmallVector<mlir::OpFoldResult> sizes,
-                            mlir::OpBuilder &builder, mlir::ReifiedRankedShapedTypeDims &shapes);
+                            SizeBuilder &sizeBuilder, mlir::ReifiedRankedShapedTypeDims &shapes);
+
+/// Gives ops that have `reifySizes` the interface that asks by ops.
+void attachShapes(mlir::MLIRContext *context);
 
 } // namespace xc::array
 

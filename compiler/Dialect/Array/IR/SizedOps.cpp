@@ -35,10 +35,9 @@ LogicalResult verifySized(ArraySizedOpInterface op, bool mayInferOne) {
   return op.checkResultType(ruleOf(op), type);
 }
 
-LogicalResult reifySized(ArraySizedOpInterface op, OpBuilder &builder,
-                         ReifiedRankedShapedTypeDims &shapes) {
+LogicalResult reifySized(ArraySizedOpInterface op, ReifiedRankedShapedTypeDims &shapes) {
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
-  shapes.push_back(getMixedValues(type.getShape(), op.getSizes(), builder));
+  shapes.push_back(getMixedValues(type.getShape(), op.getSizes(), op.getContext()));
   return success();
 }
 
@@ -101,15 +100,15 @@ LogicalResult IotaOp::checkResultType(const RuleContext &rule, RankedTensorType 
   return checkAxis(rule, getAxis(), type.getRank());
 }
 
-LogicalResult IotaOp::reifyResultShapes(OpBuilder &builder, ReifiedRankedShapedTypeDims &shapes) {
-  return reifySized(*this, builder, shapes);
+LogicalResult IotaOp::reifySizes(SizeBuilder &, ReifiedRankedShapedTypeDims &shapes) {
+  return reifySized(*this, shapes);
 }
 
 /// The sizes of the result of `op`.
 template <typename Op>
 static SmallVector<OpFoldResult> getResultSizes(Op op, RequirementBuilder &requirements) {
   ReifiedRankedShapedTypeDims shapes;
-  (void)op.reifyResultShapes(requirements.getBuilder(), shapes);
+  (void)op.reifySizes(requirements.getSizes(), shapes);
   return shapes.front();
 }
 
@@ -151,9 +150,8 @@ LogicalResult BroadcastInDimOp::checkResultType(const RuleContext &rule, RankedT
   return checkBroadcast(rule, getOperand().getType(), getAxes(), type);
 }
 
-LogicalResult BroadcastInDimOp::reifyResultShapes(OpBuilder &builder,
-                                                  ReifiedRankedShapedTypeDims &shapes) {
-  return reifySized(*this, builder, shapes);
+LogicalResult BroadcastInDimOp::reifySizes(SizeBuilder &, ReifiedRankedShapedTypeDims &shapes) {
+  return reifySized(*this, shapes);
 }
 
 /// Whether `size` was taken from dim `dim` of `tensor`.
@@ -259,12 +257,10 @@ LogicalResult ReshapeOp::checkResultType(const RuleContext &rule, RankedTensorTy
   return checkReshape(rule, getOperand().getType(), type);
 }
 
-LogicalResult ReshapeOp::reifyResultShapes(OpBuilder &builder,
-                                           ReifiedRankedShapedTypeDims &shapes) {
+LogicalResult ReshapeOp::reifySizes(SizeBuilder &sizes, ReifiedRankedShapedTypeDims &shapes) {
   if (getType().getNumDynamicDims() == getSizes().size())
-    return reifySized(*this, builder, shapes);
+    return reifySized(*this, shapes);
   // One dim to infer: the number of elements over the product of the others.
-  SizeBuilder sizes(builder, getLoc());
   OpFoldResult elements = sizes.constant(1);
   for (OpFoldResult size : sizes.sizes(getOperand()))
     elements = sizes.mul(elements, size);
@@ -272,7 +268,7 @@ LogicalResult ReshapeOp::reifyResultShapes(OpBuilder &builder,
   OpFoldResult inferred =
       known == 0 ? sizes.constant(0) : sizes.floorDiv(elements, sizes.constant(known));
   SmallVector<OpFoldResult> result(getType().getRank(), inferred);
-  return reifyAs(getType(), std::move(result), builder, shapes);
+  return reifyAs(getType(), std::move(result), sizes, shapes);
 }
 
 void reifyRequirements(ReshapeOp op, RequirementBuilder &requirements) {
@@ -391,9 +387,8 @@ LogicalResult DynamicSliceOp::checkResultType(const RuleContext &rule, RankedTen
   return success();
 }
 
-LogicalResult DynamicSliceOp::reifyResultShapes(OpBuilder &builder,
-                                                ReifiedRankedShapedTypeDims &shapes) {
-  return reifySized(*this, builder, shapes);
+LogicalResult DynamicSliceOp::reifySizes(SizeBuilder &, ReifiedRankedShapedTypeDims &shapes) {
+  return reifySized(*this, shapes);
 }
 
 void reifyRequirements(DynamicSliceOp op, RequirementBuilder &requirements) {

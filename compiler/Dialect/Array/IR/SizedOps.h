@@ -19,8 +19,7 @@ namespace xc::array {
 /// result.
 mlir::LogicalResult verifySized(ArraySizedOpInterface op, bool mayInferOne = false);
 
-mlir::LogicalResult reifySized(ArraySizedOpInterface op, mlir::OpBuilder &builder,
-                               mlir::ReifiedRankedShapedTypeDims &shapes);
+mlir::LogicalResult reifySized(ArraySizedOpInterface op, mlir::ReifiedRankedShapedTypeDims &shapes);
 
 /// Moves sizes that are constants into the result type. A cast keeps the type
 /// that the users know.

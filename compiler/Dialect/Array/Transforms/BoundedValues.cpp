@@ -93,21 +93,64 @@ ExpressionBuilder BoundedValues::expressions(Operation *op) {
   return ExpressionBuilder(builder, op->getLoc());
 }
 
-/// Goes from a dim to that of an array which it takes its size from, as far as that is one.
-static std::pair<Value, int64_t> traceSize(OpBuilder &builder, Value array, int64_t dim) {
-  while (auto result = dyn_cast<OpResult>(array)) {
-    auto source = dyn_cast<ReifyRankedShapedTypeOpInterface>(result.getOwner());
-    if (!source)
-      break;
-    FailureOr<OpFoldResult> size =
-        source.reifyDimOfResult(builder, result.getResultNumber(), static_cast<int>(dim));
-    auto value = succeeded(size) ? dyn_cast<Value>(*size) : Value();
+namespace {
+
+/// Tells which sizes a shape function takes as they are: a number names the dim of an operand, and
+/// a unit what has been computed.
+class SizeOrigins final : public SizeAnalysis {
+public:
+  explicit SizeOrigins(MLIRContext *context) : context(context) {}
+
+  /// The dim that `size` is; nothing where it is none.
+  std::optional<std::pair<Value, int64_t>> find(OpFoldResult size) const {
+    if (auto number = dyn_cast_if_present<ArrayAttr>(dyn_cast_if_present<Attribute>(size)))
+      return dims[cast<IntegerAttr>(number[0]).getInt()];
+    auto value = dyn_cast_if_present<Value>(size);
     auto from = value ? value.getDefiningOp<tensor::DimOp>() : tensor::DimOp();
     std::optional<int64_t> place = from ? from.getConstantIndex() : std::nullopt;
     if (!place)
+      return std::nullopt;
+    return std::pair(Value(from.getSource()), *place);
+  }
+
+  OpFoldResult getDimSize(Value value, int64_t dim) override {
+    dims.push_back({value, dim});
+    return Builder(context).getI64ArrayAttr(static_cast<int64_t>(dims.size()) - 1);
+  }
+  /// A neutral operand leaves the other one as it is.
+  OpFoldResult combineSizes(SizeOperation operation, OpFoldResult lhs, OpFoldResult rhs) override {
+    bool isSum = operation == SizeOperation::Add || operation == SizeOperation::Sub;
+    bool isMinMax = operation == SizeOperation::Max || operation == SizeOperation::Min;
+    int64_t neutral = isSum ? 0 : 1;
+    if (!isMinMax && isConstantIntValue(rhs, neutral))
+      return lhs;
+    bool commutes = operation == SizeOperation::Add || operation == SizeOperation::Mul;
+    return commutes && isConstantIntValue(lhs, neutral) ? rhs : UnitAttr::get(context);
+  }
+  OpFoldResult applyMap(AffineMap, ValueRange) override { return UnitAttr::get(context); }
+
+private:
+  MLIRContext *context;
+  SmallVector<std::pair<Value, int64_t>> dims;
+};
+
+} // namespace
+
+/// Goes from a dim to that of an array which it takes its size from, as far as that is one.
+static std::pair<Value, int64_t> traceSize(Value array, int64_t dim) {
+  while (auto result = dyn_cast<OpResult>(array)) {
+    auto source = dyn_cast<ArrayShapeOpInterface>(result.getOwner());
+    if (!source)
       break;
-    array = from.getSource();
-    dim = *place;
+    SizeOrigins origins(result.getContext());
+    SizeBuilder sizes(origins, result.getLoc());
+    ReifiedRankedShapedTypeDims shapes;
+    std::optional<std::pair<Value, int64_t>> from;
+    if (succeeded(source.reifySizes(sizes, shapes)))
+      from = origins.find(shapes[result.getResultNumber()][dim]);
+    if (!from)
+      break;
+    std::tie(array, dim) = *from;
   }
   return {array, dim};
 }
@@ -115,7 +158,7 @@ static std::pair<Value, int64_t> traceSize(OpBuilder &builder, Value array, int6
 Value BoundedValues::sizeAsData(Value array, int64_t dim) {
   // Two results may have one size, which is to be one value: keys and values of as many tokens.
   if (cast<RankedTensorType>(array.getType()).isDynamicDim(dim))
-    std::tie(array, dim) = traceSize(builder, array, dim);
+    std::tie(array, dim) = traceSize(array, dim);
   return ExpressionBuilder(builder, array.getLoc()).sizeLess(array, dim, 0, builder.getI64Type());
 }
 

@@ -22,6 +22,7 @@
 #include "compiler/Dialect/Array/IR/AttentionSteps.h"
 #include "compiler/Dialect/Array/IR/Demands.h"
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+#include "compiler/Dialect/Array/IR/RuntimeSizes.h"
 
 using namespace mlir;
 
@@ -148,54 +149,15 @@ static void addRows(AttentionGradientOp gradient) {
 // Runtime sizes
 //===----------------------------------------------------------------------===//
 
-/// Values that `value` may have its shape from.
-static SmallVector<Value> getShapeSources(Value value) {
-  auto argument = dyn_cast<BlockArgument>(value);
-  Operation *op = argument ? argument.getOwner()->getParentOp() : value.getDefiningOp();
-  unsigned number = argument ? argument.getArgNumber() : cast<OpResult>(value).getResultNumber();
-  if (auto loop = dyn_cast<WhileOp>(op))
-    return {loop.getInits()[number], loop.getBody().front().getTerminator()->getOperand(number)};
-  // The host knows the sizes that a function is called with.
-  if (argument)
-    return {};
-  if (auto choice = dyn_cast<IfOp>(op))
-    return {choice.getThenRegion().front().getTerminator()->getOperand(number),
-            choice.getElseRegion().front().getTerminator()->getOperand(number)};
-  if (auto attention = dyn_cast<AttentionOp>(op))
-    if (!ShapedType::isDynamic(attention.getValue().getType().getShape().back()))
-      return {attention.getQuery()};
-  return SmallVector<Value>(op->getOperands());
-}
-
-/// Whether a dim of `value` may be a size that only the device knows.
-static bool mayHaveRuntimeSize(Value value) {
-  SmallVector<Value> pending{value};
-  llvm::DenseSet<Value> seen;
-  while (!pending.empty()) {
-    Value next = pending.pop_back_val();
-    auto type = dyn_cast<RankedTensorType>(next.getType());
-    if ((type && type.hasStaticShape()) || !seen.insert(next).second)
-      continue;
-    if (isa_and_nonnull<SetExtentOp, CompressOp>(next.getDefiningOp()))
-      return true;
-    llvm::append_range(pending, getShapeSources(next));
-  }
-  return false;
-}
-
-static bool hasHostSizes(Operation *op) {
-  return llvm::none_of(op->getOperands(), mayHaveRuntimeSize);
-}
-
 /// Whether the number of keys may end at an extent, and nothing else. Batch dims are the queries'.
-static bool mayEndEarly(AttentionOp op) {
+static bool mayEndEarly(AttentionOp op, RuntimeSizes &runtimeSizes) {
   int64_t length = op.getQuery().getType().getRank() - 2;
   bool isSeenByLast = op.getCausal() || op.getQuery().getType().getDimSize(length) == 1;
   if (op.getMask() || op.getOffset() || !isSeenByLast)
     return false;
   return llvm::all_of(op->getOperands(), [&](Value operand) {
     bool hasKeys = operand == op.getKey() || operand == op.getValue();
-    return (hasKeys && operand != op.getQuery()) || !mayHaveRuntimeSize(operand);
+    return (hasKeys && operand != op.getQuery()) || !runtimeSizes.containsAnyOf(operand);
   });
 }
 
@@ -206,8 +168,10 @@ struct KeepAttention final : impl::KeepAttentionBase<KeepAttention> {
 
   void runOnOperation() override {
     SmallVector<AttentionGradientOp> gradients;
+    // Anew where the function has been changed.
+    RuntimeSizes before(&getContext());
     getOperation().walk([&](AttentionGradientOp op) {
-      if (mayBeKernel(op) && hasHostSizes(op) && hasKernelOfMask(op))
+      if (mayBeKernel(op) && !before.containsAnyOf(op->getOperands()) && hasKernelOfMask(op))
         gradients.push_back(op);
     });
     Builder builder(&getContext());
@@ -217,8 +181,13 @@ struct KeepAttention final : impl::KeepAttentionBase<KeepAttention> {
       op = separateRowGradients(op);
       op->setAttr(kWholeAttr, builder.getUnitAttr());
     }
+    RuntimeSizes runtimeSizes(&getContext());
+    auto hasHostSizes = [&](Operation *op) {
+      return !runtimeSizes.containsAnyOf(op->getOperands());
+    };
     getOperation().walk([&](AttentionOp op) {
-      bool isResolved = hasHostSizes(op) || (isFew(op.getQuery().getType()) && mayEndEarly(op));
+      bool isResolved =
+          hasHostSizes(op) || (isFew(op.getQuery().getType()) && mayEndEarly(op, runtimeSizes));
       if (isResolved && (mayBeKernel(op) || (blocks && mayBeBlocks(op))))
         op->setAttr(kWholeAttr, builder.getUnitAttr());
     });

@@ -37,7 +37,9 @@ FormulaAttr SizeFormulas::makeMin(FormulaAttr lhs, FormulaAttr rhs) {
 FailureOr<FormulaAttr> SizeFormulas::getFormula(OpFoldResult index) {
   if (std::optional<int64_t> constant = getConstantIntValue(index))
     return FormulaAttr::getConstant(context, *constant);
-  return getFormula(cast<Value>(index));
+  if (auto attribute = dyn_cast_if_present<Attribute>(index))
+    return cast<FormulaAttr>(attribute);
+  return index ? getFormula(cast<Value>(index)) : FailureOr<FormulaAttr>();
 }
 
 FailureOr<FormulaAttr> SizeFormulas::getFormula(Value index) {
@@ -122,6 +124,60 @@ FailureOr<FormulaAttr> SizeFormulas::computeFormula(Value index) {
         return FormulaAttr::get(apply.getAffineMap().getResult(0), dims, syms);
       })
       .Default([](Operation *) -> FailureOr<FormulaAttr> { return failure(); });
+}
+
+//===----------------------------------------------------------------------===//
+// What shape functions of array ops ask for
+//===----------------------------------------------------------------------===//
+
+OpFoldResult SizeFormulas::toSize(FailureOr<FormulaAttr> formula) {
+  if (failed(formula))
+    return {};
+  if (std::optional<int64_t> constant = formula->asConstant())
+    return IntegerAttr::get(IndexType::get(context), *constant);
+  return static_cast<Attribute>(*formula);
+}
+
+OpFoldResult SizeFormulas::getDimSize(Value value, int64_t dim) {
+  return toSize(getDim(value, dim));
+}
+
+OpFoldResult SizeFormulas::combineSizes(array::SizeOperation operation, OpFoldResult lhs,
+                                        OpFoldResult rhs) {
+  FailureOr<FormulaAttr> left = getFormula(lhs), right = getFormula(rhs);
+  if (failed(left) || failed(right))
+    return {};
+  auto combine = [&](FormulaAttr a, FormulaAttr b) {
+    switch (operation) {
+    case array::SizeOperation::Add:
+      return collectTerms(a + b);
+    case array::SizeOperation::Sub:
+      return collectTerms(a - b);
+    case array::SizeOperation::Mul:
+      return a * b;
+    case array::SizeOperation::Max:
+      return makeMax(a, b);
+    case array::SizeOperation::Min:
+      return makeMin(a, b);
+    case array::SizeOperation::FloorDiv:
+      return a.floorDiv(b);
+    case array::SizeOperation::CeilDiv:
+      return a.ceilDiv(b);
+    }
+    llvm_unreachable("unknown operation");
+  };
+  return toSize(shorten(combine(*left, *right)));
+}
+
+OpFoldResult SizeFormulas::applyMap(AffineMap map, ValueRange operands) {
+  SmallVector<FormulaAttr> dims, symbols;
+  for (auto [position, operand] : llvm::enumerate(operands)) {
+    FailureOr<FormulaAttr> formula = getFormula(operand);
+    if (failed(formula))
+      return {};
+    (position < map.getNumDims() ? dims : symbols).push_back(*formula);
+  }
+  return toSize(shorten(FormulaAttr::get(map.getResult(0), dims, symbols)));
 }
 
 //===----------------------------------------------------------------------===//

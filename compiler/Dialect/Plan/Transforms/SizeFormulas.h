@@ -15,6 +15,7 @@
 #ifndef XC_DIALECT_PLAN_TRANSFORMS_SIZEFORMULAS_H
 #define XC_DIALECT_PLAN_TRANSFORMS_SIZEFORMULAS_H
 
+#include "compiler/Dialect/Array/IR/ShapeRules.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 
 #include "mlir/IR/Value.h"
@@ -22,10 +23,12 @@
 
 namespace xc::plan {
 
-/// Formulas of index values and of the sizes of tensors and memrefs. They are computed once.
-class SizeFormulas {
+/// Formulas of index values and of the sizes of tensors and memrefs. They are computed once. Shape
+/// functions of array ops take it as the analysis that they make sizes for.
+class SizeFormulas : public array::SizeAnalysis {
 public:
-  /// The formula of an index value or of a constant; failure (without a diagnostic) if it is none.
+  /// The formula of an index value, a constant, or a size of this analysis; failure (without a
+  /// diagnostic) if it is none.
   mlir::FailureOr<FormulaAttr> getFormula(mlir::Value index);
   mlir::FailureOr<FormulaAttr> getFormula(mlir::OpFoldResult index);
 
@@ -34,6 +37,12 @@ public:
 
   /// All dims of one.
   mlir::FailureOr<llvm::SmallVector<FormulaAttr>> getShape(mlir::Value shaped);
+
+  // Of array::SizeAnalysis: constants are index attributes, all others formulas.
+  mlir::OpFoldResult getDimSize(mlir::Value value, int64_t dim) override;
+  mlir::OpFoldResult combineSizes(array::SizeOperation operation, mlir::OpFoldResult lhs,
+                                  mlir::OpFoldResult rhs) override;
+  mlir::OpFoldResult applyMap(mlir::AffineMap map, mlir::ValueRange operands) override;
 
   /// Forgets what is known of values: some were erased, and others may lie where those were.
   void forgetValues() {
@@ -62,6 +71,7 @@ protected:
   mlir::MLIRContext *context;
 
 private:
+  mlir::OpFoldResult toSize(mlir::FailureOr<FormulaAttr> formula);
   mlir::FailureOr<FormulaAttr> multiplyDims(mlir::Value source, llvm::ArrayRef<int64_t> dims);
 
   llvm::DenseMap<mlir::Value, FormulaAttr> formulaCache;

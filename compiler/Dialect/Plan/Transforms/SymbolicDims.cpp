@@ -29,8 +29,9 @@ using namespace mlir;
 
 namespace xc::plan {
 
-SymbolicDims::SymbolicDims(func::FuncOp func, UnifySizes unifySizes)
-    : SizeFormulas(func.getContext()), func(func) {
+SymbolicDims::SymbolicDims(func::FuncOp func, UnifySizes unifySizes,
+                           array::RuntimeSizes *runtimeSizes)
+    : SizeFormulas(func.getContext()), func(func), runtimeSizes(runtimeSizes) {
   nameArgumentSymbols();
   if (unifySizes == UnifySizes::Yes)
     func.walk([&](linalg::LinalgOp op) { unifyLoopSizes(op); });
@@ -39,6 +40,7 @@ SymbolicDims::SymbolicDims(func::FuncOp func, UnifySizes unifySizes)
   forgetValues();
   definitions.clear();
   definedSymbols.clear();
+  unknownDims.clear();
 }
 
 /// The range in `ranges`, an `array.dim_range`, of a dim.
@@ -338,6 +340,9 @@ FormulaAttr SymbolicDims::makeMin(FormulaAttr lhs, FormulaAttr rhs) {
 }
 
 FailureOr<FormulaAttr> SymbolicDims::computeArgumentDim(BlockArgument argument, int64_t dim) {
+  // What a loop carries has the sizes that it begins with.
+  if (auto loop = dyn_cast_if_present<array::WhileOp>(argument.getOwner()->getParentOp()))
+    return getDim(loop.getInits()[argument.getArgNumber()], dim);
   if (argument.getOwner()->getParentOp() != func)
     return failure();
   return finalFormula[argumentSymbol.at({argument.getArgNumber(), static_cast<unsigned>(dim)})];
@@ -364,23 +369,49 @@ FailureOr<FormulaAttr> SymbolicDims::computeBranchDim(OpResult result, int64_t d
   return FormulaTranslation(inside, *this, std::move(around))(*formula);
 }
 
-/// Shape functions of array ops say sizes by ops. They are asked in the copy of a function that
-/// -xc-state-demands makes, and nowhere else: a dispatch has no array ops.
+/// By the shape functions of array ops.
 FailureOr<FormulaAttr> SymbolicDims::computeArrayDim(OpResult result, int64_t dim) {
-  auto reify = dyn_cast<ReifyRankedShapedTypeOpInterface>(result.getOwner());
-  if (!reify)
+  auto shaped = dyn_cast<array::ArrayShapeOpInterface>(result.getOwner());
+  if (!shaped || unknownDims.contains({result, dim}))
     return failure();
-  OpBuilder builder(reify);
+  array::SizeBuilder sizes(*this, result.getLoc());
   ReifiedRankedShapedTypeDims shapes;
-  if (failed(reify.reifyResultShapes(builder, shapes)))
-    return failure();
-  return getFormula(shapes[result.getResultNumber()][dim]);
+  FailureOr<FormulaAttr> formula = failure();
+  if (succeeded(shaped.reifySizes(sizes, shapes)))
+    formula = getFormula(shapes[result.getResultNumber()][dim]);
+  if (failed(formula))
+    unknownDims.insert({result, dim});
+  return formula;
+}
+
+/// Whether dim `dim` of the result counts the positions of a window whose size only the device
+/// knows: the smaller it is, the more there are, and the bound is not that of the operands' bounds.
+static bool isOfOpenWindow(array::ConvOp op, int64_t dim, array::RuntimeSizes &runtimeSizes) {
+  array::ConvDimsAttr dims = op.getDims();
+  for (int64_t spatial = 0; spatial < dims.getSpatialRank(); ++spatial)
+    if (dims.outputDim(spatial) == dim)
+      return runtimeSizes.contains(op.getFilter(), dims.filterDim(spatial));
+  return false;
 }
 
 FailureOr<FormulaAttr> SymbolicDims::computeDim(OpResult result, int64_t dim) {
   Operation *op = result.getOwner();
   if (isa<BranchOp>(op))
     return computeBranchDim(result, dim);
+  if (auto branch = dyn_cast<array::IfOp>(op)) {
+    // As of plan.branch.
+    auto yield = cast<array::YieldOp>(branch.getThenRegion().front().getTerminator());
+    return getDim(yield.getValues()[result.getResultNumber()], dim);
+  }
+  if (auto loop = dyn_cast<array::WhileOp>(op))
+    return getDim(loop.getInits()[result.getResultNumber()], dim);
+  if (auto conv = dyn_cast<array::ConvOp>(op);
+      conv && runtimeSizes && isOfOpenWindow(conv, dim, *runtimeSizes))
+    return failure();
+  // Bounds stay what they are.
+  if (isa<array::SetExtentOp, array::CompressOp, array::AppendOp, array::PadToBoundOp,
+          array::WithinOp>(op))
+    return getDim(op->getOperand(0), dim);
   if (isa_and_present<array::ArrayDialect>(op->getDialect()))
     return computeArrayDim(result, dim);
   return SizeFormulas::computeDim(result, dim);

@@ -19,11 +19,13 @@
 #ifndef XC_DIALECT_PLAN_TRANSFORMS_SYMBOLICDIMS_H
 #define XC_DIALECT_PLAN_TRANSFORMS_SYMBOLICDIMS_H
 
+#include "compiler/Dialect/Array/IR/RuntimeSizes.h"
 #include "compiler/Dialect/Plan/Transforms/FormulaBounds.h"
 #include "compiler/Dialect/Plan/Transforms/SizeFormulas.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringSet.h"
 
 #include <optional>
@@ -55,10 +57,12 @@ struct SymbolDefinition {
 enum class UnifySizes { No, Yes };
 
 /// Formulas of the index values and tensor sizes of one function. Built once; valid while the
-/// function's arguments and linalg ops are not changed.
+/// function's arguments and linalg ops are not changed. Of a bounded dynamic dim it is that of the
+/// bound; `runtimeSizes` tells which dims are some, in a function of array ops that has any.
 class SymbolicDims final : public SizeFormulas {
 public:
-  explicit SymbolicDims(mlir::func::FuncOp func, UnifySizes unifySizes = UnifySizes::Yes);
+  explicit SymbolicDims(mlir::func::FuncOp func, UnifySizes unifySizes = UnifySizes::Yes,
+                        array::RuntimeSizes *runtimeSizes = nullptr);
 
   llvm::ArrayRef<SymbolDefinition> getSymbols() const { return symbols; }
 
@@ -116,6 +120,7 @@ private:
   };
 
   mlir::func::FuncOp func;
+  array::RuntimeSizes *runtimeSizes;
   llvm::SmallVector<SymbolDefinition> symbols;
   /// All names that the user gave to dims of arguments.
   llvm::StringSet<> givenNames;
@@ -125,6 +130,8 @@ private:
   llvm::DenseMap<std::pair<unsigned, unsigned>, unsigned> argumentSymbol;
   llvm::SmallVector<Definition> definitions;
   llvm::DenseMap<FormulaAttr, FormulaAttr> definedSymbols;
+  /// Dims of array ops that have no formula: chains of ops would ask again for each.
+  llvm::DenseSet<std::pair<mlir::Value, int64_t>> unknownDims;
   /// At the start of the function: the sizes of its arguments, and the last op that makes a
   /// definition.
   llvm::SmallVector<mlir::Value> firstSymbolValues;
