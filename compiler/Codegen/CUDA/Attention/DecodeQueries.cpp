@@ -107,11 +107,10 @@ SmallVector<DecodeEmitter::Values> DecodeEmitter::getQueryWords(int64_t step) {
   for (int64_t half = 0; half < halves; ++half) {
     Value place = index.add(own, half * 8 * getRowWords(vector) + step * kStepWords);
     Value offset = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), place);
-    Value pointer = LLVM::GEPOp::create(builder, loc, pointerType, i32, base,
-                                        ArrayRef<LLVM::GEPArg>{offset});
-    Value matrices = NVVM::LdMatrixOp::create(builder, loc, type, pointer, 4,
-                                              NVVM::MMALayout::row, shape,
-                                              NVVM::LdStMatrixEltType::B16);
+    Value pointer =
+        LLVM::GEPOp::create(builder, loc, pointerType, i32, base, ArrayRef<LLVM::GEPArg>{offset});
+    Value matrices = NVVM::LdMatrixOp::create(builder, loc, type, pointer, 4, NVVM::MMALayout::row,
+                                              shape, NVVM::LdStMatrixEltType::B16);
     Values &words = found.emplace_back();
     for (int64_t i = 0; i < kLineWords; ++i)
       words.push_back(LLVM::ExtractValueOp::create(builder, loc, matrices, i));

@@ -141,7 +141,8 @@ void DecodeEmitter::findKeys() {
   firstBlock = index.add(begin, firstBlock);
   // Pages lie anywhere, and a warp with one step has no order.
   if (!op.isPaged() && !hasOneStep())
-    shift = index.rem(index.mul(head, kShift), index.max(index.sub(lastBlock, firstBlock), index.constant(1)));
+    shift = index.rem(index.mul(head, kShift),
+                      index.max(index.sub(lastBlock, firstBlock), index.constant(1)));
 }
 
 /// The block of keys that this part takes at its step `block`: each head begins elsewhere. Where
@@ -507,9 +508,7 @@ LogicalResult DecodeEmitter::run() {
   };
   state = unpack(points.emitLoop(
       index.add(firstBlock, warp), lastBlock, index.constant(config.getWarps()), pack(state),
-      [&](Value block, ValueRange carried) {
-        return pack(step(rotate(block), unpack(carried)));
-      }));
+      [&](Value block, ValueRange carried) { return pack(step(rotate(block), unpack(carried))); }));
   if (kernel.getFunction()->hasAttr(kProgrammaticAttr) && !hasOneStep())
     letNextBegin();
   leaveWarp(state);

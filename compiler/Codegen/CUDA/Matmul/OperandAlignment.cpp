@@ -256,8 +256,8 @@ double estimatePart(linalg::ContractOp op, const MatmulProblem &whole, const Mat
                                  [&](OpOperand *operand) { return runsAlongK(op, operand); })))
     return inPlace;
   // Copies of a part of each row take as long as those of all of it.
-  bool isAlongK = llvm::any_of(unaligned.operands,
-                               [&](OpOperand *operand) { return runsAlongK(op, operand); });
+  bool isAlongK =
+      llvm::any_of(unaligned.operands, [&](OpOperand *operand) { return runsAlongK(op, operand); });
   double share = isAlongK ? 1
                           : static_cast<double>(part.batch * part.k) /
                                 static_cast<double>(whole.batch * whole.k);

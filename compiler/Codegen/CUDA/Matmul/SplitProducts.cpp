@@ -103,8 +103,7 @@ static std::optional<ProductSplit> choosePartsOnWGMMA(linalg::ContractOp op,
   if (dims.k.size() != 1 || problem.k < kLongSum ||
       countTiles(problem.batch, problem.m, problem.n, kSmallestTile) >= target.multiprocessors)
     return std::nullopt;
-  double limit =
-      kWorthwhile * estimatePart(op, problem, problem, /*leavesRest=*/false, target);
+  double limit = kWorthwhile * estimatePart(op, problem, problem, /*leavesRest=*/false, target);
   double sumBytes =
       static_cast<double>(problem.batch * problem.m * problem.n * problem.outputBytes);
   int64_t most = std::min(problem.k / kShortestSum, 2 * target.multiprocessors / problem.batch);

@@ -163,8 +163,8 @@ static bool addDim(TiledAccess &access, const Contraction &contraction, unsigned
     last->size = last->size * size;
     return true;
   }
-  int64_t bytes = getElementBytes(
-      cast<MemRefType>(access.binding.getMemory().getType()).getElementType());
+  int64_t bytes =
+      getElementBytes(cast<MemRefType>(access.binding.getMemory().getType()).getElementType());
   if (last && divisor * bytes % kStrideBytes != 0) {
     reason = "its rows are not known to be multiples of 16 bytes";
     return false;
@@ -277,8 +277,8 @@ Value getCopied(Operation *op, SmallVector<AffineExpr> &coords) {
   if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
     SmallVector<AffineExpr> source;
     for (ArrayRef<int64_t> dims : expand.getReassociationIndices()) {
-      AffineExpr coord = dims.empty() ? getAffineConstantExpr(0, op->getContext())
-                                      : coords[dims.front()];
+      AffineExpr coord =
+          dims.empty() ? getAffineConstantExpr(0, op->getContext()) : coords[dims.front()];
       for (int64_t dim : dims.drop_front(dims.empty() ? 0 : 1)) {
         int64_t size = expand.getResultType().getDimSize(dim);
         if (ShapedType::isDynamic(size))
