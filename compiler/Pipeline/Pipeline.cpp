@@ -353,7 +353,9 @@ LogicalResult Compiler::runPhase(Phase phase) {
     return runPasses(module, name, [&](PassManager &pm) {
       plan::BuildPlanOptions planOptions;
       planOptions.reuse = options.reuse;
-      pm.nest<ModuleOp>().addPass(plan::createBuildPlan(planOptions));
+      OpPassManager &targetPM = pm.nest<ModuleOp>();
+      targetPM.addNestedPass<func::FuncOp>(plan::createOrderWrites());
+      targetPM.addPass(plan::createBuildPlan(planOptions));
     });
   case Phase::Vmfb:
     return success();

@@ -10,6 +10,18 @@
 
 include "mlir/Pass/PassBase.td"
 
+def OrderWrites : Pass<"xc-order-writes", "::mlir::func::FuncOp"> {
+  let summary = "Read variables before kernels write them";
+  let description = [{
+    Moves a dispatch whose results are assigned to variables, and nothing else, behind the last op that reads an old value of these, and
+    assignments to the end. So the plan needs no copies of old values that the dispatch computes new ones in the place of. Example:
+    ```mlir
+    %new = plan.dispatch @step(%old)   %loss = plan.dispatch @loss(%old)   array.variable.assign @w, %new   // input
+    %loss = plan.dispatch @loss(%old)   %new = plan.dispatch @step(%old)   array.variable.assign @w, %new   // output
+    ```
+  }];
+}
+
 def BuildPlan : Pass<"xc-build-plan", "::mlir::ModuleOp"> {
   let summary = "Turn functions on tensors into plans on buffers";
   let description = [{
