@@ -107,7 +107,7 @@ private:
   void collectRegions(array::IfOp op, plan::FormulaAttr isChosen);
   void collectRegions(array::WhileOp op, plan::FormulaAttr isChosen);
   void add(plan::Demand demand, plan::FormulaAttr isChosen);
-  void findGiven();
+  void takeGiven();
   bool isNew(const plan::Demand &demand) {
     return known.insert({demand.left, demand.right, unsigned(demand.comparison)}).second;
   }
@@ -231,19 +231,24 @@ void FunctionDemands::collect(Block &block, plan::FormulaAttr isChosen) {
   }
 }
 
-void FunctionDemands::findGiven() {
-  for (auto given : func.getOps<plan::RequireOp>()) {
+void FunctionDemands::takeGiven() {
+  for (auto given : llvm::make_early_inc_range(func.getOps<plan::RequireOp>())) {
     FailureOr<plan::FormulaAttr> left = dims.getFormula(given.getLeft()),
                                  right = dims.getFormula(given.getRight());
-    if (succeeded(left) && succeeded(right))
-      (void)isNew({given.getLoc(), *left, given.getComparison(), *right, ""});
+    if (failed(left) || failed(right))
+      continue;
+    plan::Demand demand{given.getLoc(), *left, given.getComparison(), *right,
+                        given.getWhat().str()};
+    if (isNew(demand))
+      demands.push_back(std::move(demand));
+    given.erase();
   }
 }
 
 void FunctionDemands::state() {
   {
     ScopedDiagnosticHandler silence(func.getContext(), [](Diagnostic &) { return success(); });
-    findGiven();
+    takeGiven();
     collect(func.front(), /*isChosen=*/{});
   }
   OpBuilder builder = OpBuilder::atBlockBegin(&func.front());

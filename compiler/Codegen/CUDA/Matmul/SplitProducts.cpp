@@ -40,10 +40,10 @@ static constexpr int64_t kMostTaps = 64;
 static constexpr int64_t kShortestPlainPart = 64;
 static constexpr double kPlainWorthwhile = 0.95;
 /// What parts must be faster than the whole by: the model is not that exact. What is left of the
-/// shorter one of two times side by side, and the microseconds of one more launch; what share of a
-/// part may be left over.
-static constexpr double kWorthwhile = 0.92, kBesideShare = 0.5, kRestTime = 2;
-static constexpr int64_t kLargestRest = 4;
+/// shorter one of two times side by side, the microseconds of one more launch, and what all takes
+/// longer; what share of one of fewer parts may be left over.
+static constexpr double kWorthwhile = 0.92, kBesideShare = 0.5, kRestTime = 2, kRestLoss = 1.06;
+static constexpr int64_t kLargestRest = 4, kManyParts = 8;
 
 namespace {
 
@@ -113,13 +113,14 @@ static std::optional<ProductSplit> choosePartsOnWGMMA(linalg::ContractOp op,
     part.batch *= parts;
     part.k = size;
     rest.k -= parts * size;
-    if (rest.k > size / kLargestRest)
+    if (parts < kManyParts && rest.k > size / kLargestRest)
       continue;
     bool leavesRest = rest.k > 0;
     double time = estimatePart(op, problem, part, leavesRest, target);
     if (leavesRest) {
       double beside = estimatePart(op, problem, rest, leavesRest, target);
-      time = std::max(time, beside) + kBesideShare * std::min(time, beside) + kRestTime;
+      time =
+          kRestLoss * (std::max(time, beside) + kBesideShare * std::min(time, beside)) + kRestTime;
     }
     time += kSumTime + sumBytes * static_cast<double>(parts) / kSumBytesPerMicrosecond;
     if (time < limit) {
