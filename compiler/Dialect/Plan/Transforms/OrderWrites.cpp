@@ -47,6 +47,8 @@ namespace {
 
 struct OrderWrites final : impl::OrderWritesBase<OrderWrites> {
   void runOnOperation() override {
+    if (getOperation().isExternal())
+      return;
     Block &block = getOperation().getBody().front();
     llvm::DenseMap<StringAttr, Value> old;
     for (auto read : block.getOps<array::VariableReadOp>())
