@@ -66,8 +66,8 @@ def FuseElementwise : Pass<"xc-fuse-elementwise", "::mlir::func::FuncOp"> {
   let summary = "Fuse elementwise producers into the generics that use them";
   let description = [{
     Merges a `linalg.generic` whose iterators are all parallel into the one generic that uses its result, where the user
-    reads each element once. What several generics read is computed in each of them, where all of them can, a body costs 12 at most, and the inputs
-    of its size are no wider than the result, with other readers where they are as wide: then it is in no memory at all. A producer that a broadcast would compute again for each element is merged only where it is cheap: no
+    reads each element once. What several generics read is computed in each of them, and is in no memory at all. For that all of them must be
+    able to, its body costs 12 at most, and its inputs of its size are no wider than its result. Inputs as wide must have other readers. A producer that a broadcast would compute again for each element is merged only where it is cheap: no
     `math` op and at most four ops. A body grows to a cost of 256 at most, where an `arith` op counts 1 and a `math` op up to 32
     (a sine), so that compile time stays linear. Where a body reads, with `tensor.extract`, what an elementwise generic makes, that generic's body is
     computed there, of elements of its inputs; and so on for those. Left alone is a producer that is needed elsewhere, unless at most an eighth of its elements

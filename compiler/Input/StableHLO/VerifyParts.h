@@ -8,14 +8,13 @@
 #ifndef XC_INPUT_STABLEHLO_VERIFYPARTS_H
 #define XC_INPUT_STABLEHLO_VERIFYPARTS_H
 
-#include "mlir/IR/BuiltinTypes.h"
+#include "compiler/Dialect/Array/IR/TensorTypes.h"
+
 #include "mlir/IR/Operation.h"
 
 namespace xc::stablehlo {
 
-inline mlir::RankedTensorType typeOf(mlir::Value value) {
-  return mlir::cast<mlir::RankedTensorType>(value.getType());
-}
+using array::typeOf;
 
 /// A list with a number for each of `count` dims.
 mlir::LogicalResult verifyLength(mlir::Operation *op, llvm::StringRef name,

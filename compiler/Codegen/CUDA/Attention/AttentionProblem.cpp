@@ -162,28 +162,6 @@ static void mergeDims(AttentionOperand &operand, const KernelSizes &sizes) {
   }
 }
 
-/// The tensor that `expand` splits dims of, and its coordinates; null if a size that they take is
-/// not known.
-static Value getExpanded(tensor::ExpandShapeOp expand, SmallVector<AffineExpr> &coords) {
-  SmallVector<AffineExpr> source;
-  RankedTensorType type = expand.getResultType();
-  for (ArrayRef<int64_t> dims : expand.getReassociationIndices()) {
-    AffineExpr sum = getAffineConstantExpr(0, expand.getContext());
-    bool isFirst = true;
-    for (int64_t dim : dims) {
-      if (type.getDimSize(dim) == 1)
-        continue;
-      if (!isFirst && type.isDynamicDim(dim))
-        return nullptr;
-      sum = isFirst ? coords[dim] : sum * type.getDimSize(dim) + coords[dim];
-      isFirst = false;
-    }
-    source.push_back(sum);
-  }
-  coords = std::move(source);
-  return expand.getSrc();
-}
-
 std::optional<AttentionOperand> matchAttentionOperand(Value tensor, KernelSizes &sizes) {
   /// PTX ISA, "Tensors": at most five dims; strides and addresses are multiples of 16 bytes.
   constexpr size_t mostDims = 5;
@@ -197,10 +175,7 @@ std::optional<AttentionOperand> matchAttentionOperand(Value tensor, KernelSizes 
   }
   while (tensor && !getSourceBinding(tensor)) {
     Operation *op = tensor.getDefiningOp();
-    if (auto expand = dyn_cast_or_null<tensor::ExpandShapeOp>(op))
-      tensor = getExpanded(expand, coords);
-    else
-      tensor = op ? getCopied(op, coords) : Value();
+    tensor = op ? getCopied(op, coords) : Value();
   }
   if (!tensor)
     return std::nullopt;

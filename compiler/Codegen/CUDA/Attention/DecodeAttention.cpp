@@ -44,7 +44,7 @@ DecodeSizes getDecodeSizes(ShapedType query, ShapedType key, ShapedType value, S
   return sizes;
 }
 
-static DecodeSizes getDecodeSizes(kernel::AttentionDecodeOp op) {
+DecodeSizes getDecodeSizes(kernel::AttentionDecodeOp op) {
   return getDecodeSizes(op.getQueryType(), op.getKeyType(), op.getValueType(),
                         op.isPaged() ? cast<ShapedType>(op.getTable().getType()) : ShapedType());
 }

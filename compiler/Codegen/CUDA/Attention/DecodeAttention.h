@@ -31,6 +31,7 @@ struct DecodeSizes {
 /// Those of attention of `query` to `key` and `value`, pages of them with a `table`.
 DecodeSizes getDecodeSizes(mlir::ShapedType query, mlir::ShapedType key, mlir::ShapedType value,
                            mlir::ShapedType table = {});
+DecodeSizes getDecodeSizes(kernel::AttentionDecodeOp op);
 
 /// Whether `target` has a kernel for such sizes; null stands for a CPU.
 bool hasDecodeKernel(const DecodeSizes &sizes, std::optional<int64_t> window, const Target *target);

@@ -492,8 +492,7 @@ LogicalResult DecodeEmitter::run() {
   awaitBefore();
   findKeys();
   loadQueries();
-  DecodeSizes sizes = getDecodeSizes(op.getQueryType(), op.getKeyType(), op.getValueType());
-  if (keepsQueriesShared(sizes, config.getWarps(), config.getBlocks()))
+  if (keepsQueriesShared(getDecodeSizes(op), config.getWarps(), config.getBlocks()))
     shareQueries();
   State state = begin();
   auto pack = [](const State &from) {
@@ -531,8 +530,7 @@ LogicalResult DecodeEmitter::run() {
 
 LogicalResult emitDecodeAttention(const KernelInfo &kernel, kernel::AttentionDecodeOp op,
                                   AttentionDecodeAttr config) {
-  ShapedType table = op.isPaged() ? cast<ShapedType>(op.getTable().getType()) : ShapedType();
-  DecodeSizes sizes = getDecodeSizes(op.getQueryType(), op.getKeyType(), op.getValueType(), table);
+  DecodeSizes sizes = getDecodeSizes(op);
   std::optional<int64_t> window;
   if (op.getWindow())
     window = static_cast<int64_t>(*op.getWindow());

@@ -168,9 +168,7 @@ static SmallVector<Value> makePartDests(OpBuilder &builder, kernel::AttentionDec
 /// Divides the keys of `op` among blocks that store results of their parts, where `target` takes
 /// less time for that.
 static void divideKeys(kernel::AttentionDecodeOp op, const Target &target) {
-  ShapedType table = op.isPaged() ? cast<ShapedType>(op.getTable().getType()) : ShapedType();
-  DecodeSizes sizes = getDecodeSizes(op.getQueryType(), op.getKeyType(), op.getValueType(), table);
-  int64_t splits = chooseDecodePlan(sizes, target).splits;
+  int64_t splits = chooseDecodePlan(getDecodeSizes(op), target).splits;
   if (splits == 1)
     return;
   OpBuilder builder(op);

@@ -33,6 +33,50 @@ std::optional<Exprs> getSourceCoords(tensor::ExtractSliceOp slice, ArrayRef<Affi
   return source;
 }
 
+std::optional<Exprs> getSourceCoords(tensor::ExpandShapeOp expand, ArrayRef<AffineExpr> coords) {
+  Exprs source;
+  RankedTensorType type = expand.getResultType();
+  for (ArrayRef<int64_t> dims : expand.getReassociationIndices()) {
+    AffineExpr sum = getAffineConstantExpr(0, expand.getContext());
+    bool isFirst = true;
+    for (int64_t dim : dims) {
+      if (type.getDimSize(dim) == 1)
+        continue;
+      if (!isFirst && type.isDynamicDim(dim))
+        return std::nullopt;
+      sum = isFirst ? coords[dim] : sum * type.getDimSize(dim) + coords[dim];
+      isFirst = false;
+    }
+    source.push_back(sum);
+  }
+  return source;
+}
+
+/// Adds `factor` times `expr`; false if it is no sum of multiples.
+static bool addTerms(AffineExpr expr, int64_t factor, LoopSum &sum) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
+    sum.constant += factor * constant.getValue();
+    return true;
+  }
+  if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+    sum.loops.push_back({dim.getPosition(), factor});
+    return true;
+  }
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary)
+    return false;
+  if (expr.getKind() == AffineExprKind::Add)
+    return addTerms(binary.getLHS(), factor, sum) && addTerms(binary.getRHS(), factor, sum);
+  auto multiple = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  return expr.getKind() == AffineExprKind::Mul && multiple &&
+         addTerms(binary.getLHS(), factor * multiple.getValue(), sum);
+}
+
+std::optional<LoopSum> matchLoopSum(AffineExpr expr) {
+  LoopSum sum;
+  return addTerms(expr, 1, sum) ? std::optional(sum) : std::nullopt;
+}
+
 /// For each dim of the result of `collapse` the one of its source that is not of size 1, or the
 /// first if all are; nothing where there are several.
 static std::optional<SmallVector<unsigned>> getLongDims(tensor::CollapseShapeOp collapse) {

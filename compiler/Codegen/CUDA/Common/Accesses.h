@@ -14,6 +14,20 @@
 
 namespace xc::cuda {
 
+/// A sum of multiples of loops, each with its factor, and a constant.
+struct LoopSum {
+  llvm::SmallVector<std::pair<unsigned, int64_t>> loops;
+  int64_t constant = 0;
+};
+
+/// `expr` as a sum of multiples of loops; nothing if it is none.
+std::optional<LoopSum> matchLoopSum(mlir::AffineExpr expr);
+
+/// The coords of the element of the source of `expand` that is at `coords` of its result; nothing
+/// if sizes that they depend on are not known.
+std::optional<llvm::SmallVector<mlir::AffineExpr>>
+getSourceCoords(mlir::tensor::ExpandShapeOp expand, llvm::ArrayRef<mlir::AffineExpr> coords);
+
 /// The place in the source of what `slice` has at `coords`; nothing where its offsets or strides
 /// are not constants.
 std::optional<llvm::SmallVector<mlir::AffineExpr>>

@@ -29,6 +29,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Matmul/Convolution.h"
+#include "compiler/Codegen/CUDA/Common/Accesses.h"
 
 #include "compiler/Codegen/CUDA/Matmul/TiledAccess.h"
 
@@ -43,39 +44,6 @@ static constexpr int64_t kPixelBytes = 16, kMostStep = 8;
 
 /// Bits of a corner, and of an offset, along each of `spatial` dims.
 static int64_t countBits(size_t spatial) { return spatial == 1 ? 16 : spatial == 2 ? 8 : 5; }
-
-namespace {
-
-/// Multiples of loops plus a constant.
-struct Terms {
-  SmallVector<std::pair<unsigned, int64_t>> loops;
-  int64_t constant = 0;
-};
-
-} // namespace
-
-/// Adds `factor` times `expr`, of which loops of one step are zero; false if it is no sum of
-/// multiples.
-static bool addTerms(AffineExpr expr, int64_t factor, ArrayRef<int64_t> ranges, Terms &terms) {
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
-    terms.constant += factor * constant.getValue();
-    return true;
-  }
-  if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
-    if (ranges[dim.getPosition()] != 1)
-      terms.loops.push_back({dim.getPosition(), factor});
-    return true;
-  }
-  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-  if (!binary)
-    return false;
-  if (expr.getKind() == AffineExprKind::Add)
-    return addTerms(binary.getLHS(), factor, ranges, terms) &&
-           addTerms(binary.getRHS(), factor, ranges, terms);
-  auto multiple = dyn_cast<AffineConstantExpr>(binary.getRHS());
-  return expr.getKind() == AffineExprKind::Mul && multiple &&
-         addTerms(binary.getLHS(), factor * multiple.getValue(), ranges, terms);
-}
 
 namespace {
 
@@ -109,8 +77,8 @@ private:
   bool findSource();
   bool findTerms();
   bool isWindowed() const;
-  bool addSpatial(const Terms &terms, unsigned dim, int64_t size);
-  bool addLine(const Terms &terms, int64_t size);
+  bool addSpatial(const LoopSum &terms, unsigned dim, int64_t size);
+  bool addLine(const LoopSum &terms, int64_t size);
   bool matchGroup();
   bool placeDims();
   bool checkLimits();
@@ -125,7 +93,7 @@ private:
   std::string &reason;
   SmallVector<int64_t> ranges;
   Source source;
-  SmallVector<Terms> dims; // of the source's coordinates
+  SmallVector<LoopSum> dims; // of the source's coordinates
   WindowedImage image;
   std::optional<unsigned> channel;
   Contraction product;
@@ -167,25 +135,30 @@ bool ConvolutionMatcher::findSource() {
   return true;
 }
 
+/// Loops of one step are left out: they are zero.
 bool ConvolutionMatcher::findTerms() {
-  dims.assign(source.coords.size(), Terms());
-  for (auto [coord, terms] : llvm::zip_equal(source.coords, dims))
-    if (!addTerms(coord, 1, ranges, terms))
+  dims.clear();
+  for (AffineExpr coord : source.coords) {
+    std::optional<LoopSum> terms = matchLoopSum(coord);
+    if (!terms)
       return refuse("the image's indices are no sums of loops");
+    llvm::erase_if(terms->loops, [&](auto term) { return ranges[term.first] == 1; });
+    dims.push_back(std::move(*terms));
+  }
   return true;
 }
 
 /// True if plain boxes do not have the operand's rows: taps move positions, or padding or strides
 /// part them.
 bool ConvolutionMatcher::isWindowed() const {
-  bool isStrided = llvm::any_of(dims, [](const Terms &terms) {
+  bool isStrided = llvm::any_of(dims, [](const LoopSum &terms) {
     return terms.loops.size() > 1 || (terms.loops.size() == 1 && terms.loops[0].second != 1);
   });
   return source.isPadded || (isStrided && getLong(getPositionLoops()).size() > 1) ||
-         llvm::any_of(dims, [](const Terms &terms) { return terms.loops.size() > 1; });
+         llvm::any_of(dims, [](const LoopSum &terms) { return terms.loops.size() > 1; });
 }
 
-bool ConvolutionMatcher::addSpatial(const Terms &terms, unsigned dim, int64_t size) {
+bool ConvolutionMatcher::addSpatial(const LoopSum &terms, unsigned dim, int64_t size) {
   ArrayRef<int64_t> shape = cast<MemRefType>(source.binding.getMemory().getType()).getShape();
   int64_t distance = 1;
   for (int64_t inner : shape.drop_front(dim + 1))
@@ -217,7 +190,7 @@ bool ConvolutionMatcher::addSpatial(const Terms &terms, unsigned dim, int64_t si
 }
 
 /// The innermost dim: channels, or lines of them that begin at multiples of a position.
-bool ConvolutionMatcher::addLine(const Terms &terms, int64_t size) {
+bool ConvolutionMatcher::addLine(const LoopSum &terms, int64_t size) {
   bool isOne = terms.loops.size() == 1, isTwo = terms.loops.size() == 2;
   auto isChannel = [&](const std::pair<unsigned, int64_t> &term) {
     return term.second == 1 && llvm::is_contained(getFilterLoops(), term.first);

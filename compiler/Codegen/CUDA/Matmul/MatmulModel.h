@@ -62,6 +62,9 @@ int64_t getClusterRoom(const Target &target, int64_t cluster);
 /// Every plan that a block's registers and shared memory allow, fastest first.
 llvm::SmallVector<WGMMAPlan> rankWGMMAPlans(const Target &target, const MatmulProblem &problem);
 
+/// The microseconds of the fastest; infinite where there is none.
+double estimateBestWGMMAPlan(const Target &target, const MatmulProblem &problem);
+
 /// The microseconds that `plan` should take, whatever they are by its own account.
 double estimateWGMMAPlan(const Target &target, const MatmulProblem &problem, const WGMMAPlan &plan);
 

@@ -18,6 +18,7 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <cmath>
+#include <limits>
 
 namespace xc::cuda {
 
@@ -245,6 +246,11 @@ llvm::SmallVector<WGMMAPlan> rankWGMMAPlans(const Target &target, const MatmulPr
     return lhs.microseconds < rhs.microseconds;
   });
   return plans;
+}
+
+double estimateBestWGMMAPlan(const Target &target, const MatmulProblem &problem) {
+  llvm::SmallVector<WGMMAPlan> plans = rankWGMMAPlans(target, problem);
+  return plans.empty() ? std::numeric_limits<double>::infinity() : plans.front().microseconds;
 }
 
 } // namespace xc::cuda

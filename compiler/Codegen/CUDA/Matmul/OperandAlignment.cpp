@@ -24,7 +24,6 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <cmath>
-#include <limits>
 
 using namespace mlir;
 
@@ -207,12 +206,6 @@ static double estimateInPlace(linalg::ContractOp op, const MatmulProblem &proble
   return time;
 }
 
-/// Microseconds of wgmma; infinite if it knows no way.
-static double estimateOnWGMMA(const MatmulProblem &problem, const Target &target) {
-  SmallVector<WGMMAPlan> plans = rankWGMMAPlans(target, problem);
-  return plans.empty() ? std::numeric_limits<double>::infinity() : plans.front().microseconds;
-}
-
 namespace {
 
 /// Operands whose rows keep wgmma from a product, and the nanoseconds of copying them.
@@ -246,22 +239,20 @@ static Unaligned findUnaligned(linalg::ContractOp op) {
 double estimatePart(linalg::ContractOp op, const MatmulProblem &whole, const MatmulProblem &part,
                     bool leavesRest, const Target &target) {
   if (hasAlignedOperands(op))
-    return estimateOnWGMMA(part, target);
+    return estimateBestWGMMAPlan(target, part);
   double inPlace = estimateInPlace(op, part, leavesRest, target);
   Unaligned unaligned = findUnaligned(op);
-  // The rows of parts along k are as far apart as whole rows, and are not copied.
+  // The rows of parts along k are as far apart as whole rows, and are not copied; copies of a rest
+  // of each row take as long as those of all of it.
   bool isInParts = part.batch != whole.batch;
-  if (unaligned.operands.empty() ||
-      (isInParts && llvm::any_of(unaligned.operands,
-                                 [&](OpOperand *operand) { return runsAlongK(op, operand); })))
-    return inPlace;
-  // Copies of a part of each row take as long as those of all of it.
   bool isAlongK =
       llvm::any_of(unaligned.operands, [&](OpOperand *operand) { return runsAlongK(op, operand); });
+  if (unaligned.operands.empty() || (isInParts && isAlongK))
+    return inPlace;
   double share = isAlongK ? 1
                           : static_cast<double>(part.batch * part.k) /
                                 static_cast<double>(whole.batch * whole.k);
-  return std::min(inPlace, estimateOnWGMMA(part, target) + share * unaligned.cost / 1000);
+  return std::min(inPlace, estimateBestWGMMAPlan(target, part) + share * unaligned.cost / 1000);
 }
 
 /// Nanoseconds that are saved by wgmma beside what multiplies the operands as they lie.
@@ -270,7 +261,7 @@ static double getSaved(linalg::ContractOp op, const Target &target) {
   // Bytes whose model knows no patches are not compared.
   if (!problem || problem->elementBytes == 1)
     return countFlops(op) * getGain(op);
-  double onWGMMA = estimateOnWGMMA(*problem, target);
+  double onWGMMA = estimateBestWGMMAPlan(target, *problem);
   if (std::isinf(onWGMMA))
     return 0;
   return 1000 * (estimateInPlace(op, *problem, /*leavesRest=*/false, target) - onWGMMA);

@@ -28,8 +28,6 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/Support/MathExtras.h"
 
-#include <limits>
-
 using namespace mlir;
 
 namespace xc::cuda {
@@ -64,7 +62,6 @@ private:
   std::optional<Side> matchSide(OpOperand *input, ArrayRef<unsigned> own);
   bool match();
   MatmulProblem describe() const;
-  double estimate(const MatmulProblem &problem) const;
   AffineExpr getPosition() const;
   std::optional<plan::PartialSums> choose() const;
   int64_t count(ArrayRef<unsigned> loops) const {
@@ -170,12 +167,6 @@ MatmulProblem PositionSplitter::describe() const {
   return problem;
 }
 
-/// The microseconds that the model expects of the product on wgmma; infinite if it knows no way.
-double PositionSplitter::estimate(const MatmulProblem &problem) const {
-  SmallVector<WGMMAPlan> plans = rankWGMMAPlans(target, problem);
-  return plans.empty() ? std::numeric_limits<double>::infinity() : plans.front().microseconds;
-}
-
 /// The number of a position, over the op's loops.
 AffineExpr PositionSplitter::getPosition() const {
   AffineExpr position = getAffineConstantExpr(0, a.input->getOwner()->getContext());
@@ -190,7 +181,7 @@ std::optional<plan::PartialSums> PositionSplitter::choose() const {
   if (whole.k < 2 * kShortestPart)
     return std::nullopt;
   int64_t results = whole.batch * whole.m * whole.n;
-  double limit = kWorthwhile * estimate(whole);
+  double limit = kWorthwhile * estimateBestWGMMAPlan(target, whole);
   std::optional<plan::PartialSums> best;
   for (int64_t parts = 2; parts <= whole.k / kShortestPart; ++parts) {
     MatmulProblem part = whole;
@@ -205,7 +196,8 @@ std::optional<plan::PartialSums> PositionSplitter::choose() const {
         quotient.getKind() != AffineExprKind::FloorDiv)
       continue;
     double sumBytes = static_cast<double>(results * whole.outputBytes * parts);
-    double time = estimate(part) + kSumTime + sumBytes / kSumBytesPerMicrosecond;
+    double time =
+        estimateBestWGMMAPlan(target, part) + kSumTime + sumBytes / kSumBytesPerMicrosecond;
     if (time < limit) {
       limit = time;
       best = plan::PartialSums{parts, part.k, getPosition().floorDiv(part.k)};

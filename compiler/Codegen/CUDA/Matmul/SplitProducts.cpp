@@ -67,29 +67,21 @@ static bool isContiguous(AffineMap map, ArrayRef<unsigned> loops) {
   return last && llvm::is_contained(loops, last.getPosition());
 }
 
-namespace {
-
-/// A sum in so many parts of `size` terms each.
-struct EqualParts {
-  int64_t parts, size;
-};
-
-} // namespace
-
 /// What is considered: all that leave nothing, of whole lines of `line` terms; and a few numbers of
 /// parts of each magnitude, of whole steps.
-static SmallVector<EqualParts> listParts(int64_t range, int64_t line, int64_t most) {
-  SmallVector<EqualParts> listed;
+static SmallVector<ProductSplit> listParts(unsigned loop, int64_t range, int64_t line,
+                                           int64_t most) {
+  SmallVector<ProductSplit> listed;
   for (int64_t parts = 2; parts <= most; ++parts)
     if (range % (parts * line) == 0)
-      listed.push_back({parts, range / parts});
+      listed.push_back({loop, parts, range / parts});
   for (int64_t power = 2; power <= most; power *= 2)
     for (int64_t parts : {power, power + power / 2}) {
       int64_t floor = getPartSize(range, parts, kPartStep), ceil = floor + kPartStep;
       for (int64_t size : {floor, ceil})
         if (int64_t count = size > 0 ? std::min(range / size, parts) : 0;
             count > 1 && count <= most && count * size < range)
-          listed.push_back({count, size});
+          listed.push_back({loop, count, size});
     }
   return listed;
 }
@@ -108,7 +100,9 @@ static std::optional<ProductSplit> choosePartsOnWGMMA(linalg::ContractOp op,
       static_cast<double>(problem.batch * problem.m * problem.n * problem.outputBytes);
   int64_t most = std::min(problem.k / kShortestSum, 2 * target.multiprocessors / problem.batch);
   std::optional<ProductSplit> best;
-  for (auto [parts, size] : listParts(problem.k, kPartBytes / problem.elementBytes, most)) {
+  for (const ProductSplit &split :
+       listParts(dims.k.front(), problem.k, kPartBytes / problem.elementBytes, most)) {
+    int64_t parts = split.parts, size = split.size;
     MatmulProblem part = problem, rest = problem;
     part.batch *= parts;
     part.k = size;
@@ -125,7 +119,7 @@ static std::optional<ProductSplit> choosePartsOnWGMMA(linalg::ContractOp op,
     time += kSumTime + sumBytes * static_cast<double>(parts) / kSumBytesPerMicrosecond;
     if (time < limit) {
       limit = time;
-      best = ProductSplit{dims.k.front(), parts, size};
+      best = split;
     }
   }
   return best;

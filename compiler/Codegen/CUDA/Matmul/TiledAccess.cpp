@@ -62,54 +62,17 @@ static SmallVector<unsigned> getLongLoops(const Contraction &contraction, TiledA
   return loops;
 }
 
-namespace {
-
-/// The sum of `start` and steps along loops, forwards; smallest steps first. Those of one loop all
-/// lie within a step of the next one's.
-struct TileCoord {
-  struct Term {
-    unsigned loop;
-    int64_t step;
-  };
-  SmallVector<Term> terms;
-  int64_t start = 0;
-};
-
-} // namespace
-
-/// Adds what `expr` adds up; false if one of it is no step along a loop.
-static bool addTerms(AffineExpr expr, TileCoord &coord) {
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
-    coord.start += constant.getValue();
-    return true;
-  }
-  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
-  if (binary && binary.getKind() == AffineExprKind::Add)
-    return addTerms(binary.getLHS(), coord) && addTerms(binary.getRHS(), coord);
-  int64_t step = 1;
-  if (binary && binary.getKind() == AffineExprKind::Mul) {
-    auto constant = dyn_cast<AffineConstantExpr>(binary.getRHS());
-    step = constant ? constant.getValue() : 0;
-    expr = binary.getLHS();
-  }
-  auto dim = dyn_cast<AffineDimExpr>(expr);
-  if (!dim || step < 1)
-    return false;
-  coord.terms.push_back({dim.getPosition(), step});
-  return true;
-}
-
-/// `sizes` are those of the loops.
-static std::optional<TileCoord> matchCoord(AffineExpr expr, ArrayRef<plan::FormulaAttr> sizes) {
-  TileCoord coord;
-  if (!addTerms(expr, coord))
+/// A coord that goes along loops forwards, smallest steps first, where those of one loop all lie
+/// within a step of the next one's. `sizes` are those of the loops.
+static std::optional<LoopSum> matchCoord(AffineExpr expr, ArrayRef<plan::FormulaAttr> sizes) {
+  std::optional<LoopSum> coord = matchLoopSum(expr);
+  if (!coord ||
+      llvm::any_of(llvm::make_second_range(coord->loops), [](int64_t step) { return step < 1; }))
     return std::nullopt;
-  llvm::stable_sort(coord.terms, [](const TileCoord::Term &lhs, const TileCoord::Term &rhs) {
-    return lhs.step < rhs.step;
-  });
-  for (auto [inner, outer] : llvm::zip(coord.terms, llvm::drop_begin(coord.terms))) {
-    std::optional<int64_t> size = sizes[inner.loop].asConstant();
-    if (!size || outer.step / inner.step < *size)
+  llvm::stable_sort(coord->loops, llvm::less_second());
+  for (auto [inner, outer] : llvm::zip(coord->loops, llvm::drop_begin(coord->loops))) {
+    std::optional<int64_t> size = sizes[inner.first].asConstant();
+    if (!size || outer.second / inner.second < *size)
       return std::nullopt;
   }
   return coord;
@@ -193,7 +156,7 @@ static std::optional<TiledAccess> matchTiledAccess(const Contraction &contractio
   for (auto [expr, extent] : llvm::reverse(llvm::zip_equal(coords, extents))) {
     plan::FormulaAttr inner = stride;
     stride = inner * extent;
-    std::optional<TileCoord> coord = matchCoord(expr, sizes);
+    std::optional<LoopSum> coord = matchCoord(expr, sizes);
     if (!coord) {
       reason = "its indices are not the product's";
       return std::nullopt;
@@ -203,17 +166,17 @@ static std::optional<TiledAccess> matchTiledAccess(const Contraction &contractio
       reason = "its sizes are no formulas";
       return std::nullopt;
     }
-    access.offset = access.offset + step * coord->start;
-    for (const TileCoord::Term &term : coord->terms) {
-      if (sizes[term.loop].asConstant() == 1)
+    access.offset = access.offset + step * coord->constant;
+    for (auto [loop, factor] : coord->loops) {
+      if (sizes[loop].asConstant() == 1)
         continue;
-      AffineExpr size = kernelSizes.toAffine(sizes[term.loop]);
+      AffineExpr size = kernelSizes.toAffine(sizes[loop]);
       if (!size) {
         reason = "its sizes are no formulas";
         return std::nullopt;
       }
-      if (!addDim(access, contraction, term.loop, size, step * term.step,
-                  kernelSizes.getDivisor(inner) * term.step, sizes, reason))
+      if (!addDim(access, contraction, loop, size, step * factor,
+                  kernelSizes.getDivisor(inner) * factor, sizes, reason))
         return std::nullopt;
     }
   }
@@ -237,14 +200,14 @@ int64_t getRowVector(const Contraction &contraction, const ReductionGroup::Resul
   SmallVector<unsigned> columns = getLongLoops(contraction, TiledAccess::Group::N, loops);
   if (columns.empty() || result.coords.empty())
     return 0;
-  std::optional<TileCoord> inner = matchCoord(result.coords.back(), loops);
-  if (!inner || inner->terms.size() != 1 || inner->terms.front().loop != columns.back() ||
-      inner->terms.front().step != 1)
+  std::optional<LoopSum> inner = matchCoord(result.coords.back(), loops);
+  if (!inner || inner->loops.size() != 1 || inner->loops.front().first != columns.back() ||
+      inner->loops.front().second != 1)
     return 0;
   auto aligned = std::min<int64_t>(binding.getAlignment(), kStrideBytes);
   int64_t width = std::min({aligned / bytes, sizes.getDivisor(loops[columns.back()]),
                             sizes.getDivisor(sizes.getSizes(binding.getMemory()).back())});
-  while (width > 1 && inner->start % width != 0)
+  while (width > 1 && inner->constant % width != 0)
     width /= 2;
   return width;
 }
@@ -275,19 +238,10 @@ Value getCopied(Operation *op, SmallVector<AffineExpr> &coords) {
     return slice.getSource();
   }
   if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
-    SmallVector<AffineExpr> source;
-    for (ArrayRef<int64_t> dims : expand.getReassociationIndices()) {
-      AffineExpr coord =
-          dims.empty() ? getAffineConstantExpr(0, op->getContext()) : coords[dims.front()];
-      for (int64_t dim : dims.drop_front(dims.empty() ? 0 : 1)) {
-        int64_t size = expand.getResultType().getDimSize(dim);
-        if (ShapedType::isDynamic(size))
-          return nullptr;
-        coord = coord * size + coords[dim];
-      }
-      source.push_back(coord);
-    }
-    coords = std::move(source);
+    std::optional<SmallVector<AffineExpr>> source = getSourceCoords(expand, coords);
+    if (!source)
+      return nullptr;
+    coords = std::move(*source);
     return expand.getSrc();
   }
   auto generic = dyn_cast<linalg::GenericOp>(op);
