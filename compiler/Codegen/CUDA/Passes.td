@@ -232,7 +232,7 @@ def EmitWindowStrips : EmitPass<"xc-cuda-emit-window-strips"> {
 def EmitWindowGradient : EmitPass<"xc-cuda-emit-window-gradient"> {
   let summary = "Emit the threads of kernels configured as #cuda.window_gradient";
   let description = [{
-    Replaces the partial sums of a gradient to a depthwise filter by what one thread does: it holds the sums of all taps for a vector
+    Replaces the partial sums of a gradient to a depthwise filter by what one thread does: it holds the sums of a row of taps for a vector
     of channels, shares strips of positions with others, and adds up what they have through shared memory. Sets
     `plan.launch`. Fails where sums are of another form, and leaves other functions alone. Example:
     ```mlir

@@ -568,18 +568,20 @@ def without_places():
 
 
 def pull_back(x, w, d, window, groups=1):
-    """The gradients of a convolution (conv.KRSC) to its image and its filter, one tap and one group at a time."""
+    """The gradients of a convolution (conv.KRSC, of any rank) to its image and its filter, one tap and one group at a time."""
     low, high = window["low"], window["high"]
     padded = np.pad(x, [(0, 0), *zip(low, high), (0, 0)])
     dx, dw = np.zeros(padded.shape), np.zeros(w.shape)
-    inputs, outputs = w.shape[3], w.shape[0] // groups
-    for g, *tap in np.ndindex(groups, *w.shape[1:3]):
+    inputs, outputs = w.shape[-1], w.shape[0] // groups
+    inner, axes = slice(1, x.ndim - 1), range(x.ndim - 1)
+    for g, *tap in np.ndindex(groups, *w.shape[inner]):
         place = (slice(None), *(slice(t * step, t * step + (n - 1) * stride + 1, stride) for t, step, n, stride in zip(
-            tap, window.get("filter_dilation", [1, 1]), d.shape[1:3], window.get("strides", [1, 1]))), slice(g * inputs, (g + 1) * inputs))
+            tap, window.get("filter_dilation", [1] * len(tap)), d.shape[inner], window.get("strides", [1] * len(tap)))),
+            slice(g * inputs, (g + 1) * inputs))
         own = slice(g * outputs, (g + 1) * outputs)
-        dw[(own, *tap)] = np.einsum("bhwi,bhwo->oi", padded[place], d[..., own])
-        dx[place] += np.einsum("bhwo,oi->bhwi", d[..., own], w[(own, *tap)])
-    return dx[:, low[0]:low[0] + x.shape[1], low[1]:low[1] + x.shape[2]], dw
+        dw[(own, *tap)] = np.tensordot(d[..., own], padded[place], (axes, axes))
+        dx[place] += d[..., own] @ w[(own, *tap)]
+    return dx[(slice(None), *(slice(begin, begin + size) for begin, size in zip(low, x.shape[inner])))], dw
 
 
 def pixels():
@@ -618,21 +620,27 @@ def pixels():
 
 
 def depthwise():
-    """Convolutions of channels one by one: back to the filter threads hold the sums of all taps, and blocks share the rows of all images."""
-    for name, dtype, shape, (r, s), window in (
+    """Convolutions of channels one by one: back to the filter threads hold the sums of a row of taps, and blocks share the rows of all
+    images."""
+    lines, volumes = conv.KRSC.replace("0, 1", "0"), conv.KRSC.replace("0, 1", "0, 1, 2")
+    for name, dtype, shape, taps, window in (
             ("same", "bf16", (2, 17, 19, 32), (3, 3), dict(low=[1, 1], high=[1, 1])),
             ("strided", "f16", (4, 29, 27, 24), (3, 3), dict(low=[1, 1], high=[1, 1], strides=[2, 2])),
             ("wide", "bf16", (2, 15, 21, 40), (7, 7), dict(low=[3, 3], high=[3, 3])),
             ("asymmetric", "f32", (3, 16, 20, 20), (2, 5), dict(low=[1, 4], high=[0, 2])),
             ("dilated", "f16", (2, 16, 21, 72), (3, 2), dict(low=[2, 1], high=[2, 2], filter_dilation=[2, 3])),
+            ("square", "f16", (24, 24, 24, 24), (3, 3), dict(low=[1, 1], high=[1, 1])),
+            ("line", "bf16", (5, 300, 16), (9,), dict(low=[4], high=[4])),
+            ("long_line", "f32", (6, 240, 12), (37,), dict(low=[36], high=[0])),
+            ("volume", "bf16", (2, 6, 9, 14, 16), (3, 2, 3), dict(low=[1, 0, 1], high=[1, 1, 1], strides=[1, 1, 2])),
             ("few", "bf16", (1, 5, 6, 8), (3, 3), dict(low=[1, 1], high=[1, 1]))):
-        channels = shape[3]
-        x, w = random(dtype, shape, 43, -1, 1), random(dtype, (channels, r, s, 1), 44, -1, 1)
-        y = conv.convolve(x.values, w.values, conv.KRSC, feature_groups=channels, **window)
+        channels, dims = shape[-1], {3: lines, 4: conv.KRSC, 5: volumes}[len(shape)]
+        x, w = random(dtype, shape, 43, -1, 1), random(dtype, (channels, *taps, 1), 44, -1, 1)
+        y = conv.convolve(x.values, w.values, dims, feature_groups=channels, **window)
         d = random(dtype, y.shape, 45, -1, 1)
         dx, dw = pull_back(x.values, w.values, d.values, window, channels)
         text = function("", [("%x", x.mlir), ("%w", w.mlir)], [("%y", d.mlir)],
-                        f"    %y = array.conv %x, %w {conv.attributes(conv.KRSC, dict(window, feature_groups=channels))}"
+                        f"    %y = array.conv %x, %w {conv.attributes(dims, dict(window, feature_groups=channels))}"
                         f" : ({x.mlir}, {w.mlir}) -> {d.mlir}")
         yield Case(f"depthwise_{name}", text, [Step([x, w, d], [(dtype, dx), (dtype, dw)], "_vjp")], "sum", gradients=("",))
 

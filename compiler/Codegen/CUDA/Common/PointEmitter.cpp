@@ -420,6 +420,19 @@ SmallVector<Value> PointEmitter::emitIfOrZeros(Value condition,
   return SmallVector<Value>(branch.getResults());
 }
 
+SmallVector<Value> PointEmitter::emitIfOrKeep(Value condition, ValueRange kept,
+                                              llvm::function_ref<SmallVector<Value>()> then) {
+  auto branch =
+      scf::IfOp::create(builder, loc, kept.getTypes(), condition, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(branch.elseBlock());
+  scf::YieldOp::create(builder, loc, kept);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  Scope scope(*this);
+  scf::YieldOp::create(builder, loc, then());
+  return SmallVector<Value>(branch.getResults());
+}
+
 void PointEmitter::emitIf(Value condition, llvm::function_ref<void()> then) {
   if (!condition)
     return then();

@@ -127,6 +127,10 @@ public:
   /// `if (condition) then else zeros`, of several values.
   llvm::SmallVector<mlir::Value>
   emitIfOrZeros(mlir::Value condition, llvm::function_ref<llvm::SmallVector<mlir::Value>()> then);
+  /// `if (condition) then else kept`, of values of the same types.
+  llvm::SmallVector<mlir::Value>
+  emitIfOrKeep(mlir::Value condition, mlir::ValueRange kept,
+               llvm::function_ref<llvm::SmallVector<mlir::Value>()> then);
   /// `if (condition) then`. A null condition stands for true.
   void emitIf(mlir::Value condition, llvm::function_ref<void()> then);
   void emitIf(mlir::Value condition, llvm::function_ref<void()> then,

@@ -25,11 +25,11 @@ def CUDA_WindowStripsAttr : CUDA_Config<"WindowStrips", "window_strips", "window
 }
 
 def CUDA_WindowGradientAttr : CUDA_Config<"WindowGradient", "window_gradient", "window-gradient", 1> {
-  let summary = "Threads hold the sums of all taps of a filter, and share the positions";
+  let summary = "Threads hold the sums of a row of a filter, and share the positions";
   let description = [{
-    A block has `chunks` x `workers` threads. Neighbours have chunks of `vector` channels, and workers share strips of `strip`
-    positions. What they come to is added up through shared memory. Example:
-    `#cuda.window_gradient<vector = 8, chunks = 18, workers = 14, strip = 8>`.
+    A block has `chunks` x rows of the window x `workers` threads. Neighbours have chunks of `vector` channels, those next to
+    them a row of the window each, and workers share strips of `strip` positions. What they come to is added up through
+    shared memory. Example: `#cuda.window_gradient<vector = 8, chunks = 18, workers = 8, strip = 56>`.
   }];
   let parameters = (ins "int64_t":$vector, "int64_t":$chunks, "int64_t":$workers, "int64_t":$strip);
 }

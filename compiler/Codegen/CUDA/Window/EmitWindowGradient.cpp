@@ -6,13 +6,13 @@
 //===----------------------------------------------------------------------===//
 //
 // A block has some rows of positions, and some channels. Its threads share the strips of these
-// rows, and each holds the sums of all taps for a few channels in registers:
+// rows and the rows of the window, and each holds the sums of a row of taps for a few channels in
+// registers:
 //
-//   for each of the thread's strips
-//     load the gradient of the outputs
-//     for each row of the window
-//       load the image's elements under the strip, each once
-//       for each tap, for each position: multiply and add
+//   for each of the thread's strips whose row of the image is not padding
+//     for each position of the strip
+//       load the gradient of the output and the image's elements, each once
+//       for each tap: multiply and add
 //   for some taps at a time
 //     put the sums in shared memory; add up those of all threads, in their order; store
 //
@@ -55,8 +55,8 @@ public:
                   const Combiner &combiner, const plan::PartialSums &parts,
                   WindowGradientAttr config)
       : kernel(kernel), gradient(gradient), combiner(combiner), parts(parts), config(config),
-        op(gradient.op), lanes(config.getVector()),
-        frame(kernel, config.getChunks() * config.getWorkers()), points(frame.points),
+        op(gradient.op), lanes(config.getVector()), windowRows(gradient.countWindowRows()),
+        frame(kernel, config.getChunks() * windowRows * config.getWorkers()), points(frame.points),
         index(points.index), sizes(points.getLoopSizes(op)),
         loops(op.getNumLoops(), Coord::uniform(index.constant(0))),
         image(points, op, gradient.image, sizes[gradient.image.along], config.getStrip(), lanes) {}
@@ -72,8 +72,10 @@ private:
   void place();
   Sums emitStrips();
   Sums emitStrip(Value number, Sums sums);
-  void emitTaps(size_t depth, int64_t number, ArrayRef<Value> factors, Value start, Sums &sums);
-  void emitTapRow(int64_t number, ArrayRef<Value> factors, Value start, Sums &sums);
+  Value emitFactor(Value position);
+  void placeWindowRow(Value number);
+  Sums emitPositions(Value start, Sums sums);
+  Value getTapNumber(Value row, Value tap);
   void exchange(ArrayRef<Value> sums);
   void addUp(Value buffer, int64_t first, int64_t count);
 
@@ -83,16 +85,17 @@ private:
   plan::PartialSums parts;
   WindowGradientAttr config;
   linalg::LinalgOp op;
-  int64_t lanes;
+  int64_t lanes, windowRows;
   KernelFrame frame;
   PointEmitter &points;
   IndexBuilder &index;
   SmallVector<Value> sizes; // of the loops
   SmallVector<Coord> loops; // where the thread is
   WindowLoader image;
-  OpOperand *factor = nullptr;         // the gradient of the outputs
-  SmallVector<unsigned> outerTaps;     // without that along strips
-  Value part, thread, worker, channel; // `channel`: the block's first one
+  OpOperand *factor = nullptr; // the gradient of the outputs
+  Value part, thread, worker;
+  Value windowRow; // the thread's
+  Value channel;   // the block's first one
 };
 
 } // namespace
@@ -104,65 +107,54 @@ void GradientEmitter::place() {
   Value across = index.div(sizes[gradient.channel], own);
   part = index.div(block, across);
   channel = index.mul(index.rem(block, across), own);
-  worker = index.div(thread, config.getChunks());
+  Value behind = index.div(thread, config.getChunks());
+  windowRow = index.rem(behind, windowRows);
+  worker = index.div(behind, windowRows);
   Value first = index.add(channel, index.mul(index.rem(thread, config.getChunks()), lanes));
   loops[gradient.channel] = lanes == 1 ? Coord::uniform(first) : Coord::consecutive(first);
   for (OpOperand *input : op.getDpsInputOperands())
     if (input != gradient.image.operand)
       factor = input;
-  for (unsigned loop : gradient.taps)
-    if (loop != gradient.image.tap)
-      outerTaps.push_back(loop);
 }
 
-/// The taps of one row of the window: `number` is that of the first one, if it were the innermost.
-void GradientEmitter::emitTapRow(int64_t number, ArrayRef<Value> factors, Value start, Sums &sums) {
+/// The gradient of the output at `position` of the row.
+Value GradientEmitter::emitFactor(Value position) {
+  loops[gradient.image.along] = Coord::uniform(position);
+  Point point{{}, {}, lanes, {}};
+  for (AffineExpr expr : op.getMatchingIndexingMap(factor).getResults())
+    point.coords.push_back(points.apply(expr, loops, lanes));
+  return splatTo(points.builder, points.loc, points.emit(factor->get(), point), lanes);
+}
+
+/// Goes to the row of the window with this number.
+void GradientEmitter::placeWindowRow(Value number) {
+  for (auto [loop, place] :
+       llvm::zip_equal(gradient.windowRows, index.delinearize(number, select(gradient.windowRows))))
+    loops[loop] = Coord::uniform(place);
+}
+
+/// Adds the strip from position `start` on. What is loaded is needed in the order of positions, and
+/// few of it at a time.
+GradientEmitter::Sums GradientEmitter::emitPositions(Value start, Sums sums) {
   const WindowImage &slid = gradient.image;
-  int64_t taps = *getConstantIntValue(sizes[slid.tap]);
-  // Sums are in the result's order of taps.
-  int64_t apart = 1;
-  for (unsigned loop : llvm::reverse(gradient.taps)) {
-    if (loop == slid.tap)
-      break;
-    apart *= *getConstantIntValue(sizes[loop]);
-  }
   std::map<int64_t, Value> columns;
-  for (int64_t position = 0; position < config.getStrip(); ++position)
-    for (int64_t tap = 0; tap < taps; ++tap)
-      columns[slid.getColumn(position, tap)];
-  for (auto &[column, value] : columns)
-    value = image.emit(loops, start, column);
-  for (int64_t tap = 0; tap < taps; ++tap) {
-    loops[slid.tap] = Coord::uniform(index.constant(tap));
-    Value &sum = sums[number + tap * apart];
-    for (auto [position, value] : llvm::enumerate(factors)) {
-      points.provide(slid.operand->get(),
-                     columns[slid.getColumn(static_cast<int64_t>(position), tap)]);
+  for (int64_t position = 0; position < config.getStrip(); ++position) {
+    Value value = emitFactor(index.add(start, position));
+    for (auto [tap, sum] : llvm::enumerate(sums)) {
+      int64_t column = slid.getColumn(position, static_cast<int64_t>(tap));
+      if (!columns[column])
+        columns[column] = image.emit(loops, start, column);
+      loops[slid.tap] = Coord::uniform(index.constant(static_cast<int64_t>(tap)));
+      points.provide(slid.operand->get(), columns[column]);
       points.provide(factor->get(), value);
       Value leaf = splatTo(points.builder, points.loc,
                            points.emitLeaves(combiner, loops, lanes, {}).front(), lanes);
       sum = combineLeaf(points, combiner, sum, leaf);
+      points.provide(slid.operand->get(), Value());
+      points.provide(factor->get(), Value());
     }
   }
-  points.provide(slid.operand->get(), Value());
-  points.provide(factor->get(), Value());
-}
-
-void GradientEmitter::emitTaps(size_t depth, int64_t number, ArrayRef<Value> factors, Value start,
-                               Sums &sums) {
-  if (depth == outerTaps.size())
-    return emitTapRow(number, factors, start, sums);
-  unsigned loop = outerTaps[depth];
-  int64_t apart = 1;
-  for (unsigned inner : llvm::reverse(gradient.taps)) {
-    if (inner == loop)
-      break;
-    apart *= *getConstantIntValue(sizes[inner]);
-  }
-  for (int64_t tap = 0; tap < *getConstantIntValue(sizes[loop]); ++tap) {
-    loops[loop] = Coord::uniform(index.constant(tap));
-    emitTaps(depth + 1, number + tap * apart, factors, start, sums);
-  }
+  return sums;
 }
 
 GradientEmitter::Sums GradientEmitter::emitStrip(Value number, Sums sums) {
@@ -172,17 +164,11 @@ GradientEmitter::Sums GradientEmitter::emitStrip(Value number, Sums sums) {
   for (auto [loop, place] :
        llvm::zip_equal(gradient.rows, index.delinearize(row, select(gradient.rows))))
     loops[loop] = Coord::uniform(place);
-  SmallVector<Value> factors;
-  for (int64_t position = 0; position < config.getStrip(); ++position) {
-    loops[gradient.image.along] = Coord::uniform(index.add(start, position));
-    Point point{{}, {}, lanes, {}};
-    for (AffineExpr expr : op.getMatchingIndexingMap(factor).getResults())
-      point.coords.push_back(points.apply(expr, loops, lanes));
-    factors.push_back(
-        splatTo(points.builder, points.loc, points.emit(factor->get(), point), lanes));
-  }
-  emitTaps(0, 0, factors, start, sums);
-  return sums;
+  placeWindowRow(windowRow);
+  auto emit = [&] { return emitPositions(start, sums); };
+  // Zeros add nothing: a branch costs less than to select them.
+  Value inside = image.emitIsRowInside(loops);
+  return inside ? points.emitIfOrKeep(inside, sums, emit) : emit();
 }
 
 /// The thread's share of the strips of its block's rows.
@@ -195,18 +181,29 @@ GradientEmitter::Sums GradientEmitter::emitStrips() {
   Type type = cast<TypedAttr>(combiner.getNeutral(0)).getType();
   Value zero = points.zero(lanes == 1 ? type : VectorType::get(lanes, type));
   return points.emitLoop(
-      worker, count, index.constant(config.getWorkers()), Sums(gradient.countTaps(), zero),
+      worker, count, index.constant(config.getWorkers()),
+      Sums(gradient.countTaps() / windowRows, zero),
       [&](Value number, ValueRange carried) -> Sums { return emitStrip(number, Sums(carried)); });
 }
 
-/// Adds up what all threads have of `count` taps from `first` on.
+/// The number, in the result's order, of a tap of a row of the window.
+Value GradientEmitter::getTapNumber(Value row, Value tap) {
+  placeWindowRow(row);
+  loops[gradient.image.tap] = Coord::uniform(tap);
+  SmallVector<Value> places =
+      llvm::map_to_vector(gradient.taps, [&](unsigned loop) { return loops[loop].first(); });
+  return index.linearize(places, select(gradient.taps));
+}
+
+/// Adds up what all threads have of their `count` sums from `first` on.
 void GradientEmitter::addUp(Value buffer, int64_t first, int64_t count) {
-  int64_t own = lanes * config.getChunks(), threads = config.getChunks() * config.getWorkers();
+  int64_t own = lanes * config.getChunks(),
+          threads = own / lanes * windowRows * config.getWorkers();
   points.emitLoop(
-      thread, index.constant(count * own), index.constant(threads), {},
+      thread, index.constant(count * windowRows * own), index.constant(threads), {},
       [&](Value element, ValueRange) -> SmallVector<Value> {
-        Value tap = index.div(element, own), place = index.rem(element, own);
-        Value start = index.add(index.mul(tap, own * config.getWorkers()), place);
+        Value line = index.div(element, own), place = index.rem(element, own);
+        Value start = index.add(index.mul(line, own * config.getWorkers()), place);
         auto load = [&](Value of) -> Value {
           return memref::LoadOp::create(points.builder, points.loc, buffer,
                                         index.add(start, index.mul(of, own)));
@@ -219,8 +216,10 @@ void GradientEmitter::addUp(Value buffer, int64_t first, int64_t count) {
                                                             sum.front(), load(of));
                                     })
                           .front();
-        Value line = index.add(index.mul(part, gradient.countTaps()), index.add(tap, first));
-        Value flat = index.add(index.mul(line, sizes[gradient.channel]), index.add(channel, place));
+        Value tap = getTapNumber(index.rem(line, windowRows),
+                                 index.add(index.div(line, windowRows), first));
+        Value flat = index.add(index.mul(part, gradient.countTaps()), tap);
+        flat = index.add(index.mul(flat, sizes[gradient.channel]), index.add(channel, place));
         points.store(kernel.outputs.front().binding, Coord::uniform(flat), total, 1);
         return {};
       });
@@ -228,22 +227,23 @@ void GradientEmitter::addUp(Value buffer, int64_t first, int64_t count) {
 
 void GradientEmitter::exchange(ArrayRef<Value> sums) {
   Type type = getElementTypeOrSelf(sums.front().getType());
-  int64_t own = lanes * config.getChunks(), ofTap = own * config.getWorkers();
+  int64_t own = lanes * config.getChunks(), ofSum = own * windowRows * config.getWorkers();
   int64_t together =
-      std::clamp<int64_t>(kExchangeBytes / (ofTap * 4), 1, static_cast<int64_t>(sums.size()));
-  Value buffer = frame.allocateShared(type, together * ofTap);
+      std::clamp<int64_t>(kExchangeBytes / (ofSum * 4), 1, static_cast<int64_t>(sums.size()));
+  Value buffer = frame.allocateShared(type, together * ofSum);
+  Value line = index.add(index.mul(windowRow, config.getWorkers()), worker);
   Value place =
-      index.add(index.mul(worker, own), index.mul(index.rem(thread, config.getChunks()), lanes));
+      index.add(index.mul(line, own), index.mul(index.rem(thread, config.getChunks()), lanes));
   for (int64_t first = 0; first < static_cast<int64_t>(sums.size()); first += together) {
     int64_t count = std::min<int64_t>(together, sums.size() - first);
     if (first > 0)
       frame.barrier();
-    for (int64_t tap = 0; tap < count; ++tap) {
-      Value at = index.add(place, tap * ofTap);
+    for (int64_t number = 0; number < count; ++number) {
+      Value at = index.add(place, number * ofSum);
       if (lanes == 1)
-        memref::StoreOp::create(points.builder, points.loc, sums[first + tap], buffer, at);
+        memref::StoreOp::create(points.builder, points.loc, sums[first + number], buffer, at);
       else
-        vector::StoreOp::create(points.builder, points.loc, sums[first + tap], buffer, at,
+        vector::StoreOp::create(points.builder, points.loc, sums[first + number], buffer, at,
                                 /*nontemporal=*/false,
                                 llvm::MaybeAlign(std::min<int64_t>(16, lanes * 4)));
     }
@@ -253,6 +253,7 @@ void GradientEmitter::exchange(ArrayRef<Value> sums) {
 }
 
 LogicalResult GradientEmitter::run() {
+  frame.setFewestBlocks(1);
   place();
   exchange(emitStrips());
   Value across = index.div(sizes[gradient.channel], lanes * config.getChunks());
@@ -291,6 +292,13 @@ struct EmitWindowGradient final : impl::EmitWindowGradientBase<EmitWindowGradien
       getOperation().emitOpError("expected whole chunks of channels and whole strips for ")
           << config << ", got " << ranges[gradient->channel] << " channels and rows of "
           << ranges[gradient->image.along];
+      return signalPassFailure();
+    }
+    int64_t rows = gradient->countWindowRows();
+    if (rows * config.getChunks() * config.getWorkers() > kMostGradientThreads) {
+      getOperation().emitOpError("expected at most ")
+          << kMostGradientThreads << " threads for " << config << ", got a window of " << rows
+          << " rows";
       return signalPassFailure();
     }
     if (failed(GradientEmitter(*kernel, *gradient, *combiner, *parts, config).run()))

@@ -23,8 +23,10 @@ struct WindowGradient {
   WindowImage image;
   unsigned channel;
   llvm::SmallVector<unsigned> taps; // loops of results other than channels, in the result's order
-  llvm::SmallVector<unsigned> rows; // loops of the sum other than `image.along`
+  llvm::SmallVector<unsigned> windowRows; // those other than `image.tap`
+  llvm::SmallVector<unsigned> rows;       // loops of the sum other than `image.along`
   int64_t countTaps() const;
+  int64_t countWindowRows() const;
   int64_t countRows() const;
   /// The number of a row, over the op's loops.
   mlir::AffineExpr getRow() const;
@@ -34,17 +36,23 @@ struct WindowGradient {
 /// partial sums each is of some rows one after the other.
 std::optional<WindowGradient> matchWindowGradient(mlir::linalg::LinalgOp op, std::string &reason);
 
-/// How a block shares its part of a sum: each of `chunks` x `workers` threads has the sums of all
-/// taps for `vector` channels, of strips of so many positions.
+/// How a block shares its part of a sum, of `rows` rows: `workers` take strips of `strip`
+/// positions, and of each worker's threads one has the sums of a row of the window for `vector`
+/// channels, of `chunks`.
 struct GradientShape {
-  int64_t vector, chunks, workers, strip;
+  int64_t vector, chunks, workers, strip, rows;
 };
 
-/// Nothing where registers do not hold the sums.
-std::optional<GradientShape> chooseGradientShape(const WindowGradient &gradient);
+/// The shape that should take the least time; nothing where registers do not hold the sums.
+std::optional<GradientShape> chooseGradientShape(const WindowGradient &gradient,
+                                                 const Target &target);
 
-/// Registers that hold a thread's sums.
-constexpr int64_t kGradientSums = 100;
+/// Microseconds of the multiprocessors for their parts of the sum, without those of memory.
+double estimateGradient(const WindowGradient &gradient, const GradientShape &shape,
+                        const Target &target);
+
+/// Threads of a block, at most: 128 registers for each. Blocks have a multiprocessor of their own.
+constexpr int64_t kMostGradientThreads = 512;
 
 /// Replaces `op`, if it is such a gradient, by partial sums of rows and their sum.
 bool splitWindowGradient(mlir::linalg::LinalgOp op, const Target &target);

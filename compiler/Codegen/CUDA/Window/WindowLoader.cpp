@@ -43,6 +43,27 @@ static Attribute getKnownPadding(tensor::PadOp pad) {
   return padding;
 }
 
+Value WindowLoader::emitIsRowInside(ArrayRef<Coord> loops) {
+  auto pad = image.operand->get().getDefiningOp<tensor::PadOp>();
+  Attribute padding = getKnownPadding(pad);
+  if (!padding || !matchPattern(padding, m_AnyZeroFloat()))
+    return {};
+  IndexBuilder &index = points.index;
+  SmallVector<Value> extents = points.getSizes(pad.getSource());
+  AffineMap map = op.getMatchingIndexingMap(image.operand);
+  Value inside;
+  for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
+    int64_t low = pad.getStaticLow()[dim];
+    if (dim == image.dim || (low == 0 && pad.getStaticHigh()[dim] == 0))
+      continue;
+    Value place = index.add(points.apply(expr, loops, lanes).first(), -low);
+    inside = index.both(inside, index.isAtLeast(place, index.constant(0)));
+    inside = index.both(inside, index.isLess(place, extents[dim]));
+  }
+  isRowInside = static_cast<bool>(inside);
+  return inside;
+}
+
 Value WindowLoader::emitPadded(tensor::PadOp pad, SmallVector<Coord> coords, int64_t column) {
   IndexBuilder &index = points.index;
   SmallVector<Value> extents = points.getSizes(pad.getSource());
@@ -56,6 +77,10 @@ Value WindowLoader::emitPadded(tensor::PadOp pad, SmallVector<Coord> coords, int
       continue;
     Value place = index.add(coord.first(), -low), extent = extents[dim];
     bool isAlong = dim == image.dim;
+    if (isRowInside && !isAlong) {
+      coord = Coord::uniform(place);
+      continue;
+    }
     std::optional<int64_t> size = getConstantIntValue(extent);
     if (!isAlong || column < low) {
       inside = index.both(inside, index.isAtLeast(place, index.constant(0)));

@@ -29,6 +29,9 @@ public:
   /// channels. Of padding the nearest element inside is loaded, and the padding is selected in its
   /// place: no branch keeps loads from starting together.
   mlir::Value emit(llvm::ArrayRef<Coord> loops, mlir::Value start, int64_t column);
+  /// i1: the row of the image that is under `loops` is not padding. From then on `emit` takes that
+  /// for granted. Null, and nothing changes, where the padding is no zeros, or there is none.
+  mlir::Value emitIsRowInside(llvm::ArrayRef<Coord> loops);
   /// True if the last strip has positions beyond the last one.
   bool isRagged() const;
 
@@ -40,6 +43,7 @@ private:
   const WindowImage &image;
   mlir::Value positions;
   int64_t strip, lanes;
+  bool isRowInside = false;
 };
 
 } // namespace xc::cuda

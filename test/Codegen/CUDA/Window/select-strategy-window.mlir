@@ -45,10 +45,10 @@ func.func @max_pool(%x: tensor<8x112x112x64xf32>) -> tensor<8x56x56x64xf32> {
   return %y : tensor<8x56x56x64xf32>
 }
 
-// A gradient sums over the whole image: blocks share its rows, and threads hold the sums of all taps.
+// A gradient sums over the whole image: blocks share its rows, and threads hold the sums of a row of taps.
 // CHECK:       config = #cuda.window_gradient<
 // CHECK-SAME:  name = "depthwise_filter_k0_conv"
-// CHECK-SAME:  reason = "gradient to the filter, 9 taps of
+// CHECK-SAME:  reason = "gradient to the filter, 3 taps of
 // CHECK:       config = #cuda.column_reduction<
 // CHECK-SAME:  name = "depthwise_filter_k1_reduce"
 func.func @depthwise_filter(%x: tensor<64x16x16x32xf32>, %g: tensor<64x14x14x32xf32>) -> tensor<3x3x1x32xf32> {
