@@ -86,9 +86,14 @@ private:
   std::pair<mlir::Value, mlir::Value> startScores(mlir::Value keys);
   std::pair<mlir::Value, mlir::Value> startOutput(mlir::Value weights, mlir::Value output,
                                                   mlir::Value values);
-  mlir::Value hideKeys(mlir::Value scores, const Tile &tile, mlir::Value block);
-  mlir::Value emitMaskedScore(mlir::Value score, const Tile &tile, mlir::Value row,
-                              mlir::Value column);
+  /// What the mask has for the block of keys.
+  mlir::Value loadMasks(const Tile &tile, mlir::Value block);
+  /// The same, where a thread has the registers to hold it while the block's scores are computed;
+  /// else null.
+  mlir::Value loadMasksEarly(const Tile &tile, mlir::Value block);
+  /// `masks` are loaded if they are null, and there is a mask.
+  mlir::Value hideKeys(mlir::Value scores, const Tile &tile, mlir::Value block, mlir::Value masks);
+  mlir::Value emitMaskedScore(mlir::Value score, mlir::Value mask);
   mlir::Value isVisible(mlir::Value row, mlir::Value column);
   /// The exponentials of `scores`; `rescale` is what sums so far are multiplied by.
   mlir::Value emitSoftmax(mlir::Value scores, Softmax &softmax, mlir::Value &rescale);
@@ -105,8 +110,9 @@ private:
   /// nothing is added to them and none changes its sign; else they are scaled before.
   bool scalesFirst;
   double factor;
-  /// Whether blocks of keys may have to be looked at for keys that are hidden.
-  bool hidesLastKeys;
+  /// Whether keys may be hidden for where they are, and whether the first block that is gone over,
+  /// with the last keys, has to be looked at.
+  bool hidesPlaces, hidesLastKeys;
 
   mlir::Value heads, offset;
   Source querySource, keySource, valueSource;

@@ -62,30 +62,58 @@ Value AttentionEmitter::isVisible(Value row, Value column) {
   return index.both(visible, index.isLess(before, column));
 }
 
+/// Registers of a thread for scores, sums, weights and what a mask has, beside a few others.
+static constexpr int64_t kRegistersWithMasks = 200;
+
+Value AttentionEmitter::loadMasks(const Tile &tile, Value block) {
+  auto maskType = cast<RankedTensorType>(op.getMask().getType());
+  auto type = tile::RegisterType::get(builder.getContext(), config.getKeys(),
+                                      maskType.getElementType(), tile::Layout::Accumulator);
+  // Two at a time where no pair has one key behind the last.
+  int64_t width = maskType.getShape().back() % 2 == 0 ? 2 : 1;
+  return mapAt(
+      type, {}, firstRow(tile), index.mul(block, config.getKeys()),
+      [&](ValueRange place) {
+        return loadMask(op.getMask(), op.getQuery(), tile.head, place[0], place[1], width);
+      },
+      width);
+}
+
+Value AttentionEmitter::loadMasksEarly(const Tile &tile, Value block) {
+  // Two scores, four weights and two sums of a row are in 2 x 4 threads.
+  int64_t scores = config.getKeys() / 2;
+  bool hasRoom = 2 * scores + scores / 2 + outputVector / 2 <= kRegistersWithMasks;
+  return op.getMask() && hasRoom ? loadMasks(tile, block) : Value();
+}
+
 /// A score with what the mask has at its place.
-Value AttentionEmitter::emitMaskedScore(Value score, const Tile &tile, Value row, Value column) {
-  Value stored = loadMask(op.getMask(), op.getQuery(), tile.head, row, column);
-  if (isa<FloatType>(stored.getType())) {
-    if (!stored.getType().isF32())
-      stored = arith::ExtFOp::create(builder, loc, builder.getF32Type(), stored);
-    return math::FmaOp::create(builder, loc, stored, f32(kLog2E), score);
+Value AttentionEmitter::emitMaskedScore(Value score, Value mask) {
+  if (isa<FloatType>(mask.getType())) {
+    if (!mask.getType().isF32())
+      mask = arith::ExtFOp::create(builder, loc, builder.getF32Type(), mask);
+    return math::FmaOp::create(builder, loc, mask, f32(kLog2E), score);
   }
-  Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(stored.getType()));
-  Value seen = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, stored, zero);
+  Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(mask.getType()));
+  Value seen = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, mask, zero);
   return arith::SelectOp::create(builder, loc, seen, score,
                                  f32(-std::numeric_limits<double>::infinity()));
 }
 
 /// The scores of the block of keys, scaled if that comes first, with what hides keys.
-Value AttentionEmitter::hideKeys(Value scores, const Tile &tile, Value block) {
+Value AttentionEmitter::hideKeys(Value scores, const Tile &tile, Value block, Value masks) {
   Value column = index.mul(block, config.getKeys());
-  return mapAt(scoreType, scores, firstRow(tile), column, [&](ValueRange arguments) {
-    Value score = arguments[0], row = arguments[1], key = arguments[2];
+  SmallVector<Value> inputs{scores};
+  if (op.getMask())
+    inputs.push_back(masks ? masks : loadMasks(tile, block));
+  return mapAt(scoreType, inputs, firstRow(tile), column, [&](ValueRange arguments) {
+    Value score = arguments[0], row = arguments[arguments.size() - 2], key = arguments.back();
     if (scalesFirst)
       score =
           arith::MulFOp::create(builder, loc, score, f32(op.getScale().convertToDouble() * kLog2E));
     if (op.getMask())
-      score = emitMaskedScore(score, tile, row, key);
+      score = emitMaskedScore(score, arguments[1]);
+    if (!hidesPlaces)
+      return score;
     return arith::SelectOp::create(builder, loc, isVisible(row, key), score,
                                    f32(-std::numeric_limits<double>::infinity()))
         .getResult();

@@ -12,6 +12,7 @@
 
 #include "compiler/Codegen/CUDA/Attention/AttentionTiles.h"
 #include "compiler/Codegen/CUDA/Attention/FloatOps.h"
+#include "compiler/Codegen/CUDA/Common/LaneOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -242,16 +243,19 @@ Value AttentionTiles::map(Type result, ValueRange inputs,
 }
 
 Value AttentionTiles::mapAt(Type result, ValueRange inputs, Value row, Value column,
-                            llvm::function_ref<Value(ValueRange)> body) {
+                            llvm::function_ref<Value(ValueRange)> body, int64_t width) {
   SmallVector<Type> arguments;
   for (Type input : inputs.getTypes()) {
-    auto rows = dyn_cast<tile::RowsType>(input);
-    arguments.push_back(rows ? rows.getElementType()
-                             : cast<tile::RegisterType>(input).getElementType());
+    if (auto rows = dyn_cast<tile::RowsType>(input)) {
+      arguments.push_back(rows.getElementType());
+      continue;
+    }
+    Type element = cast<tile::RegisterType>(input).getElementType();
+    arguments.push_back(width == 1 ? element : VectorType::get(width, element));
   }
   if (row)
     arguments.append(2, builder.getIndexType());
-  auto op = tile::MapOp::create(builder, loc, result, inputs, row, column);
+  auto op = tile::MapOp::create(builder, loc, result, inputs, row, column, width);
   fill(op.getBody(), arguments, [&](Block &block) {
     Value yielded = body(block.getArguments());
     tile::YieldOp::create(builder, loc, yielded);
@@ -259,18 +263,24 @@ Value AttentionTiles::mapAt(Type result, ValueRange inputs, Value row, Value col
   return op;
 }
 
-Value AttentionTiles::loadMask(Value mask, Value query, Value head, Value row, Value column) {
+Value AttentionTiles::loadMask(Value mask, Value query, Value head, Value row, Value column,
+                               int64_t width) {
   SmallVector<Value> sizes = points.getSizes(mask), querySizes = points.getSizes(query);
   SmallVector<Value> place = index.delinearize(head, ArrayRef(querySizes).drop_back(2));
+  // Said so that loads know it.
+  if (width > 1)
+    column = index.mul(index.div(column, width), width);
   place.append({row, column});
   SmallVector<Value> own(ArrayRef(place).take_back(sizes.size()));
   SmallVector<Coord> coords;
-  for (auto [position, size] : llvm::zip_equal(own, sizes)) {
+  for (auto [dim, size] : llvm::enumerate(sizes)) {
     bool isOne = getConstantIntValue(size) == std::optional<int64_t>(1);
-    Value last = index.sub(size, index.constant(1));
-    coords.push_back(Coord::uniform(isOne ? index.constant(0) : index.min(position, last)));
+    bool isWide = width > 1 && !isOne && dim + 1 == sizes.size();
+    Value last = index.sub(size, index.constant(isWide ? width : 1));
+    Value coord = isOne ? index.constant(0) : index.min(own[dim], last);
+    coords.push_back(isWide ? Coord::consecutive(coord) : Coord::uniform(coord));
   }
-  return points.emit(mask, Point{coords, {}, 1, {}});
+  return splatTo(builder, loc, points.emit(mask, Point{coords, {}, width, {}}), width);
 }
 
 void AttentionTiles::storeTile(plan::BindingOp binding, Value tile,

@@ -126,13 +126,14 @@ protected:
   mlir::Value exp2(mlir::Value x);
   mlir::Value map(mlir::Type result, mlir::ValueRange inputs,
                   llvm::function_ref<mlir::Value(mlir::ValueRange)> body);
-  /// With the row and the column of each element as last arguments of the body.
+  /// With the row and the column of each element as last arguments of the body, `width` neighbours
+  /// at a time.
   mlir::Value mapAt(mlir::Type result, mlir::ValueRange inputs, mlir::Value row, mlir::Value column,
-                    llvm::function_ref<mlir::Value(mlir::ValueRange)> body);
-  /// What a mask has for a query and a key of head `head`. Places outside are those of the last
-  /// ones inside; so is that of all in a dim of one element.
+                    llvm::function_ref<mlir::Value(mlir::ValueRange)> body, int64_t width = 1);
+  /// What a mask has for a query and a key of head `head`, or for so many keys from an even one on.
+  /// Places outside are those of the last ones inside; so is that of all in a dim of one element.
   mlir::Value loadMask(mlir::Value mask, mlir::Value query, mlir::Value head, mlir::Value row,
-                       mlir::Value column);
+                       mlir::Value column, int64_t width = 1);
   /// Stores those of the tile's rows, from `firstRow` on, that are below `rows`; `getLine` says of
   /// a row which one of the binding it is.
   void storeTile(plan::BindingOp binding, mlir::Value tile,

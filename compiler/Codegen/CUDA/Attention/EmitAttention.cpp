@@ -61,8 +61,8 @@ AttentionEmitter::AttentionEmitter(const KernelInfo &kernel, kernel::AttentionOp
   scalesFirst = op.getMask() || !(scale > 0);
   factor = scalesFirst ? 1 : scale * 1.4426950408889634;
   int64_t length = op.getKeyType().getDimSize(dim);
-  hidesLastKeys = scalesFirst || op.getCausal() || ShapedType::isDynamic(length) ||
-                  length % config.getKeys() != 0;
+  hidesPlaces = op.getCausal() || ShapedType::isDynamic(length) || length % config.getKeys() != 0;
+  hidesLastKeys = scalesFirst || hidesPlaces;
   MLIRContext *context = op.getContext();
   Type sum = builder.getF32Type();
   scoreType = makeSums(config.getKeys());
@@ -224,10 +224,12 @@ AttentionEmitter::State AttentionEmitter::beginBlocks(const Tile &tile, const Bl
     return state;
   waitFull(keySource, keyState);
   auto [started, token] = startScores(getSlot(keySource, keyState));
+  Value block = index.sub(blocks.last, index.constant(1));
+  Value masks = loadMasksEarly(tile, block);
   Value scores = tile::AwaitOp::create(builder, loc, started, token);
   release(keySource, keyState, token);
   if (hidesLastKeys)
-    scores = hideKeys(scores, tile, index.sub(blocks.last, index.constant(1)));
+    scores = hideKeys(scores, tile, block, masks);
   Value rescale;
   Value weights = emitSoftmax(scores, state.softmax, rescale);
   state.weights = tile::ConvertLayoutOp::create(builder, loc, weightType, weights);
@@ -245,10 +247,11 @@ AttentionEmitter::State AttentionEmitter::emitBlock(const Tile &tile, Value bloc
   auto [startedOutput, outputToken] =
       startOutput(state.weights, state.output, getSlot(valueSource, state.values));
   giveTurn();
+  Value masks = loadMasksEarly(tile, block);
   release(keySource, state.keys, scoreToken);
   Value scores = tile::AwaitOp::create(builder, loc, startedScores, scoreToken);
   if (hidesKeys)
-    scores = hideKeys(scores, tile, block);
+    scores = hideKeys(scores, tile, block, masks);
   Value rescale;
   Value weights = emitSoftmax(scores, next.softmax, rescale);
   next.weights = tile::ConvertLayoutOp::create(builder, loc, weightType, weights);

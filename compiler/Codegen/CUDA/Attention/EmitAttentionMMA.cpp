@@ -66,7 +66,8 @@ AttentionEmitter::CopiedState AttentionEmitter::emitCopiedBlock(const Tile &tile
   auto [startedScores, scoreToken] = startScores(tiles[0]);
   Value scores = tile::AwaitOp::create(builder, loc, startedScores, scoreToken);
   if (hidesKeys)
-    scores = hideKeys(scores, tile, index.sub(index.sub(blocks.last, index.constant(1)), number));
+    scores = hideKeys(scores, tile, index.sub(index.sub(blocks.last, index.constant(1)), number),
+                      /*masks=*/Value());
   Value rescale;
   Value weights = emitSoftmax(scores, next.softmax, rescale);
   weights = tile::ConvertLayoutOp::create(builder, loc, weightType, weights);

@@ -181,6 +181,8 @@ struct LowerMap final : RegisterPattern<tile::MapOp> {
         known = place->getColumnNumber(values, i);
       return known;
     };
+    if (op.getWidth() > 1)
+      return rewritePairs(op, adaptor, *place, rewriter);
     SmallVector<Value> parts;
     auto elements = static_cast<int64_t>(count(op.getResult().getType()));
     for (int64_t i = 0; i < elements; ++i) {
@@ -196,6 +198,35 @@ struct LowerMap final : RegisterPattern<tile::MapOp> {
                                         : place->getColumn(column, i));
       }
       parts.push_back(copyBody(rewriter, op.getBody().front(), arguments).front());
+    }
+    replace(rewriter, op, {parts});
+    return success();
+  }
+
+private:
+  /// The same, two neighbours of a row at a time.
+  LogicalResult rewritePairs(tile::MapOp op, Adaptor adaptor, ThreadPlace &place,
+                             ConversionPatternRewriter &rewriter) const {
+    Location loc = op.getLoc();
+    Value row = adaptor.getRow().front(), column = adaptor.getColumn().front();
+    SmallVector<Value> parts;
+    auto elements = static_cast<int64_t>(count(op.getResult().getType()));
+    for (int64_t i = 0; i < elements; i += 2) {
+      SmallVector<Value> arguments;
+      for (auto [input, values] : llvm::zip_equal(op.getInputs(), adaptor.getInputs())) {
+        if (isa<tile::RowsType>(input.getType())) {
+          arguments.push_back(values[getHalf(i)]);
+          continue;
+        }
+        auto pair = VectorType::get(2, values[i].getType());
+        arguments.push_back(vector::FromElementsOp::create(rewriter, loc, pair,
+                                                           ValueRange{values[i], values[i + 1]}));
+      }
+      arguments.push_back(place.getRow(row, getHalf(i)));
+      arguments.push_back(place.getColumn(column, i));
+      Value yielded = copyBody(rewriter, op.getBody().front(), arguments).front();
+      for (int64_t lane : {0, 1})
+        parts.push_back(vector::ExtractOp::create(rewriter, loc, yielded, ArrayRef{lane}));
     }
     replace(rewriter, op, {parts});
     return success();

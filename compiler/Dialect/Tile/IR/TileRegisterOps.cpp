@@ -51,6 +51,15 @@ LogicalResult MapOp::verify() {
     return emitOpError("expected a result of layout 'accumulator', got ") << result;
   auto numbers = dyn_cast<ColumnsType>(getResult().getType());
   int64_t columns = result ? result.getColumns() : numbers ? numbers.getColumns() : 0;
+  auto width = static_cast<int64_t>(getWidth());
+  if (width != 1 && (width != 2 || !result || !getRow() ||
+                     llvm::any_of(getInputs().getTypes(), llvm::IsaPred<ColumnsType>)))
+    return emitOpError("expected a width of 1, or of 2 for an accumulator with a place and without "
+                       "numbers of columns, got ")
+           << width;
+  auto widen = [&](Type element) -> Type {
+    return width == 1 ? element : VectorType::get(width, element);
+  };
   SmallVector<Type> arguments;
   for (Type input : getInputs().getTypes()) {
     auto tile = dyn_cast<RegisterType>(input);
@@ -61,13 +70,13 @@ LogicalResult MapOp::verify() {
     if (!fits)
       return emitOpError("expected inputs of the result's layout and columns, got ")
              << input << " for " << getResult().getType();
-    arguments.push_back(getElement(input));
+    arguments.push_back(tile ? widen(getElement(input)) : getElement(input));
   }
   if (static_cast<bool>(getRow()) != static_cast<bool>(getColumn()))
     return emitOpError("expected both a row and a column, or neither");
   if (getRow())
     arguments.append(2, IndexType::get(getContext()));
-  return verifyBody(*this, getBody(), arguments, getElement(getResult().getType()));
+  return verifyBody(*this, getBody(), arguments, widen(getElement(getResult().getType())));
 }
 
 LogicalResult EachOp::verify() {

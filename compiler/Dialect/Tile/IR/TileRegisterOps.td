@@ -48,7 +48,9 @@ def Tile_MapOp : Tile_Op<"map", [SingleBlock, RecursiveMemoryEffects, AttrSizedO
     The body gets an element of each input, of numbers of rows that of the element's row, of columns that of its column, and yields the
     result's element. With `at (row, column)`, the place of the tile's first element, it gets the element's own row and column, too (of
     numbers of columns, the first row). Inputs and result are accumulators of as many columns, or all are numbers of rows, or all of
-    columns. All lanes of a warp execute it where an input is numbers of columns: they come by shuffles. Example:
+    columns. All lanes of a warp execute it where an input is numbers of columns: they come by shuffles. Of `width` 2, which an accumulator
+    with a place may be computed in, the body gets and yields vectors of two neighbours of a row, a row's number, and the first one's
+    column: what it loads is loaded together. Example:
     ```mlir
     %p = tile.map (%s, %m : !tile.reg<64x128xf32, accumulator>, !tile.rows<f32>) {
     ^bb0(%x: f32, %max: f32):
@@ -58,11 +60,11 @@ def Tile_MapOp : Tile_Op<"map", [SingleBlock, RecursiveMemoryEffects, AttrSizedO
     } : !tile.reg<64x128xf32, accumulator>
     ```
   }];
-  let arguments = (ins Variadic<Tile_Number>:$inputs, Optional<Index>:$row, Optional<Index>:$column);
+  let arguments = (ins Variadic<Tile_Number>:$inputs, Optional<Index>:$row, Optional<Index>:$column, DefaultValuedAttr<I64Attr, "1">:$width);
   let results = (outs Tile_Number:$result);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    `(` ($inputs^ `:` type($inputs))? `)` (`at` `(` $row^ `,` $column `)`)? $body attr-dict `:` type($result)
+    `(` ($inputs^ `:` type($inputs))? `)` (`at` `(` $row^ `,` $column `)`)? (`width` $width^)? $body attr-dict `:` type($result)
   }];
   let hasVerifier = 1;
 }
