@@ -310,3 +310,58 @@ func.func @registers_in_all() {
   }
   return
 }
+
+// -----
+
+func.func @pairs_without_place(%t: !tile.reg<64x16xf32, accumulator>) {
+  // expected-error @+1 {{expected a width of 1, or of 2 for an accumulator with a place and without numbers of columns, got 2}}
+  %m = tile.map (%t : !tile.reg<64x16xf32, accumulator>) width 2 {
+  ^bb0(%x: vector<2xf32>):
+    tile.yield %x : vector<2xf32>
+  } : !tile.reg<64x16xf32, accumulator>
+  return
+}
+
+// -----
+
+func.func @pairs_of_rows(%r: !tile.rows<f32>, %first: index) {
+  // expected-error @+1 {{expected a width of 1, or of 2 for an accumulator with a place and without numbers of columns, got 2}}
+  %m = tile.map (%r : !tile.rows<f32>) at (%first, %first) width 2 {
+  ^bb0(%x: vector<2xf32>, %row: index, %column: index):
+    tile.yield %x : vector<2xf32>
+  } : !tile.rows<f32>
+  return
+}
+
+// -----
+
+func.func @pairs_of_columns(%t: !tile.reg<64x16xf32, accumulator>, %c: !tile.columns<16, f32>, %first: index) {
+  // expected-error @+1 {{expected a width of 1, or of 2 for an accumulator with a place and without numbers of columns, got 2}}
+  %m = tile.map (%t, %c : !tile.reg<64x16xf32, accumulator>, !tile.columns<16, f32>) at (%first, %first) width 2 {
+  ^bb0(%x: vector<2xf32>, %y: f32, %row: index, %column: index):
+    tile.yield %x : vector<2xf32>
+  } : !tile.reg<64x16xf32, accumulator>
+  return
+}
+
+// -----
+
+func.func @four(%t: !tile.reg<64x16xf32, accumulator>, %first: index) {
+  // expected-error @+1 {{expected a width of 1, or of 2 for an accumulator with a place and without numbers of columns, got 4}}
+  %m = tile.map (%t : !tile.reg<64x16xf32, accumulator>) at (%first, %first) width 4 {
+  ^bb0(%x: vector<4xf32>, %row: index, %column: index):
+    tile.yield %x : vector<4xf32>
+  } : !tile.reg<64x16xf32, accumulator>
+  return
+}
+
+// -----
+
+func.func @pairs_of_scalars(%t: !tile.reg<64x16xf32, accumulator>, %first: index) {
+  // expected-error @+1 {{expected a body of arguments 'vector<2xf32>', 'index', 'index', got 'f32', 'index', 'index'}}
+  %m = tile.map (%t : !tile.reg<64x16xf32, accumulator>) at (%first, %first) width 2 {
+  ^bb0(%x: f32, %row: index, %column: index):
+    tile.yield %x : f32
+  } : !tile.reg<64x16xf32, accumulator>
+  return
+}

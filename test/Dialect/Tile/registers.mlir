@@ -115,3 +115,16 @@ func.func @columns(%t: !acc, %first: index, %m: memref<?xf32>) -> !acc {
   } : !acc
   return %s : !acc
 }
+
+// CHECK-LABEL: func.func @pairs
+// CHECK:         tile.map(%{{.*}}, %{{.*}} : !tile.reg<64x128xf32, accumulator>, !tile.rows<f32>) at(%{{.*}}, %{{.*}}) width 2 {
+// CHECK:         ^bb0(%{{.*}}: vector<2xf32>, %{{.*}}: f32, %{{.*}}: index, %{{.*}}: index):
+func.func @pairs(%t: !acc, %r: !tile.rows<f32>, %first: index) -> !acc {
+  %s = tile.map (%t, %r : !acc, !tile.rows<f32>) at (%first, %first) width 2 {
+  ^bb0(%a: vector<2xf32>, %b: f32, %row: index, %column: index):
+    %both = vector.broadcast %b : f32 to vector<2xf32>
+    %y = arith.addf %a, %both : vector<2xf32>
+    tile.yield %y : vector<2xf32>
+  } : !acc
+  return %s : !acc
+}

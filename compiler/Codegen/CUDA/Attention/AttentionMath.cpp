@@ -70,7 +70,8 @@ Value AttentionEmitter::loadMasks(const Tile &tile, Value block) {
   auto type = tile::RegisterType::get(builder.getContext(), config.getKeys(),
                                       maskType.getElementType(), tile::Layout::Accumulator);
   // Two at a time where no pair has one key behind the last.
-  int64_t width = maskType.getShape().back() % 2 == 0 ? 2 : 1;
+  int64_t keysOfMask = maskType.getShape().back();
+  int64_t width = !ShapedType::isDynamic(keysOfMask) && keysOfMask % 2 == 0 ? 2 : 1;
   return mapAt(
       type, {}, firstRow(tile), index.mul(block, config.getKeys()),
       [&](ValueRange place) {

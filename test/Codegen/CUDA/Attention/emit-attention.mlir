@@ -38,6 +38,34 @@ builtin.module @attention attributes {plan.kernel, plan.target = #plan.target<"c
 
 // -----
 
+// A mask's numbers come two at a time, while the scores are computed; no key is behind the last one, so places are not looked at.
+// CHECK-LABEL: func.func @mask()
+// CHECK:         tile.persistent
+// CHECK:               %[[SCORES:.*]], %[[BEGUN:.*]] = tile.dot
+// CHECK:               %[[MASK:.*]] = tile.map() at(%{{.*}}, %{{.*}}) width 2 {
+// CHECK:                 vector.load %{{.*}} {alignment = 8 : i64} : memref<1048576xf32>, vector<2xf32>
+// CHECK:               } : !tile.reg<64x128xf32, accumulator>
+// CHECK:               %[[DONE:.*]] = tile.await %[[SCORES]], %[[BEGUN]]
+// CHECK:               tile.map(%[[DONE]], %[[MASK]] :
+// CHECK-NOT:             arith.cmpi
+// CHECK:                 math.fma
+// CHECK:               tile.reduce_rows max
+builtin.module @mask attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @mask() {
+    %0 = plan.binding 0 read align 16 : memref<2x16x1024x64xbf16>
+    %1 = bufferization.to_tensor %0 restrict : memref<2x16x1024x64xbf16> to tensor<2x16x1024x64xbf16>
+    %b = plan.binding 1 read align 16 : memref<1024x1024xf32>
+    %m = bufferization.to_tensor %b restrict : memref<1024x1024xf32> to tensor<1024x1024xf32>
+    %2 = plan.binding 2 write align 16 : memref<2x16x1024x64xbf16>
+    %3 = tensor.empty() : tensor<2x16x1024x64xbf16>
+    %4 = kernel.attention %1, %1, %1 mask(%m : tensor<1024x1024xf32>) into %3 scale = 1.000000e-01 : tensor<2x16x1024x64xbf16>, tensor<2x16x1024x64xbf16>, tensor<2x16x1024x64xbf16> into tensor<2x16x1024x64xbf16> -> tensor<2x16x1024x64xbf16>
+    bufferization.materialize_in_destination %4 in restrict writable %2 : (tensor<2x16x1024x64xbf16>, memref<2x16x1024x64xbf16>) -> ()
+    return
+  }
+}
+
+// -----
+
 // What is no attention is left alone.
 // CHECK-LABEL: func.func @scan()
 // CHECK:         kernel.scan

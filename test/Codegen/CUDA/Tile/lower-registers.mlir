@@ -57,6 +57,32 @@ func.func @vectors(%x: memref<?x?xbf16>, %column: index, %m: memref<?x?xvector<8
   return
 }
 
+// Neighbours of a row together: two loads for the four elements of a thread, in rows that are 8 apart; a row's number goes to both.
+// CHECK-LABEL: func.func @pairs
+// CHECK:         %[[FIRST:.*]] = vector.load %arg0[%[[ROW:.*]], %[[COLUMN:.*]]] : memref<?x?xf32>, vector<2xf32>
+// CHECK:         arith.mulf %[[FIRST]], %{{.*}} : vector<2xf32>
+// CHECK:         %[[BELOW:.*]] = arith.addi %[[ROW]], %c8
+// CHECK:         vector.load %arg0[%[[BELOW]], %[[COLUMN]]] : memref<?x?xf32>, vector<2xf32>
+// CHECK-COUNT-2: vector.load
+// CHECK-NOT:     vector.load
+func.func @pairs(%x: memref<?x?xf32>, %column: index, %f: f32, %m: memref<?x?xvector<2xf32>>) {
+  %zero = arith.constant 0 : index
+  %r = tile.splat %f : f32 -> !tile.rows<f32>
+  %t = tile.map (%r : !tile.rows<f32>) at (%zero, %column) width 2 {
+  ^bb0(%factor: f32, %row: index, %at: index):
+    %e = vector.load %x[%row, %at] : memref<?x?xf32>, vector<2xf32>
+    %both = vector.broadcast %factor : f32 to vector<2xf32>
+    %y = arith.mulf %e, %both : vector<2xf32>
+    tile.yield %y : vector<2xf32>
+  } : !acc
+  tile.each %t at (%zero, %column) : !acc {
+  ^bb0(%pair: vector<2xf32>, %row: index, %first: index):
+    memref.store %pair, %m[%row, %first] : memref<?x?xvector<2xf32>>
+    tile.yield
+  }
+  return
+}
+
 // Through a loop: eight sums and two numbers of rows.
 // CHECK-LABEL: func.func @loop
 // CHECK:         %[[R:.*]]:10 = scf.for
