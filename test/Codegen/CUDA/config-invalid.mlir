@@ -300,6 +300,16 @@ func.func @attention_serpentine() attributes {lowering_config = #cuda.attention<
 
 // -----
 
+// expected-error @+1 {{expected 0 or 1 stages of a mask, or as many as of keys, got 3}}
+func.func @attention_masks() attributes {lowering_config = #cuda.attention<warpgroups = 2, keys = 128, stages = 2, query_stages = 1, raster = 1, ping_pong = 1, mask_stages = 3>} { return }
+
+// -----
+
+// expected-error @+1 {{expected two stages of keys beside one of a mask, got 3}}
+func.func @attention_one_mask() attributes {lowering_config = #cuda.attention<warpgroups = 2, keys = 128, stages = 3, query_stages = 1, raster = 1, ping_pong = 1, mask_stages = 1>} { return }
+
+// -----
+
 // expected-error@+1 {{expected 1 or 2 times four warps, got 3}}
 func.func @attention_mma_warps() attributes {lowering_config = #cuda.attention_mma<warpgroups = 3, keys = 64, stages = 2, held_queries = 1, raster = 1>} { return }
 

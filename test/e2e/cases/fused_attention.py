@@ -89,6 +89,23 @@ def hidden_keys():
                logsumexp=True)
 
 
+def copied_masks():
+    """Masks of which boxes come by tensor copies: rows of a multiple of 16 bytes, blocks of keys of a multiple of 128. Heads and batches share them
+    or not, tiles end behind the last query, and wide vectors leave room for one stage."""
+    for name, dtype, mask_type, shape, mask_shape, width, options, more in (
+            ("rows", "bf16", "f32", (2, 4, 200, 288), (200, 288), 64, "", {}),
+            ("heads", "f16", "f32", (2, 4, 72, 512), (4, 72, 512), 32, "", {}),
+            ("batches", "bf16", "bf16", (3, 2, 130, 320), (3, 1, 130, 320), 64, "", {}),
+            ("all", "f16", "f16", (2, 2, 128, 384), (2, 2, 128, 384), 48, "causal", dict(causal=True)),
+            ("square", "bf16", "bf16", (2, 2, 256, 256), (256, 256), 64, "causal", dict(causal=True)),
+            ("ragged", "f16", "f32", (1, 2, 70, 200), (1, 2, 70, 200), 64, "causal window = 100", dict(causal=True, window=100)),
+            ("wide", "bf16", "f32", (1, 2, 200, 384), (2, 200, 384), 128, "", {}),
+            ("wider", "f16", "f32", (1, 2, 70, 192), (70, 192), 192, "", {})):
+        *batch, queries, keys = shape
+        q, k = (*batch, queries, width), (*batch, keys, width)
+        yield case(f"fused_copied_{name}", dtype, q, k, options=options, mask=tensors.random(mask_type, mask_shape, 6, -1, 1), logsumexp=True, **more)
+
+
 def masks():
     q, k = (2, 4, 70, 32), (2, 2, 290, 32)
     for name, shape in (("full", (2, 4, 70, 290)), ("heads_shared", (2, 1, 70, 290)), ("keys", (2, 1, 1, 290)), ("plane", (70, 290)),
@@ -420,6 +437,6 @@ def unaligned():
 
 
 def cases():
-    for group in (shapes, equal_sizes, hidden_keys, masks, sinks, symbolic, fusion, packed, gradients, gradients_with_sinks, gradients_of_masks,
+    for group in (shapes, equal_sizes, hidden_keys, masks, copied_masks, sinks, symbolic, fusion, packed, gradients, gradients_with_sinks, gradients_of_masks,
                   symbolic_gradients, written_gradients, unaligned):
         yield from group()

@@ -82,19 +82,28 @@ private:
   /// Returns the number of blocks.
   mlir::Value emitSynchronous();
 
+  // Masks, and which keys queries see (AttentionMasks.cpp). The ring of masks goes with that of
+  // keys, in the state `keys`.
+  void makeMaskSource();
+  RingState getMaskState(RingState keys);
+  void fetchMasks(const Tile &tile, RingState keys, mlir::Value firstKey);
+  mlir::Value loadPlainMasks(const Tile &tile, mlir::Value block);
+  mlir::Value readMasks(RingState keys);
+  /// What the mask has for the block of keys.
+  mlir::Value loadMasks(const Tile &tile, mlir::Value block, RingState keys);
+  /// The same, where a thread has the registers to hold it while the block's scores are computed;
+  /// else null.
+  mlir::Value loadMasksEarly(const Tile &tile, mlir::Value block, RingState keys);
+  /// `masks` are loaded if they are null, and there is a mask.
+  mlir::Value hideKeys(mlir::Value scores, const Tile &tile, mlir::Value block, mlir::Value masks,
+                       RingState keys);
+  mlir::Value emitMaskedScore(mlir::Value score, mlir::Value mask);
+  mlir::Value isVisible(mlir::Value row, mlir::Value column);
+
   // Arithmetic on tiles (AttentionMath.cpp).
   std::pair<mlir::Value, mlir::Value> startScores(mlir::Value keys);
   std::pair<mlir::Value, mlir::Value> startOutput(mlir::Value weights, mlir::Value output,
                                                   mlir::Value values);
-  /// What the mask has for the block of keys.
-  mlir::Value loadMasks(const Tile &tile, mlir::Value block);
-  /// The same, where a thread has the registers to hold it while the block's scores are computed;
-  /// else null.
-  mlir::Value loadMasksEarly(const Tile &tile, mlir::Value block);
-  /// `masks` are loaded if they are null, and there is a mask.
-  mlir::Value hideKeys(mlir::Value scores, const Tile &tile, mlir::Value block, mlir::Value masks);
-  mlir::Value emitMaskedScore(mlir::Value score, mlir::Value mask);
-  mlir::Value isVisible(mlir::Value row, mlir::Value column);
   /// The exponentials of `scores`; `rescale` is what sums so far are multiplied by.
   mlir::Value emitSoftmax(mlir::Value scores, Softmax &softmax, mlir::Value &rescale);
   mlir::Value getBase(mlir::Value maximum);
@@ -115,7 +124,7 @@ private:
   bool hidesPlaces, hidesLastKeys;
 
   mlir::Value heads, offset;
-  Source querySource, keySource, valueSource;
+  Source querySource, keySource, valueSource, maskSource;
   CopySource queryCopies, keyCopies, valueCopies;
   mlir::Value queryTile;   // in shared memory
   mlir::Value heldQueries; // in registers, or null

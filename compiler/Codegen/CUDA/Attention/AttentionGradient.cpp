@@ -91,6 +91,8 @@ std::string AttentionGradientChooser::check(Attribute config) {
     return llvm::formatv("a block has {0} bytes of shared memory, not {1}", room, bytes);
   if (own && (own.getCluster() > 1 || own.getPingPong()))
     return "blocks of a gradient are no cluster, and their warpgroups do no ping-pong";
+  if (own && own.getMaskStages())
+    return "threads of a gradient load masks themselves";
   return {};
 }
 
@@ -147,7 +149,8 @@ AttentionAttr AttentionGradientChooser::choose() {
       chooseGradientSchedule(op, warpgroups * tile::kWarpgroupRows, rows, length, target);
   auto make = [&](int64_t stages, int64_t ownStages) {
     return AttentionAttr::get(op.getContext(), warpgroups, rows, stages, ownStages, schedule.raster,
-                              /*ping_pong=*/0, /*cluster=*/1, schedule.isSerpentine);
+                              /*ping_pong=*/0, /*cluster=*/1, schedule.isSerpentine,
+                              /*mask_stages=*/0);
   };
   if (keepsNext && check(make(3, 2)).empty())
     return make(3, 2);

@@ -190,9 +190,25 @@ std::optional<AttentionOperand> matchAttentionOperand(Value tensor, KernelSizes 
   return operand.sizes.size() <= mostDims ? std::optional(operand) : std::nullopt;
 }
 
+bool hasCopiedMask(kernel::AttentionOp op, KernelSizes &sizes) {
+  if (!op.getMask())
+    return false;
+  auto type = cast<RankedTensorType>(op.getMask().getType());
+  ArrayRef<int64_t> queries = op.getQueryType().getShape().drop_back();
+  int64_t keys = op.getKeyType().getShape().drop_back().back(), rank = type.getRank();
+  // What queries share is in few lines of the cache, and threads load it fast.
+  if (!isa<FloatType>(type.getElementType()) || !type.hasStaticShape() || rank < 2 ||
+      type.getDimSize(rank - 1) != keys || type.getDimSize(rank - 2) != queries.back())
+    return false;
+  return matchAttentionOperand(op.getMask(), sizes).has_value();
+}
+
 //===----------------------------------------------------------------------===//
 // Configurations
 //===----------------------------------------------------------------------===//
+
+/// Bytes of the panels that masks are copied in: whole ones.
+static constexpr int64_t kMaskLine = 128;
 
 /// Columns of a tile in shared memory: whole panels of 128 bytes.
 static int64_t padColumns(int64_t columns) { return llvm::alignTo(columns, 64); }
@@ -203,8 +219,12 @@ int64_t countAttentionBytes(kernel::AttentionOp op, AttentionAttr config) {
   int64_t elements =
       config.getQueryStages() * config.getWarpgroups() * tile::kWarpgroupRows * vector +
       config.getStages() * config.getKeys() * (vector + result);
-  return elements * 2 +
-         2 * tile::kBarrierBytes * (config.getQueryStages() + 2 * config.getStages());
+  int64_t masks = config.getMaskStages(), bytes = elements * 2;
+  if (masks)
+    bytes += masks * config.getWarpgroups() * tile::kWarpgroupRows * config.getKeys() *
+             getElementBytes(getElementTypeOrSelf(op.getMask()));
+  return bytes +
+         2 * tile::kBarrierBytes * (config.getQueryStages() + 2 * config.getStages() + masks);
 }
 
 /// Keys of a block for vectors of this length: scores, weights and sums are to fit a thread's 240
@@ -270,12 +290,18 @@ AttentionAttr AttentionChooser::chooseFor(int64_t warpgroups) {
       chooseAttentionSchedule(op, warpgroups * tile::kWarpgroupRows, keys, target);
   // At 128 elements the products of full attention fill the tensor cores as it is.
   bool pingPong = vector < 128 || (vector == 128 && op.getCausal());
-  auto make = [&](int64_t queryStages) {
+  auto make = [&](int64_t queryStages, int64_t maskStages) {
     return AttentionAttr::get(op.getContext(), warpgroups, keys, /*stages=*/2, queryStages,
-                              schedule.raster, pingPong, /*cluster=*/1, schedule.isSerpentine);
+                              schedule.raster, pingPong, /*cluster=*/1, schedule.isSerpentine,
+                              maskStages);
   };
-  // The next tile's queries come early where there is room.
-  return check(make(2)).empty() ? make(2) : make(1);
+  // Where there is room, what a mask has for the next block of keys comes early, and so do the next
+  // tile's queries.
+  for (int64_t maskStages : {2, 1})
+    for (int64_t queryStages : {2, 1})
+      if (copiesMask && check(make(queryStages, maskStages)).empty())
+        return make(queryStages, maskStages);
+  return check(make(2, 0)).empty() ? make(2, 0) : make(1, 0);
 }
 
 std::optional<AttentionAttr> AttentionChooser::chooseNext() {
@@ -310,6 +336,13 @@ std::string AttentionChooser::check(AttentionAttr config) {
           room = static_cast<int64_t>(target.sharedPerBlock);
   if (bytes > room)
     return llvm::formatv("a block has {0} bytes of shared memory, not {1}", room, bytes);
+  if (config.getMaskStages()) {
+    int64_t line =
+        copiesMask ? config.getKeys() * getElementBytes(getElementTypeOrSelf(op.getMask())) : 0;
+    if (line == 0 || line % kMaskLine != 0 || config.getCluster() > 1)
+      return "a mask is copied where it is in memory, for each query and key, in lines of 128 "
+             "bytes, to a block without a cluster";
+  }
   if (config.getCluster() > 1 && op.getCausal())
     return "blocks of a cluster have the same keys, but their queries do not see as many";
   return {};

@@ -56,6 +56,10 @@ struct AttentionOperand {
 /// of it cannot be copied.
 std::optional<AttentionOperand> matchAttentionOperand(mlir::Value tensor, KernelSizes &sizes);
 
+/// Whether boxes of the mask of `op` can be copied: numbers in memory for each query and key, of
+/// known sizes.
+bool hasCopiedMask(kernel::AttentionOp op, KernelSizes &sizes);
+
 /// Columns of a tile that cp.async fills with vectors of `columns` elements: whole steps of a
 /// product, and lines that a swizzle is made for.
 int64_t padCopiedColumns(int64_t columns);
@@ -80,6 +84,7 @@ struct AttentionChooser {
 
   kernel::AttentionOp op;
   const Target &target;
+  bool copiesMask; // hasCopiedMask
 
 private:
   /// That of so many warpgroups in a block.

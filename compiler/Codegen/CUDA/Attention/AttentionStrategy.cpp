@@ -55,7 +55,7 @@ static std::optional<AttentionChooser> matchFused(KernelQuery &query) {
   kernel::AttentionOp op = query.getAttention();
   if (!op || !canUseWGMMA(op, query) || !hasFittingOperands(op, query))
     return std::nullopt;
-  return AttentionChooser{op, query.getTarget()};
+  return AttentionChooser{op, query.getTarget(), hasCopiedMask(op, query.sizes)};
 }
 
 /// The same of a kernel on mma.sync.

@@ -74,18 +74,20 @@ void AttentionTiles::release(const Source &source, RingState state, Value token)
   });
 }
 
-void AttentionTiles::fetch(const Source &source, RingState state, Value head, Value row) {
+void AttentionTiles::fetch(const Source &source, RingState state, Value head, Value row,
+                           Value column) {
   tile::WaitEmptyOp::create(builder, loc, source.ring, state.stage, state.phase);
   tile::PublishOp::create(builder, loc, source.ring, state.stage, source.type.getBytes());
   SmallVector<Value> coords = index.delinearize(head, ArrayRef(source.sizes).drop_back(2));
   Value slot = getSlot(source, state);
+  column = column ? column : index.constant(0);
   if (source.sharers == 1) {
-    coords.append({row, index.constant(0)});
+    coords.append({row, column});
     tile::LoadOp::create(builder, loc, source.map, coords, slot, source.ring, state.stage);
     return;
   }
   Value part = index.mul(rank, source.type.getRows() / source.sharers);
-  coords.append({index.add(row, part), index.constant(0)});
+  coords.append({index.add(row, part), column});
   Value blocks = index.constant((int64_t(1) << source.sharers) - 1);
   tile::MulticastOp::create(builder, loc, source.map, coords, slot, part, blocks, source.ring,
                             state.stage);
@@ -128,10 +130,16 @@ AttentionTiles::Source AttentionTiles::makeSource(Value tensor, int64_t rows, in
   int64_t columns = llvm::alignTo(tensorType.getShape().back(), 64);
   auto type =
       tile::SharedType::get(builder.getContext(), rows, columns, tensorType.getElementType());
+  return makeSource(tensor, type, stages, sharers);
+}
+
+AttentionTiles::Source AttentionTiles::makeSource(Value tensor, tile::SharedType type,
+                                                  int64_t stages, int64_t sharers) {
   KernelSizes kernelSizes = makeSizes(kernel);
   AttentionOperand operand = *matchAttentionOperand(tensor, kernelSizes);
   SmallVector<Value> sizes = emitSizes(operand, tensor);
-  Source source{makeMap(operand, type, rows / sharers), Value(), type, stages, sharers, sizes};
+  Source source{
+      makeMap(operand, type, type.getRows() / sharers), Value(), type, stages, sharers, sizes};
   auto ring = tile::RingType::get(builder.getContext(), stages, {type});
   source.ring =
       tile::RingOp::create(builder, loc, ring, /*arrivals=*/1, config.getWarpgroups() * sharers,

@@ -21,8 +21,8 @@ public:
   AttentionShape(AttentionAttr config)
       : warpgroups(config.getWarpgroups()), keys(config.getKeys()), stages(config.getStages()),
         queryStages(config.getQueryStages()), raster(config.getRaster()),
-        cluster(config.getCluster()), pingPong(config.getPingPong() != 0),
-        serpentine(config.getSerpentine() != 0) {}
+        cluster(config.getCluster()), maskStages(config.getMaskStages()),
+        pingPong(config.getPingPong() != 0), serpentine(config.getSerpentine() != 0) {}
   AttentionShape(AttentionMMAAttr config)
       : warpgroups(config.getWarpgroups()), keys(config.getKeys()), stages(config.getStages()),
         raster(config.getRaster()), heldQueries(config.getHeldQueries() != 0), synchronous(true) {}
@@ -34,6 +34,7 @@ public:
   int64_t getQueryStages() const { return queryStages; }
   int64_t getRaster() const { return raster; }
   int64_t getCluster() const { return cluster; }
+  int64_t getMaskStages() const { return maskStages; }
   bool getPingPong() const { return pingPong; }
   bool getSerpentine() const { return serpentine; }
   bool getHeldQueries() const { return heldQueries; }
@@ -45,7 +46,7 @@ public:
   }
 
 private:
-  int64_t warpgroups, keys, stages, queryStages = 1, raster, cluster = 1;
+  int64_t warpgroups, keys, stages, queryStages = 1, raster, cluster = 1, maskStages = 0;
   bool pingPong = false, serpentine = false, heldQueries = false, synchronous = false;
 };
 
@@ -72,12 +73,16 @@ protected:
   llvm::SmallVector<mlir::Value> emitSizes(const AttentionOperand &operand, mlir::Value tensor);
   mlir::Value makeMap(const AttentionOperand &operand, tile::SharedType type, int64_t rows);
   Source makeSource(mlir::Value tensor, int64_t rows, int64_t stages, int64_t sharers);
+  /// The same of tiles of `type`, which are not all columns of the tensor.
+  Source makeSource(mlir::Value tensor, tile::SharedType type, int64_t stages, int64_t sharers);
   RingState advance(RingState state, int64_t stages);
   mlir::Value getSlot(const Source &source, RingState state);
   void waitFull(const Source &source, RingState state);
   /// One thread stands for the warpgroup, when `token` says so.
   void release(const Source &source, RingState state, mlir::Value token);
-  void fetch(const Source &source, RingState state, mlir::Value head, mlir::Value row);
+  /// Copies a tile from `row` and `column` on, 0 if that is null, of head `head`.
+  void fetch(const Source &source, RingState state, mlir::Value head, mlir::Value row,
+             mlir::Value column = {});
 
   // Copies by all threads (AttentionCopies.cpp).
   /// An operand whose tiles are copied row by row, and where they go.

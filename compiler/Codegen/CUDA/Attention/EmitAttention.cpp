@@ -149,6 +149,8 @@ void AttentionEmitter::makeSources() {
   keySource = makeSource(op.getKey(), config.getKeys(), config.getStages(), config.getCluster());
   valueSource =
       makeSource(op.getValue(), config.getKeys(), config.getStages(), config.getCluster());
+  if (config.getMaskStages())
+    makeMaskSource();
 }
 
 SmallVector<Value> AttentionEmitter::emitLoads(const Tile &tile, ValueRange states) {
@@ -160,12 +162,14 @@ SmallVector<Value> AttentionEmitter::emitLoads(const Tile &tile, ValueRange stat
   RingState query{states[0], states[1]}, key{states[2], states[3]};
   fetch(querySource, query, tile.head, tile.firstQuery);
   fetch(keySource, key, tile.sharedHead, rowOf(index.constant(0)));
+  fetchMasks(tile, key, rowOf(index.constant(0)));
   RingState nextKey = advance(key, config.getStages());
   SmallVector<Value> carried{nextKey.stage, nextKey.phase, states[4], states[5]};
   carried = points.emitLoop(
       one, blocks.count, one, carried, [&](Value number, ValueRange inner) -> SmallVector<Value> {
         RingState key{inner[0], inner[1]}, value{inner[2], inner[3]};
         fetch(keySource, key, tile.sharedHead, rowOf(number));
+        fetchMasks(tile, key, rowOf(number));
         fetch(valueSource, value, tile.sharedHead, rowOf(index.sub(number, one)));
         RingState nextKey = advance(key, config.getStages()),
                   nextValue = advance(value, config.getStages());
@@ -225,11 +229,11 @@ AttentionEmitter::State AttentionEmitter::beginBlocks(const Tile &tile, const Bl
   waitFull(keySource, keyState);
   auto [started, token] = startScores(getSlot(keySource, keyState));
   Value block = index.sub(blocks.last, index.constant(1));
-  Value masks = loadMasksEarly(tile, block);
+  Value masks = loadMasksEarly(tile, block, keyState);
   Value scores = tile::AwaitOp::create(builder, loc, started, token);
   release(keySource, keyState, token);
   if (hidesLastKeys)
-    scores = hideKeys(scores, tile, block, masks);
+    scores = hideKeys(scores, tile, block, masks, keyState);
   Value rescale;
   Value weights = emitSoftmax(scores, state.softmax, rescale);
   state.weights = tile::ConvertLayoutOp::create(builder, loc, weightType, weights);
@@ -247,11 +251,11 @@ AttentionEmitter::State AttentionEmitter::emitBlock(const Tile &tile, Value bloc
   auto [startedOutput, outputToken] =
       startOutput(state.weights, state.output, getSlot(valueSource, state.values));
   giveTurn();
-  Value masks = loadMasksEarly(tile, block);
+  Value masks = loadMasksEarly(tile, block, state.keys);
   release(keySource, state.keys, scoreToken);
   Value scores = tile::AwaitOp::create(builder, loc, startedScores, scoreToken);
   if (hidesKeys)
-    scores = hideKeys(scores, tile, block, masks);
+    scores = hideKeys(scores, tile, block, masks, state.keys);
   Value rescale;
   Value weights = emitSoftmax(scores, next.softmax, rescale);
   next.weights = tile::ConvertLayoutOp::create(builder, loc, weightType, weights);
@@ -437,12 +441,12 @@ private:
     if (mma ? !hasMMAAttention(op, kernel.target) : !hasWGMMAAttention(op, kernel.target))
       return op.emitOpError("expected vectors of a multiple of 8 up to 256 elements and ")
              << (mma ? "sm_80 or later" : "sm_90a") << " for " << config;
-    std::string wrong =
-        mma ? MMAAttentionChooser{op, *kernel.target}.check(mma)
-            : AttentionChooser{op, *kernel.target}.check(cast<AttentionAttr>(config));
+    KernelSizes sizes = makeSizes(kernel);
+    std::string wrong = mma ? MMAAttentionChooser{op, *kernel.target}.check(mma)
+                            : AttentionChooser{op, *kernel.target, hasCopiedMask(op, sizes)}.check(
+                                  cast<AttentionAttr>(config));
     if (!wrong.empty())
       return op.emitOpError("cannot take ") << config << ": " << wrong;
-    KernelSizes sizes = makeSizes(kernel);
     if (!llvm::all_of(ArrayRef<Value>{op.getQuery(), op.getKey(), op.getValue()},
                       [&](Value tensor) { return matchAttentionOperand(tensor, sizes); }))
       return op.emitOpError("expected queries, keys and values that boxes can be copied of for ")

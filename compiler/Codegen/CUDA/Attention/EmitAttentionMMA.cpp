@@ -67,7 +67,7 @@ AttentionEmitter::CopiedState AttentionEmitter::emitCopiedBlock(const Tile &tile
   Value scores = tile::AwaitOp::create(builder, loc, startedScores, scoreToken);
   if (hidesKeys)
     scores = hideKeys(scores, tile, index.sub(index.sub(blocks.last, index.constant(1)), number),
-                      /*masks=*/Value());
+                      /*masks=*/Value(), RingState());
   Value rescale;
   Value weights = emitSoftmax(scores, next.softmax, rescale);
   weights = tile::ConvertLayoutOp::create(builder, loc, weightType, weights);

@@ -38,13 +38,20 @@ builtin.module @attention attributes {plan.kernel, plan.target = #plan.target<"c
 
 // -----
 
-// A mask's numbers come two at a time, while the scores are computed; no key is behind the last one, so places are not looked at.
+// Boxes of a mask come in a ring beside that of keys, and are read while the scores are computed: by all threads of a warpgroup before one of
+// them gives the stage back. No key is behind the last one, so places are not looked at.
 // CHECK-LABEL: func.func @mask()
-// CHECK:         tile.persistent
+// CHECK-SAME:    lowering_config = #cuda.attention<{{.*}}mask_stages = 2>
+// CHECK:         %[[MASKS:.*]] = tile.ring arrivals 1 consumers 2 : <2, <128x128xf32>>
+// CHECK:           tile.load {{.*}} signal %[[MASKS]]
+// CHECK:           tile.persistent
 // CHECK:               %[[SCORES:.*]], %[[BEGUN:.*]] = tile.dot
+// CHECK:               tile.wait_full %[[MASKS]]
 // CHECK:               %[[MASK:.*]] = tile.map() at(%{{.*}}, %{{.*}}) width 2 {
-// CHECK:                 vector.load %{{.*}} {alignment = 8 : i64} : memref<1048576xf32>, vector<2xf32>
+// CHECK:                 tile.read_elements %{{.*}}[%{{.*}}, %{{.*}}] : <128x128xf32> -> vector<2xf32>
 // CHECK:               } : !tile.reg<64x128xf32, accumulator>
+// CHECK:               tile.barrier_sync %{{.*}} threads 128
+// CHECK:                 tile.release %[[MASKS]]
 // CHECK:               %[[DONE:.*]] = tile.await %[[SCORES]], %[[BEGUN]]
 // CHECK:               tile.map(%[[DONE]], %[[MASK]] :
 // CHECK-NOT:             arith.cmpi
@@ -53,13 +60,42 @@ builtin.module @attention attributes {plan.kernel, plan.target = #plan.target<"c
 builtin.module @mask attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
   func.func @mask() {
     %0 = plan.binding 0 read align 16 : memref<2x16x1024x64xbf16>
-    %1 = bufferization.to_tensor %0 restrict : memref<2x16x1024x64xbf16> to tensor<2x16x1024x64xbf16>
-    %b = plan.binding 1 read align 16 : memref<1024x1024xf32>
+    %q = bufferization.to_tensor %0 restrict : memref<2x16x1024x64xbf16> to tensor<2x16x1024x64xbf16>
+    %1 = plan.binding 1 read align 16 : memref<2x16x1024x64xbf16>
+    %k = bufferization.to_tensor %1 restrict : memref<2x16x1024x64xbf16> to tensor<2x16x1024x64xbf16>
+    %b = plan.binding 2 read align 16 : memref<1024x1024xf32>
     %m = bufferization.to_tensor %b restrict : memref<1024x1024xf32> to tensor<1024x1024xf32>
-    %2 = plan.binding 2 write align 16 : memref<2x16x1024x64xbf16>
-    %3 = tensor.empty() : tensor<2x16x1024x64xbf16>
-    %4 = kernel.attention %1, %1, %1 mask(%m : tensor<1024x1024xf32>) into %3 scale = 1.000000e-01 : tensor<2x16x1024x64xbf16>, tensor<2x16x1024x64xbf16>, tensor<2x16x1024x64xbf16> into tensor<2x16x1024x64xbf16> -> tensor<2x16x1024x64xbf16>
-    bufferization.materialize_in_destination %4 in restrict writable %2 : (tensor<2x16x1024x64xbf16>, memref<2x16x1024x64xbf16>) -> ()
+    %2 = plan.binding 3 write align 16 : memref<2x16x1024x64xbf16>
+    %e = tensor.empty() : tensor<2x16x1024x64xbf16>
+    %r = kernel.attention %q, %k, %k mask(%m : tensor<1024x1024xf32>) into %e scale = 1.000000e-01 : tensor<2x16x1024x64xbf16>, tensor<2x16x1024x64xbf16>, tensor<2x16x1024x64xbf16> into tensor<2x16x1024x64xbf16> -> tensor<2x16x1024x64xbf16>
+    bufferization.materialize_in_destination %r in restrict writable %2 : (tensor<2x16x1024x64xbf16>, memref<2x16x1024x64xbf16>) -> ()
+    return
+  }
+}
+
+// -----
+
+// Of rows that boxes cannot be copied of, threads load two numbers at a time.
+// CHECK-LABEL: func.func @plain_mask()
+// CHECK-NOT:     mask_stages
+// CHECK:         tile.persistent
+// CHECK:               %[[SCORES:.*]], %[[BEGUN:.*]] = tile.dot
+// CHECK:               %[[MASK:.*]] = tile.map() at(%{{.*}}, %{{.*}}) width 2 {
+// CHECK:                 vector.load %{{.*}} {alignment = 8 : i64} : memref<1046528xf32>, vector<2xf32>
+// CHECK:               } : !tile.reg<64x128xf32, accumulator>
+// CHECK:               tile.await %[[SCORES]], %[[BEGUN]]
+builtin.module @plain_mask attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @plain_mask() {
+    %0 = plan.binding 0 read align 16 : memref<2x16x1024x64xbf16>
+    %q = bufferization.to_tensor %0 restrict : memref<2x16x1024x64xbf16> to tensor<2x16x1024x64xbf16>
+    %1 = plan.binding 1 read align 16 : memref<2x16x1022x64xbf16>
+    %k = bufferization.to_tensor %1 restrict : memref<2x16x1022x64xbf16> to tensor<2x16x1022x64xbf16>
+    %b = plan.binding 2 read align 16 : memref<1024x1022xf32>
+    %m = bufferization.to_tensor %b restrict : memref<1024x1022xf32> to tensor<1024x1022xf32>
+    %2 = plan.binding 3 write align 16 : memref<2x16x1024x64xbf16>
+    %e = tensor.empty() : tensor<2x16x1024x64xbf16>
+    %r = kernel.attention %q, %k, %k mask(%m : tensor<1024x1022xf32>) into %e scale = 1.000000e-01 : tensor<2x16x1024x64xbf16>, tensor<2x16x1022x64xbf16>, tensor<2x16x1022x64xbf16> into tensor<2x16x1024x64xbf16> -> tensor<2x16x1024x64xbf16>
+    bufferization.materialize_in_destination %r in restrict writable %2 : (tensor<2x16x1024x64xbf16>, memref<2x16x1024x64xbf16>) -> ()
     return
   }
 }
