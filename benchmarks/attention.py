@@ -9,7 +9,7 @@
 writes DIR/modules.json. `run` compares each result with torch's in f32 (of the first heads, where there are many; outputs start as NaN), then
 times modules and torch the same way: many calls in one CUDA graph over inputs that are rotated; the median of several replays. It prints a
 line for each and writes DIR/results.json. Workloads are the table's below, or those named: TYPE_bB_hH_sQUERIES_dD, then any of
-_gHEADS (of keys), _kKEYS, _causal, _bias (f32, for each query and key), _backward: forward and backward as --gradient gives them, beside
+_gHEADS (of keys), _kKEYS, _causal, _bias (for each query and key, in f32) or _bias16 (in TYPE, as torch's are in both cases), _backward: forward and backward as --gradient gives them, beside
 torch's forward and backward ops; the backward alone is the difference to a forward.
 """
 import argparse
@@ -24,7 +24,8 @@ import sys
 WORKLOADS = ["bf16_b8_h16_s4096_d128", "bf16_b8_h16_s4096_d128_causal", "bf16_b16_h12_s512_d64", "bf16_b4_h32_s8192_d128_causal",
              "bf16_b2_h16_s4096_d64_causal", "bf16_b2_h16_s4096_d64", "bf16_b32_h12_s512_d64", "bf16_b4_h16_s2048_d256",
              "bf16_b4_h16_s2048_d256_causal", "bf16_b4_h32_g8_s4096_d128_causal", "bf16_b4_h16_s1000_d128", "bf16_b4_h16_s4097_d128_causal",
-             "bf16_b4_h16_s2048_d80", "bf16_b4_h16_s2048_d96", "bf16_b8_h16_s1024_d64_bias", "f16_b8_h16_s4096_d128"]
+             "bf16_b4_h16_s2048_d80", "bf16_b4_h16_s2048_d96", "bf16_b8_h16_s1024_d64_bias", "bf16_b8_h16_s1024_d64_bias16",
+             "bf16_b8_h16_s1024_d64_causal_bias16", "bf16_b4_h16_s2048_d128_bias16", "bf16_b4_h16_s2048_d96_bias16", "f16_b8_h16_s4096_d128"]
 BACKWARD = [f"{name}_backward" for name in ("bf16_b8_h16_s4096_d128", "bf16_b8_h16_s4096_d128_causal", "bf16_b2_h16_s4096_d64",
                                            "bf16_b2_h16_s4096_d64_causal", "bf16_b16_h12_s512_d64", "bf16_b32_h12_s512_d64",
                                            "bf16_b4_h32_g8_s4096_d128_causal", "bf16_b4_h16_s1000_d128", "f16_b4_h16_s4097_d128_causal")]
@@ -32,12 +33,12 @@ CHECKED_HEADS = 4  # whose result is compared
 
 
 def parse(name):
-    found = re.fullmatch(r"(bf16|f16)_b(\d+)_h(\d+)(?:_g(\d+))?_s(\d+)(?:_k(\d+))?_d(\d+)(_causal)?(_bias)?(_backward)?", name)
+    found = re.fullmatch(r"(bf16|f16)_b(\d+)_h(\d+)(?:_g(\d+))?_s(\d+)(?:_k(\d+))?_d(\d+)(_causal)?(_bias(?:16)?)?(_backward)?", name)
     if not found:
         sys.exit(f"attention.py: {name} is no workload")
     dtype, batch, heads, shared, queries, keys, width, causal, bias, backward = found.groups()
     numbers = dict(b=int(batch), h=int(heads), g=int(shared or heads), s=int(queries), k=int(keys or queries), d=int(width))
-    return dict(name=name, dtype=dtype, causal=bool(causal), bias=bool(bias), backward=bool(backward), **numbers)
+    return dict(name=name, dtype=dtype, causal=bool(causal), bias={None: None, "_bias": "f32", "_bias16": dtype}[bias], backward=bool(backward), **numbers)
 
 
 def flops(work):
@@ -53,7 +54,7 @@ def mlir(work):
     q, k = tensor(work["b"], work["h"], work["s"], work["d"]), tensor(work["b"], work["g"], work["k"], work["d"])
     arguments, clauses = [f"%q: {q}", f"%k: {k}", f"%v: {k}"], ""
     if work["bias"]:
-        bias = tensor(work["s"], work["k"], dtype="f32")
+        bias = tensor(work["s"], work["k"], dtype=work["bias"])
         arguments.append(f"%m: {bias}")
         clauses += f"mask(%m : {bias}) "
     clauses += "causal " if work["causal"] else ""
@@ -264,7 +265,8 @@ def make_sets(torch, work):
     sets = []
     for _ in range(max(2, min(8, int(200e6 / (2 * elements)) + 1))):
         q, k, v = random(work["b"], work["h"], work["s"], work["d"]), *(random(work["b"], work["g"], work["k"], work["d"]) for _ in "kv")
-        bias = torch.randn(work["s"], work["k"], device="cuda").to(dtype).float() if work["bias"] else None
+        bias = torch.randn(work["s"], work["k"], device="cuda").to(dtype) if work["bias"] else None
+        bias = bias.float() if work["bias"] == "f32" else bias
         sets.append((q, k, v, bias, torch.full_like(q, float("nan")), random(work["b"], work["h"], work["s"], work["d"]) if work["backward"] else None))
     return sets
 
@@ -290,7 +292,7 @@ def measure(torch, runtime, args, module, sets):
     forwards, calls, results = [], [], []
     for q, k, v, bias, out, cotangent in sets:
         out.fill_(float("nan"))
-        inputs = [(tensor, work["dtype"]) for tensor in (q, k, v)] + ([(bias, "f32")] if work["bias"] else [])
+        inputs = [(tensor, work["dtype"]) for tensor in (q, k, v)] + ([(bias, work["bias"])] if work["bias"] else [])
         forwards.append(runtime.call(instance, inputs, [(out, work["dtype"])]))
         if work["backward"]:
             results.append([torch.full_like(tensor, float("nan")) for tensor in (q, k, v)])

@@ -27,7 +27,9 @@ int64_t getVector(kernel::AttentionOp op) {
 /// vectors from `kLongVector` elements on, of shorter ones, whose softmax takes as long, and beside
 /// plain loads of a mask. Measured on an H200: benchmarks/results/attention-h200.md.
 static constexpr double kLongFlopsPerMicrosecond = 5.4e6, kShortFlopsPerMicrosecond = 4.3e6,
-                        kMaskedFlopsPerMicrosecond = 1.4e6;
+                        kMaskedFlopsPerMicrosecond = 1.7e6;
+/// Bytes of a mask that come to a multiprocessor by boxes in a microsecond, beside the rest.
+static constexpr double kMaskBytesPerMicrosecond = 6.4e4;
 
 /// Whether the fused kernels take these types and vectors, and there is something to compute.
 static bool isFused(kernel::AttentionOp op) {
@@ -288,9 +290,11 @@ AttentionAttr AttentionChooser::chooseFor(int64_t warpgroups) {
     keys = std::min<int64_t>(keys, llvm::alignTo(length, 16));
   AttentionSchedule schedule =
       chooseAttentionSchedule(op, warpgroups * tile::kWarpgroupRows, keys, target);
-  // At 128 elements the products of full attention fill the tensor cores as it is.
-  bool pingPong = vector < 128 || (vector == 128 && op.getCausal());
   auto make = [&](int64_t queryStages, int64_t maskStages) {
+    // At 128 elements the products of full attention fill the tensor cores as it is, but for a
+    // mask. One stage of masks makes warpgroups wait for each other.
+    bool pingPong =
+        maskStages != 1 && (vector < 128 || (vector == 128 && (op.getCausal() || maskStages > 1)));
     return AttentionAttr::get(op.getContext(), warpgroups, keys, /*stages=*/2, queryStages,
                               schedule.raster, pingPong, /*cluster=*/1, schedule.isSerpentine,
                               maskStages);
@@ -321,14 +325,18 @@ std::optional<double> AttentionChooser::predict(AttentionAttr config) {
   auto heads = static_cast<double>(computeProduct(shape.drop_back()));
   auto elements = static_cast<double>(op.getQueryType().getShape().back() +
                                       op.getValueType().getShape().back());
-  double rate = op.getMask()                  ? kMaskedFlopsPerMicrosecond
+  bool isCopied = config.getMaskStages() != 0;
+  double rate = op.getMask() && !isCopied     ? kMaskedFlopsPerMicrosecond
                 : getVector(op) < kLongVector ? kShortFlopsPerMicrosecond
                                               : kLongFlopsPerMicrosecond;
+  double maskBytes =
+      isCopied ? heads * pairs * double(getElementBytes(getElementTypeOrSelf(op.getMask()))) : 0;
   double idle = countQuerySlots(op, config.getWarpgroups(), target.multiprocessors) /
                 (heads * static_cast<double>(shape.back()));
   if (fitsThreeWarpgroups(op) && config.getWarpgroups() == 2)
     idle *= kTwoWarpgroupsLoss;
-  return 2 * heads * pairs * elements * idle / (rate * target.multiprocessors);
+  double products = 2 * heads * pairs * elements * idle / rate;
+  return (products + maskBytes / kMaskBytesPerMicrosecond) / target.multiprocessors;
 }
 
 std::string AttentionChooser::check(AttentionAttr config) {
