@@ -30,9 +30,9 @@ def ChooseLayouts : Pass<"xc-choose-layouts", "::mlir::func::FuncOp"> {
     Convolutions are fast where channels lie next to one another: images with channels last, filters with taps first and features last. This
     pass turns tensors to that order: the images of convolutions, their filters, their results, and what elementwise ops,
     pools, padding, slices, concatenations and reshapes between them make of those. Where anything else makes or uses such a tensor it is
-    transposed, once. All tensors that hang together are turned, or none: the estimated gain has to be more than the elements
+    transposed, once. All tensors that hang together are transposed, or none: the estimated gain has to be more than the elements
     that are transposed. Parameters and constants cost nothing, as they are transposed once an instance. On a GPU an image and a result
-    may differ; a convolution on tensor cores gains more if both are turned. One of a single tap is a product of matrices in any
+    may differ; a convolution on tensor cores gains more if both are transposed. One of a single tap is a product of matrices in any
     order: there it gains by that alone, and nothing on the CPU. What was done is in `plan.layouts` of the function, which `--report`
     prints. Runs on functions of a target's module. Example:
     ```mlir
@@ -118,7 +118,7 @@ def NarrowResults : Pass<"xc-narrow-results", "::mlir::func::FuncOp"> {
 }
 
 def AllowTF32 : Pass<"xc-allow-tf32", "::mlir::func::FuncOp"> {
-  let summary = "Let f32 products round their factors to TF32";
+  let summary = "Let f32 products round their operands to TF32";
   let description = [{
     Gives every product of f32 operands `plan.allow_tf32`, as the ops of the array dialect that say so themselves have it. Example:
     ```mlir

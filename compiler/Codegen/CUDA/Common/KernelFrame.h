@@ -34,10 +34,10 @@ public:
   }
   /// Waits for all threads of the block, and makes their stores to shared memory visible.
   void barrier();
-  /// Waits for the `threads` threads, whole warps, of team `team` of the block alone. Teams have
-  /// numbers below kMostTeams.
-  void barrier(mlir::Value team, int64_t threads);
-  static constexpr int64_t kMostTeams = 15;
+  /// Waits for the `threads` threads, whole warps, of thread group `threadGroup` of the block
+  /// alone. Thread groups have numbers below kMostThreadGroups.
+  void barrier(mlir::Value threadGroup, int64_t threads);
+  static constexpr int64_t kMostThreadGroups = 15;
   /// The value that the thread whose number differs in the bits of `mask` holds; all 32 take part.
   mlir::Value shuffleXor(mlir::Value value, int64_t mask);
   /// The value that the thread `distance` before this one in its warp holds; all 32 take part, and

@@ -22,7 +22,7 @@
 //
 // So fragments are always one product ahead: the tensor cores need not wait for shared memory, and
 // at the barrier every warp still has products to issue. At that barrier all warps have loaded the
-// whole of tile `step`, which is why the next round may overwrite it.
+// whole of tile `step`, which is why the next iteration may overwrite it.
 //
 //===----------------------------------------------------------------------===//
 

@@ -159,9 +159,9 @@ def Recognize : Pass<"xc-array-recognize", "::mlir::ModuleOp"> {
 }
 
 def ResolveExtents : Pass<"xc-array-resolve-extents", "::mlir::func::FuncOp"> {
-  let summary = "Compute with device-bounded dims on arrays of their bounds";
+  let summary = "Compute with bounded dynamic dims on arrays of their bounds";
   let description = [{
-    Finds by forward dataflow which dims of which values are device-bounded (see the dialect's
+    Finds by forward dataflow which dims of which values are bounded dynamic dims (see the dialect's
     description), and what holds their extents: from `array.set_extent` on, through ops, ifs and
     whiles, whose values carry an extent beside the array. Then a tensor is an array of the bounds'
     sizes and nothing else is left of the extents than where an op's meaning needs them: what lies
@@ -169,7 +169,7 @@ def ResolveExtents : Pass<"xc-array-resolve-extents", "::mlir::func::FuncOp"> {
     or scanned towards their begin; indices are kept below it; sizes that data needs (the divisor of
     a mean) become data. `array.within` says where kernels need not compute what lies behind.
 
-    An op that has no rule for device-bounded dims is an error, as are dims of an op that have to be
+    An op that has no rule for bounded dynamic dims is an error, as are dims of an op that have to be
     equal and have different extents, a size that the host would have to know, and an operand or
     result of a function. Must run after `-xc-array-decompose`.
 
