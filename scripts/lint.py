@@ -587,6 +587,7 @@ COMMENT_WORDS = (
     (r"(a|each|every|another|one|no|all|second|next|last) rounds?(?! (of a random|to))", r"compiler/(?!Input/StableHLO/Eigenvalues)", "iterations, waves"),
     (r"(?<!`)(demands?|demanded)(?!\(|`)", "compiler/", "require, requirement"),
     (r"teams?", "compiler/Codegen/CUDA/", "thread group, consumer warpgroups"),
+    (r"(begins?|launched|launches) early", "", "PDL"),
 )
 
 

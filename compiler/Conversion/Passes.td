@@ -33,7 +33,7 @@ def FoldConstants : Pass<"xc-fold-constants", "::mlir::ModuleOp"> {
 }
 
 def MergeEqualOps : Pass<"xc-merge-equal-ops"> {
-  let summary = "Compute what is equal once";
+  let summary = "Merge ops that compute the same";
   let description = [{
     An op that does what one before it does, with equal regions, is replaced by that one, unless one of them writes; reads are equal in one
     block where nothing is written between them. What is not used and has no effect goes away. Regions of several blocks are not

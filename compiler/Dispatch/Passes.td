@@ -25,7 +25,7 @@ def CloneForTargets : Pass<"xc-clone-for-targets", "::mlir::ModuleOp"> {
 }
 
 def ChooseLayouts : Pass<"xc-choose-layouts", "::mlir::func::FuncOp"> {
-  let summary = "Hold images with their channels last";
+  let summary = "Choose layouts: store images with their channels last";
   let description = [{
     Convolutions are fast where channels lie next to one another: images with channels last, filters with taps first and features last. This
     pass turns tensors to that order: the images of convolutions, their filters, their results, and what elementwise ops,
@@ -46,7 +46,7 @@ def ChooseLayouts : Pass<"xc-choose-layouts", "::mlir::func::FuncOp"> {
 }
 
 def HoistParameters : Pass<"xc-hoist-parameters", "::mlir::ModuleOp"> {
-  let summary = "Compute once what depends on parameters alone";
+  let summary = "Move what depends on parameters alone to an init function";
   let description = [{
     Moves ops whose operands are external parameters and constants alone, or computed of such, into a private function with `plan.init`. Its
     plan runs once, before the first call; functions read its results by `plan.packed`. Variables are none of these: the host or a call may
@@ -85,7 +85,7 @@ def FuseElementwise : Pass<"xc-fuse-elementwise", "::mlir::func::FuncOp"> {
 }
 
 def MergeProducts : Pass<"xc-merge-products", "::mlir::func::FuncOp"> {
-  let summary = "Make one product of several that share their first operand";
+  let summary = "Merge products that share operand A";
   let description = [{
     Products of one tensor and several parameters or constants, as those that make queries, keys and values, become one whose second
     operand is the parameters side by side, and slices of its result. The elementwise op behind each comes along where all are alike: then what
@@ -101,7 +101,7 @@ def MergeProducts : Pass<"xc-merge-products", "::mlir::func::FuncOp"> {
 }
 
 def NarrowResults : Pass<"xc-narrow-results", "::mlir::func::FuncOp"> {
-  let summary = "Store what is widened at the end before it is widened";
+  let summary = "Store results that end in a widening conversion in the narrow type";
   let description = [{
     A `linalg.generic` that ends in a conversion to a wider float type, and whose result only generics read, yields what it converts
     instead; those convert what they read. The values are the same, and memory moves half the bytes. Fusion makes such ops: the
@@ -129,7 +129,7 @@ def AllowTF32 : Pass<"xc-allow-tf32", "::mlir::func::FuncOp"> {
 }
 
 def FoldProductUnitDims : Pass<"xc-fold-product-unit-dims", "::mlir::func::FuncOp"> {
-  let summary = "Take dims of size 1 off matrix products";
+  let summary = "Drop dims of size 1 from matrix products";
   let description = [{
     Drops the loops of a `linalg.contract` that name a batch of one, and those of rows and columns that have others beside them, with reshapes of its
     operands. Upstream's folding of unit dims does so for generic ops; where the product kept them, it would share no kernel with what follows. Rows or
@@ -156,7 +156,7 @@ def PromoteVariables : Pass<"xc-promote-variables", "::mlir::func::FuncOp"> {
 }
 
 def PlaceUpdates : Pass<"xc-place-updates", "::mlir::func::FuncOp"> {
-  let summary = "Decide which writes of parts go where the rest is";
+  let summary = "Decide which updates of a part of an array are done in place";
   let description = [{
     A `kernel.update` touches its box only, and a `kernel.scatter` that this pass marks `in_place` the rows that it updates only;
     `-xc-build-plan` gives their results the memory of the destination, or copies the destination first. A scatter is marked where the

@@ -92,7 +92,7 @@ def PackGroups : Pass<"xc-cuda-pack-groups", "mlir::func::FuncOp"> {
 }
 
 def PackPixels : Pass<"xc-cuda-pack-pixels", "mlir::func::FuncOp"> {
-  let summary = "Make rows of windows over few channels the channels of a convolution";
+  let summary = "Pack the pixels of images of few channels for tensor cores";
   let description = [{
     Only for targets with wgmma. What a row of a window reads of an image with fewer than 8 channels lies side by side in memory. The image is copied once, with its padding
     and with so many channels that windows' steps along a row are multiples of 16 bytes. Then a row of the window is one line of channels, and lines overlap. The same for the
@@ -115,7 +115,7 @@ def PackPixels : Pass<"xc-cuda-pack-pixels", "mlir::func::FuncOp"> {
 }
 
 def AlignOperands : Pass<"xc-cuda-align-operands", "mlir::func::FuncOp"> {
-  let summary = "Copy operands of products into rows that the copy engine takes";
+  let summary = "Copy operands of products into rows that TMA can address";
   let description = [{
     Only for targets with wgmma. An operand of a `linalg.contract` of 16-bit floats, of f32 with `allow_tf32`, or of i8, whose rows are no
     multiple of 16 bytes, is padded along them, and the product reads the first part of each row, where that should cost less than to do without wgmma: the models of both say so where all sizes are known. The length of
@@ -159,7 +159,7 @@ def ReduceRowsInParts : Pass<"xc-cuda-reduce-rows-in-parts", "mlir::func::FuncOp
 }
 
 def SelectStrategy : Pass<"xc-cuda-select-strategy", "mlir::ModuleOp"> {
-  let summary = "Choose how each kernel of the module is laid out on the GPU";
+  let summary = "Choose a strategy and a configuration for each kernel";
   let description = [{
     Sets `lowering_config`, `plan.reason` and `cuda.index_bits` on each kernel function that has no
     `lowering_config` yet. Where a symbolic size decides (is it a multiple of the vector width, do 32-bit indices
@@ -360,7 +360,7 @@ def EmitAttention : EmitPass<"xc-cuda-emit-attention"> {
 }
 
 def ExpandAttention : Pass<"xc-expand-attention", "mlir::ModuleOp"> {
-  let summary = "Take attention apart where the target has no kernel for it";
+  let summary = "Decompose attention where the target has no kernel for it";
   let description = [{
     Works on a target's module in linalg form. A `kernel.attention` that no strategy of the target takes, of its types and sizes, becomes
     `array.attention` again, is decomposed, and lowered to linalg, as it would have been in phase `array`. So is a
@@ -528,7 +528,7 @@ def FoldGrids : Pass<"xc-cuda-fold-grids", "mlir::func::FuncOp"> {
 }
 
 def RelaxMath : Pass<"xc-cuda-relax-math", "mlir::func::FuncOp"> {
-  let summary = "Use the approximate instructions where little is asked of a result";
+  let summary = "Use approximate instructions where the precision of the result allows";
   let description = [{
     exp and tanh in f32, all of whose results become 16-bit floats by way of arithmetic in f32, are built of
     `ex2.approx` and `rcp.approx`, whose errors are far below that rounding. log and log1p of `lg2.approx`, and sin and cos
@@ -591,8 +591,8 @@ def LowerToNVVM : Pass<"xc-cuda-lower-to-nvvm", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::NVVM::NVVMDialect"];
 }
 
-def LaunchEarly : Pass<"xc-cuda-launch-early", "mlir::ModuleOp"> {
-  let summary = "Let kernels be launched before those in front of them have ended";
+def AllowDependentLaunch : Pass<"xc-cuda-allow-dependent-launch", "mlir::ModuleOp"> {
+  let summary = "Allow programmatic dependent launch (PDL) of kernels";
   let description = [{
     For sm_90 and later. Kernels begin by letting their dependents be launched, and by waiting for the kernels that they
     depend on, but for large ones with loops that load from several

@@ -52,9 +52,9 @@ public:
 
   /// Keeps more of `blocks` blocks from running on one multiprocessor than have to, by shared
   /// memory that nobody uses; to be called when all that is used has been allocated. Blocks that
-  /// are launched early take the places beside those of the kernel before, and multiprocessors that
-  /// were idle would get too many of them: 128 blocks of 64 x 128 products took 101 us, one on each
-  /// multiprocessor takes 54.
+  /// are launched by PDL take the places beside those of the kernel before, and multiprocessors
+  /// that were idle would get too many of them: 128 blocks of 64 x 128 products took 101 us, one on
+  /// each multiprocessor takes 54.
   void spreadBlocks(mlir::Value blocks);
 
   /// `blocks` is the number of blocks, made of scalars of the kernel; `cluster` of them run

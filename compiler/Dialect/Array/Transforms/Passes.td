@@ -80,7 +80,7 @@ def Decompose : Pass<"xc-array-decompose"> {
 }
 
 def KeepAttention : Pass<"xc-array-keep-attention", "::mlir::ModuleOp"> {
-  let summary = "Leave attention whole that a target may have a kernel for";
+  let summary = "Keep attention whole where a target may have a kernel for it";
   let description = [{
     Marks attention that a target may have one kernel for as `array.whole`. `-xc-array-decompose` then leaves it, and it becomes a kernel
     op. Whether a target takes it is decided where targets are known. Marked are:
@@ -125,7 +125,7 @@ def NarrowWeights : Pass<"xc-array-narrow-weights", "::mlir::ModuleOp"> {
 }
 
 def Recognize : Pass<"xc-array-recognize", "::mlir::ModuleOp"> {
-  let summary = "Make whole what programs write in smaller ops";
+  let summary = "Replace small ops by the composite that they spell out";
   let description = [{
     Exporters write attention, norms and the like in small ops, of which there are no kernels as good as those of the ops. A table of
     recognizers finds:
