@@ -136,11 +136,11 @@ private:
                                                  mlir::ValueRange sums);
   /// One iteration of the loop; `carried` are the tile's slot, the sums, then the fragments of the
   /// tile's first product.
-  llvm::SmallVector<mlir::Value> emitRound(mlir::Value step, mlir::Value steps,
-                                           llvm::ArrayRef<mlir::Value> carried);
+  llvm::SmallVector<mlir::Value> emitIteration(mlir::Value step, mlir::Value steps,
+                                               llvm::ArrayRef<mlir::Value> carried);
   /// Those from step `first` up to `end` of all `steps`.
-  llvm::SmallVector<mlir::Value> emitRounds(mlir::Value first, mlir::Value end, mlir::Value steps,
-                                            mlir::ValueRange carried);
+  llvm::SmallVector<mlir::Value> emitIterations(mlir::Value first, mlir::Value end,
+                                                mlir::Value steps, mlir::ValueRange carried);
   /// All of them, in parts of `partSteps`, which are added up.
   llvm::SmallVector<mlir::Value> emitParts(int64_t partSteps, mlir::Value steps,
                                            llvm::ArrayRef<mlir::Value> carried);
