@@ -461,6 +461,22 @@ def private_words():
                     yield f"{name}:{number}: '{match.group(0)}': say {instead}"
 
 
+def words_of_descriptions():
+    """Descriptions of ops and passes use the words of docs/glossary.md, as the pages do that are made of them."""
+    words = [(re.compile(rf"\b(?:{pattern})\b", re.I), instead) for pattern, instead in PRIVATE_WORDS]
+    for name in tracked((".td",), ("compiler/",)):
+        is_text = is_code = False
+        for number, line in enumerate(lines(name), 1):
+            is_code ^= "```" in line
+            summary = re.search(r'let summary = "(.*)"', line)
+            text = summary.group(1) if summary else line if is_text and not is_code else ""
+            for word, instead in words if text else ():
+                match = word.search(plain(text))
+                if match:
+                    yield f"{name}:{number}: '{match.group(0)}': say {instead}"
+            is_text = "let description = [{" in line or (is_text and "}];" not in line)
+
+
 MENU = "docs/site/mkdocs.yml"
 
 
@@ -540,6 +556,7 @@ MESSAGE_WORDS = {
     r"\bplaces of (the window|shared|the tile)\b": "elements, positions",
     r"\boddity\b": "why it is not a canonical operand",
     r"\bputs? off\b": "defer",
+    r"\b(a|each|every) round\b": "iteration, wave",
 }
 
 
@@ -567,6 +584,10 @@ COMMENT_WORDS = (
     (r"(short|shorter|long|longer) lines", "compiler/", "rows, segments"),
     (r"walk(s|ed|ing)? (over|down|windows|a window|the windows)", "", "loop over"),
     (r"turned around", "", "transposed, flipped"),
+    (r"(a|each|every|another|one|no|all|second|next|last) rounds?(?! (of a random|to))", r"compiler/(?!Input/StableHLO/Eigenvalues)", "iterations, waves"),
+    (r"(?<!`)(demands?|demanded)(?!\(|`)", "compiler/", "require, requirement"),
+    (r"teams?", "compiler/Codegen/CUDA/", "thread group, consumer warpgroups"),
+    (r"(begins?|launched|launches) early", "", "PDL"),
 )
 
 
@@ -616,7 +637,7 @@ def scripts_run():
 CHECKS = (dead_check_lines, missing_verify_diagnostics, untested_messages, undocumented_ops, undocumented_passes, pass_files,
           include_directions, analysis_includes, target_kinds, forbidden_calls, unchecked_reads, raw_size_products, formatting, headings,
           machine_paths, todos,
-          words_of_messages, words_of_comments, commit_subjects, sentences, private_words, links, pages_in_menu, names_on_pages,
+          words_of_messages, words_of_comments, words_of_descriptions, commit_subjects, sentences, private_words, links, pages_in_menu, names_on_pages,
           scripts_run)
 
 

@@ -7,7 +7,7 @@
 
 #include "compiler/Conversion/ArrayToLinalg.h"
 #include "compiler/Dialect/Array/IR/AttentionGradientOp.h"
-#include "compiler/Dialect/Array/IR/Demands.h"
+#include "compiler/Dialect/Array/IR/PassAttributes.h"
 #include "compiler/Dialect/Kernel/IR/AttentionDecodeOp.h"
 #include "compiler/Dialect/Kernel/IR/AttentionGradientOp.h"
 

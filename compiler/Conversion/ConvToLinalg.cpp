@@ -17,7 +17,7 @@
 
 #include "compiler/Conversion/ArrayToLinalg.h"
 #include "compiler/Conversion/ConvLoops.h"
-#include "compiler/Dialect/Array/IR/Demands.h"
+#include "compiler/Dialect/Array/IR/PassAttributes.h"
 #include "compiler/Dialect/Array/IR/SpreadConv.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

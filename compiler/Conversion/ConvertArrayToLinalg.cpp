@@ -9,10 +9,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ArrayToLinalg.h"
+#include "compiler/Conversion/OpRequirements.h"
 #include "compiler/Conversion/Passes.h"
 #include "compiler/Conversion/SpreadConvToLinalg.h"
-#include "compiler/Conversion/StateRequirements.h"
-#include "compiler/Dialect/Array/IR/Demands.h"
+#include "compiler/Dialect/Array/IR/PassAttributes.h"
 #include "compiler/Dialect/Array/Transforms/Passes.h"
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"

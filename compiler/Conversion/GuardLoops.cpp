@@ -5,10 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What a loop's body demands of sizes, it demands before the loop begins: that there is an element
-// to take, say. A loop over the elements of nothing has no first iteration, and nothing to demand.
-// If that is to be seen from sizes, the loop goes into an if that sizes decide, whose regions
-// demand only where they are chosen.
+// What a loop's body requires of sizes, it requires before the loop begins: that there is an
+// element to take, say. A loop over the elements of nothing has no first iteration, and requires
+// nothing. If sizes show that there may be none, the loop goes into an if that they decide: its
+// regions require only where they are chosen. Whether they show it is asked in formulas, and only a
+// guard that is used becomes ops.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,10 +18,7 @@
 #include "compiler/Conversion/SizeConditions.h"
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/IRMapping.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
 
@@ -28,30 +26,12 @@ namespace xc {
 #define GEN_PASS_DEF_GUARDLOOPS
 #include "compiler/Conversion/Passes.h.inc"
 
-/// The condition of the first iteration, computed before the loop; null if that has effects.
-static Value cloneFirstCondition(array::WhileOp op, OpBuilder &builder) {
-  Block &condition = op.getCondition().front();
-  if (!llvm::all_of(condition.without_terminator(),
-                    [](Operation &inner) { return isMemoryEffectFree(&inner); }))
-    return {};
-  IRMapping mapping;
-  mapping.map(condition.getArguments(), op.getInits());
-  for (Operation &inner : condition.without_terminator())
-    builder.clone(inner, mapping);
-  auto yield = cast<array::YieldOp>(condition.getTerminator());
-  return mapping.lookupOrDefault(yield.getValues().front());
-}
-
-/// Whether there may be a first iteration, as a truth value that sizes decide; null if there may be
-/// one whatever they are, or none.
-static Value buildGuard(array::WhileOp op, OpBuilder &builder) {
-  Value first = cloneFirstCondition(op, builder);
-  OpFoldResult guard = first ? buildSizeGuard(first, builder) : OpFoldResult();
-  if (!guard || getConstantIntValue(guard))
-    return {};
-  Location loc = op.getLoc();
+/// `guard`, which is 0 or 1, as a truth value.
+static Value buildTruth(plan::FormulaAttr guard, plan::SymbolicDims &dims, OpBuilder &builder,
+                        Location loc) {
   auto type = RankedTensorType::get({}, builder.getI64Type());
-  Value number = array::FromIndexOp::create(builder, loc, type, cast<Value>(guard));
+  Value number =
+      array::FromIndexOp::create(builder, loc, type, dims.materialize(builder, loc, guard));
   Value zero = array::ConstantOp::create(
       builder, loc, DenseElementsAttr::get(type, builder.getI64IntegerAttr(0).getValue()));
   return array::CompareOp::create(builder, loc, RankedTensorType::get({}, builder.getI1Type()),
@@ -74,23 +54,25 @@ static void moveIntoIf(array::WhileOp op, Value guard, OpBuilder &builder) {
   array::YieldOp::create(builder, loc, inits);
 }
 
-static void guardLoop(array::WhileOp op) {
-  if (fillsArrays(op))
+static void guardLoops(func::FuncOp func) {
+  SmallVector<array::WhileOp> loops;
+  func.walk([&](array::WhileOp op) {
+    if (!fillsArrays(op))
+      loops.push_back(op);
+  });
+  if (loops.empty())
     return;
-  OpBuilder builder(op);
-  Operation *before = op->getPrevNode(), *last = op;
-  if (Value guard = buildGuard(op, builder)) {
-    moveIntoIf(op, guard, builder);
-    last = guard.getDefiningOp()->getNextNode();
-  }
-  // Not all that was tried is used.
-  while (Operation *tried = last->getPrevNode()) {
-    if (tried == before)
-      break;
-    if (isOpTriviallyDead(tried))
-      tried->erase();
-    else
-      last = tried;
+  array::RuntimeSizes runtimeSizes(func.getContext());
+  plan::SymbolicDims dims(func, plan::UnifySizes::No, &runtimeSizes);
+  // All are asked for before the function changes.
+  SmallVector<std::pair<array::WhileOp, plan::FormulaAttr>> guards;
+  for (array::WhileOp op : loops)
+    if (plan::FormulaAttr guard = findSizeGuard(op, dims, runtimeSizes);
+        guard && !guard.isConstant())
+      guards.push_back({op, guard});
+  for (auto [op, guard] : guards) {
+    OpBuilder builder(op);
+    moveIntoIf(op, buildTruth(guard, dims, builder, op.getLoc()), builder);
   }
 }
 
@@ -98,9 +80,10 @@ namespace {
 
 struct GuardLoops final : impl::GuardLoopsBase<GuardLoops> {
   void runOnOperation() override {
-    SmallVector<array::WhileOp> loops;
-    getOperation().walk([&](array::WhileOp op) { loops.push_back(op); });
-    llvm::for_each(loops, guardLoop);
+    getOperation().walk([](func::FuncOp func) {
+      if (!func.isExternal())
+        guardLoops(func);
+    });
   }
 };
 

@@ -192,13 +192,13 @@ struct ConvertTopK : OpConversionPattern<array::TopKOp> {
 // Searchsorted
 //===----------------------------------------------------------------------===//
 
-/// A binary search whose rounds are all written out: as many as the longest vector needs, those
+/// A binary search whose steps are all written out: as many as the longest vector needs, those
 /// that come too late changing nothing.
 struct ConvertSearchSorted : OpConversionPattern<array::SearchSortedOp> {
   using OpConversionPattern::OpConversionPattern;
 
-  /// Rounds for a vector of dynamic size.
-  static constexpr unsigned kDynamicRounds = 40;
+  /// Steps for a vector of dynamic size.
+  static constexpr unsigned kDynamicSteps = 40;
 
   LogicalResult matchAndRewrite(array::SearchSortedOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
@@ -206,7 +206,7 @@ struct ConvertSearchSorted : OpConversionPattern<array::SearchSortedOp> {
     RankedTensorType type = op.getType();
     Value sorted = adaptor.getSorted(), values = adaptor.getValues();
     int64_t known = op.getSorted().getType().getDimSize(0);
-    unsigned rounds = ShapedType::isDynamic(known) ? kDynamicRounds : llvm::Log2_64_Ceil(known + 1);
+    unsigned steps = ShapedType::isDynamic(known) ? kDynamicSteps : llvm::Log2_64_Ceil(known + 1);
     OpFoldResult count = tensor::getMixedSize(rewriter, loc, sorted, 0);
     Value size = getValueOrCreateConstantIndexOp(rewriter, loc, count);
     bool isUnsigned = op.getSorted().getType().getElementType().isUnsignedInteger();
@@ -218,8 +218,8 @@ struct ConvertSearchSorted : OpConversionPattern<array::SearchSortedOp> {
             Value key =
                 kernel::buildOrderKey(b, bodyLoc, args[0], isUnsigned, /*descending=*/false);
             Value low = arith::ConstantIndexOp::create(b, bodyLoc, 0), high = size;
-            for (unsigned round = 0; round < rounds; ++round)
-              searchRound(b, bodyLoc, sorted, key, isUnsigned, op.getRight(), low, high);
+            for (unsigned step = 0; step < steps; ++step)
+              searchStep(b, bodyLoc, sorted, key, isUnsigned, op.getRight(), low, high);
             return arith::IndexCastOp::create(b, bodyLoc, type.getElementType(), low);
           });
     };
@@ -259,8 +259,8 @@ private:
   }
 
   /// Halves [low, high), at whose end the first element lies that comes behind the key.
-  static void searchRound(OpBuilder &b, Location loc, Value sorted, Value key, bool isUnsigned,
-                          bool right, Value &low, Value &high) {
+  static void searchStep(OpBuilder &b, Location loc, Value sorted, Value key, bool isUnsigned,
+                         bool right, Value &low, Value &high) {
     using arith::CmpIPredicate;
     Value zero = arith::ConstantIndexOp::create(b, loc, 0),
           one = arith::ConstantIndexOp::create(b, loc, 1);

@@ -124,19 +124,8 @@ struct OutlineControl final : impl::OutlineControlBase<OutlineControl> {
     for (auto func : getOperation().getOps<func::FuncOp>())
       names.insert(func.getName());
     for (auto func : llvm::to_vector(getOperation().getOps<func::FuncOp>())) {
-      unsigned next = 0;
-      SmallVector<Operation *> control;
-      func.walk<WalkOrder::PostOrder>([&](Operation *op) {
-        if (isa<array::IfOp, array::WhileOp>(op))
-          control.push_back(op);
-      });
-      for (Operation *op : control) {
-        // Regions that were outlined before, by an earlier run, keep their names.
-        while (isTaken(func, next))
-          ++next;
-        if (failed(outline(func, op, next++)))
-          return signalPassFailure();
-      }
+      if (failed(outlineAll(func)))
+        return signalPassFailure();
       WalkResult calls = func.walk([](func::CallOp call) {
         call.emitOpError("expected a call that can be inlined, got one of @")
             << call.getCallee() << ", which calls itself";
@@ -154,15 +143,10 @@ private:
     return names.contains(name + "_if" + text + "_then") ||
            names.contains(name + "_while" + text + "_body");
   }
-  LogicalResult outline(func::FuncOp func, Operation *op, unsigned number) {
-    std::string name = func.getName().str();
-    if (auto loop = dyn_cast<array::WhileOp>(op))
-      return outlineWhile(func, loop, name + "_while" + std::to_string(number));
-    outlineIf(func, cast<array::IfOp>(op), name + "_if" + std::to_string(number));
-    return success();
-  }
-
-  void outlineIf(func::FuncOp func, array::IfOp op, StringRef name);
+  LogicalResult outlineAll(func::FuncOp func);
+  /// `choice` is the condition as a formula over `dims`; null where data decides.
+  void outlineIf(func::FuncOp func, array::IfOp op, StringRef name, plan::FormulaAttr choice,
+                 plan::SymbolicDims &dims);
   LogicalResult outlineWhile(func::FuncOp func, array::WhileOp op, StringRef name);
   array::IfOp liftVariables(array::IfOp op);
   FailureOr<array::WhileOp> liftVariables(array::WhileOp op);
@@ -370,13 +354,46 @@ static void sinkConsumers(array::IfOp op) {
     }
 }
 
-void OutlineControl::outlineIf(func::FuncOp func, array::IfOp op, StringRef name) {
+LogicalResult OutlineControl::outlineAll(func::FuncOp func) {
+  SmallVector<Operation *> control;
+  func.walk<WalkOrder::PostOrder>([&](Operation *op) {
+    if (isa<array::IfOp, array::WhileOp>(op))
+      control.push_back(op);
+  });
+  if (control.empty())
+    return success();
+  array::RuntimeSizes runtimeSizes(func.getContext());
+  plan::SymbolicDims dims(func, plan::UnifySizes::No, &runtimeSizes);
+  // All are asked for before the function changes.
+  SmallVector<plan::FormulaAttr> choices = llvm::map_to_vector(control, [&](Operation *op) {
+    auto branch = dyn_cast<array::IfOp>(op);
+    return branch ? findSizeCondition(branch.getCondition(), dims, runtimeSizes)
+                  : plan::FormulaAttr();
+  });
+  std::string name = func.getName().str();
+  unsigned next = 0;
+  for (auto [op, choice] : llvm::zip_equal(control, choices)) {
+    // Regions that were outlined before, by an earlier run, keep their names.
+    while (isTaken(func, next))
+      ++next;
+    std::string number = std::to_string(next++);
+    if (auto branch = dyn_cast<array::IfOp>(op))
+      outlineIf(func, branch, name + "_if" + number, choice, dims);
+    else if (failed(outlineWhile(func, cast<array::WhileOp>(op), name + "_while" + number)))
+      return failure();
+  }
+  return success();
+}
+
+void OutlineControl::outlineIf(func::FuncOp func, array::IfOp op, StringRef name,
+                               plan::FormulaAttr choice, plan::SymbolicDims &dims) {
   op = liftVariables(op);
-  OpBuilder builder(op);
-  OpFoldResult choice = buildSizeCondition(op.getCondition(), builder);
-  if (std::optional<int64_t> known = choice ? getConstantIntValue(choice) : std::nullopt)
+  if (std::optional<int64_t> known = choice ? choice.asConstant() : std::nullopt)
     return inlineRegion(op, *known ? op.getThenRegion() : op.getElseRegion());
+  OpBuilder builder(op);
+  Value condition = op.getCondition();
   if (choice) {
+    condition = dims.materialize(builder, op.getLoc(), choice);
     sinkProducers(op);
     sinkConsumers(op);
   }
@@ -387,8 +404,7 @@ void OutlineControl::outlineIf(func::FuncOp func, array::IfOp op, StringRef name
       makeFunction(func, op.getElseRegion(), name + "_else", captures, op.getResultTypes());
   builder.setInsertionPoint(op);
   op->replaceAllUsesWith(plan::BranchOp::create(builder, op.getLoc(), op.getResultTypes(),
-                                                choice ? cast<Value>(choice) : op.getCondition(),
-                                                captures, then, otherwise));
+                                                condition, captures, then, otherwise));
   op.erase();
 }
 

@@ -33,7 +33,7 @@ def FoldConstants : Pass<"xc-fold-constants", "::mlir::ModuleOp"> {
 }
 
 def MergeEqualOps : Pass<"xc-merge-equal-ops"> {
-  let summary = "Compute what is equal once";
+  let summary = "Merge ops that compute the same";
   let description = [{
     An op that does what one before it does, with equal regions, is replaced by that one, unless one of them writes; reads are equal in one
     block where nothing is written between them. What is not used and has no effect goes away. Regions of several blocks are not
@@ -53,7 +53,7 @@ def GuardLoops : Pass<"xc-guard-loops", "::mlir::ModuleOp"> {
   let summary = "Guard loops that have no iteration for some sizes by an if";
   let description = [{
     Some sizes make the condition of a loop's first iteration false, alone or as a part of a conjunction. Such a loop
-    moves into the first region of an `array.if` that these sizes decide. So what its body demands of sizes is demanded
+    moves into the first region of an `array.if` that these sizes decide. So what its body requires of sizes is required
     only where there may be an iteration. Sizes are what `-xc-outline-control` takes for sizes, and integers of fewer than
     64 bits that are compared with a constant which bounds them: `0 < n`. Loops that fill a `tensor.empty` stay.
     Example:
@@ -73,7 +73,8 @@ def GuardLoops : Pass<"xc-guard-loops", "::mlir::ModuleOp"> {
     }
     ```
   }];
-  let dependentDialects = ["::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect"];
+  let dependentDialects = ["::xc::plan::PlanDialect", "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect"];
 }
 
 def OutlineControl : Pass<"xc-outline-control", "::mlir::ModuleOp"> {
@@ -98,17 +99,18 @@ def OutlineControl : Pass<"xc-outline-control", "::mlir::ModuleOp"> {
        : (tensor<i1>, tensor<4xf32>) -> tensor<4xf32>
     ```
   }];
-  let dependentDialects = ["::xc::plan::PlanDialect", "::mlir::tensor::TensorDialect", "::mlir::func::FuncDialect"];
+  let dependentDialects = ["::xc::plan::PlanDialect", "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::tensor::TensorDialect", "::mlir::func::FuncDialect"];
 }
 
-def StateDemands : Pass<"xc-state-demands", "::mlir::ModuleOp"> {
-  let summary = "Say at the start of a function what it demands of the sizes of its inputs";
+def StateRequirements : Pass<"xc-state-requirements", "::mlir::ModuleOp"> {
+  let summary = "Say at the start of a function what it requires of the sizes of its inputs";
   let description = [{
-    Adds a `plan.require` for each comparison of sizes that an op of the function demands, if a result of the function
+    Adds a `plan.require` for each comparison of sizes that an op of the function requires, if a result of the function
     or of a region depends on the op, as a formula over the dynamic dims of the function's inputs. So what folds take
     away, and what a gradient does not need, still refuses sizes that the program as it is written refuses. Ops say what
-    they demand (`RequirementOpInterface`), composites of their own operands. Nothing is lowered, and no op is made to ask
-    for a size. A bounded dynamic dim counts with its bound. Both sides of what a region demands are 0 where sizes choose
+    they require (`RequirementOpInterface`), composites of their own operands. Nothing is lowered, and no op is made to ask
+    for a size. A bounded dynamic dim counts with its bound. Both sides of what a region requires are 0 where sizes choose
     that it does not run: a region of an `array.if`, or an `array.while` without a first iteration. Example:
     ```mlir
     func.func @f(%x: tensor<?x4xf32>) -> tensor<2x4xf32> {                                          // input

@@ -234,13 +234,13 @@ void Raiser::visitScalar(Operation *op) {
     raise(op); // such as floats computed of sizes
 }
 
-/// Demands of sizes what `compare` does; false if no requirement can say it.
+/// Requires of sizes what `compare` does; false if no requirement can say it.
 bool Raiser::require(arith::CmpIOp compare, StringRef message) {
   Value left = compare.getLhs(), right = compare.getRhs();
   if (!left.getType().isIndex())
     return false;
   Location loc = compare.getLoc();
-  auto demand = [&](Value first, plan::Comparison comparison, Value second) {
+  auto require = [&](Value first, plan::Comparison comparison, Value second) {
     plan::RequireOp::create(builder, loc, first, comparison, second,
                             ("cf.assert: " + message).str());
     return true;
@@ -251,15 +251,15 @@ bool Raiser::require(arith::CmpIOp compare, StringRef message) {
   };
   switch (compare.getPredicate()) {
   case arith::CmpIPredicate::eq:
-    return demand(left, plan::Comparison::Equal, right);
+    return require(left, plan::Comparison::Equal, right);
   case arith::CmpIPredicate::sle:
-    return demand(left, plan::Comparison::AtMost, right);
+    return require(left, plan::Comparison::AtMost, right);
   case arith::CmpIPredicate::sge:
-    return demand(right, plan::Comparison::AtMost, left);
+    return require(right, plan::Comparison::AtMost, left);
   case arith::CmpIPredicate::slt:
-    return demand(next(left), plan::Comparison::AtMost, right);
+    return require(next(left), plan::Comparison::AtMost, right);
   case arith::CmpIPredicate::sgt:
-    return demand(next(right), plan::Comparison::AtMost, left);
+    return require(next(right), plan::Comparison::AtMost, left);
   default:
     return false;
   }

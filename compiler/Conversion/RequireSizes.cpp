@@ -92,7 +92,7 @@ static std::string describe(AffineExpr index) {
   return text;
 }
 
-/// Demands that `bounds` of an index lie in dim `dim` of `operand`.
+/// Requires that `bounds` of an index lie in dim `dim` of `operand`.
 static void requireWithin(array::RequirementBuilder &requirements, OpOperand &operand, int64_t dim,
                           AffineExpr index, IndexBounds bounds, ArrayRef<OpFoldResult> symbols) {
   array::SizeBuilder &sizeBuilder = requirements.getSizes();

@@ -10,7 +10,7 @@
 
 #include "compiler/Conversion/ArrayToLinalg.h"
 #include "compiler/Conversion/ClampIndex.h"
-#include "compiler/Dialect/Array/IR/Demands.h"
+#include "compiler/Dialect/Array/IR/PassAttributes.h"
 
 #include "compiler/Dialect/Array/IR/Broadcasts.h"
 #include "compiler/Dialect/Array/IR/Sizes.h"

@@ -14,16 +14,12 @@
 
 #include "compiler/Conversion/SizeConditions.h"
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
-#include "compiler/Dialect/Array/IR/AttributeNames.h"
 #include "compiler/Dialect/Array/IR/ShapeRules.h"
 
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
-#include "llvm/Support/CheckedArithmetic.h"
 
 using namespace mlir;
 
@@ -44,12 +40,11 @@ struct Limits {
 
 class SizeConditionBuilder {
 public:
-  SizeConditionBuilder(OpBuilder &builder, Location location) : sizes(builder, location) {}
-  /// For formulas. Arguments of the condition of `loop`, if that is not null, are what they are in
-  /// its first iteration.
+  /// Arguments of the condition of `loop`, if that is not null, are what they are in its first
+  /// iteration.
   SizeConditionBuilder(plan::SymbolicDims &dims, array::RuntimeSizes &runtimeSizes,
                        Location location, array::WhileOp loop = {})
-      : sizes(dims, location), dims(&dims), runtimeSizes(&runtimeSizes), loop(loop) {}
+      : sizes(dims, location), dims(dims), runtimeSizes(runtimeSizes), loop(loop) {}
 
   OpFoldResult getTruth(Value value);
   OpFoldResult getGuard(Value value);
@@ -59,7 +54,6 @@ private:
 
   Number getNumber(Value value, unsigned width = 64);
   Number getSize(Value index);
-  bool isNaturalOfSizes(Operation *op);
   Number getConstant(const APInt &value);
   Number combine(Operation *op, Number lhs, Number rhs);
   OpFoldResult compare(array::CompareOp op, unsigned width = 64);
@@ -74,69 +68,19 @@ private:
   Value getFirst(Value value);
 
   array::SizeBuilder sizes;
-  /// Null where ops are made.
-  plan::SymbolicDims *dims = nullptr;
-  array::RuntimeSizes *runtimeSizes = nullptr;
+  plan::SymbolicDims &dims;
+  array::RuntimeSizes &runtimeSizes;
   array::WhileOp loop;
 };
 
 } // namespace
 
-/// What the user allows for dim `dim` of a function's argument.
-static Limits getLimitsOfArgument(Value tensor, std::optional<int64_t> dim) {
-  auto argument = dyn_cast<BlockArgument>(tensor);
-  auto func =
-      argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : func::FuncOp();
-  if (!func || !dim)
-    return {};
-  auto names = func.getArgAttrOfType<ArrayAttr>(argument.getArgNumber(), array::kDimsAttr);
-  auto ranges = func->getAttrOfType<DictionaryAttr>(array::kDimRangeAttr);
-  auto range = names && ranges ? ranges.getAs<ArrayAttr>(cast<StringAttr>(names[*dim]).getValue())
-                               : ArrayAttr();
-  if (!range)
-    return {};
-  int64_t most = cast<IntegerAttr>(range[1]).getInt();
-  return {cast<IntegerAttr>(range[0]).getInt(), most < 0 ? std::nullopt : std::optional(most)};
-}
-
-/// Of a sum, a product or a quotient of numbers that are not negative. What overflows is unknown.
-static Limits combineLimits(Operation *op, Limits lhs, Limits rhs) {
-  if (isa<arith::DivUIOp>(op)) {
-    // What is divided by 0 is nothing that a size is made of.
-    int64_t least = rhs.most && *rhs.most > 0 ? lhs.least / *rhs.most : 0;
-    return {least,
-            lhs.most ? std::optional(*lhs.most / std::max<int64_t>(rhs.least, 1)) : std::nullopt};
-  }
-  auto combine = [&](int64_t a, int64_t b) {
-    return isa<arith::AddIOp>(op) ? llvm::checkedAdd(a, b) : llvm::checkedMul(a, b);
-  };
-  return {combine(lhs.least, rhs.least).value_or(0),
-          lhs.most && rhs.most ? combine(*lhs.most, *rhs.most) : std::nullopt};
-}
-
-/// Of `size`, a value or a constant that is not negative.
-static Limits getLimitsOfValue(OpFoldResult size) {
-  if (std::optional<int64_t> constant = getConstantIntValue(size))
-    return {*constant, constant};
-  Operation *op = cast<Value>(size).getDefiningOp();
-  if (auto dim = dyn_cast_if_present<tensor::DimOp>(op))
-    return getLimitsOfArgument(dim.getSource(), dim.getConstantIndex());
-  if (auto dim = dyn_cast_if_present<array::DimOp>(op))
-    return getLimitsOfArgument(dim.getOperand(), dim.getAxis());
-  if (!isa_and_present<arith::AddIOp, arith::MulIOp, arith::DivUIOp>(op))
-    return {};
-  return combineLimits(op, getLimitsOfValue(op->getOperand(0)),
-                       getLimitsOfValue(op->getOperand(1)));
-}
-
 /// Of `size`, which is not negative.
 Limits SizeConditionBuilder::getLimits(OpFoldResult size) {
-  if (!dims)
-    return getLimitsOfValue(size);
-  FailureOr<plan::FormulaAttr> formula = dims->getFormula(size);
+  FailureOr<plan::FormulaAttr> formula = dims.getFormula(size);
   if (failed(formula))
     return {};
-  plan::SizeRange range = dims->getRange(*formula);
+  plan::SizeRange range = dims.getRange(*formula);
   return {range.min, range.max < 0 ? std::nullopt : std::optional(range.max)};
 }
 
@@ -174,42 +118,14 @@ SizeConditionBuilder::Number SizeConditionBuilder::getSize(Value index) {
   if (matchPattern(index, m_ConstantInt(&constant)))
     return getConstant(constant);
   Operation *op = index.getDefiningOp();
-  if (runtimeSizes && runtimeSizes->containsIndex(index))
+  if (runtimeSizes.containsIndex(index))
     return std::nullopt;
-  if (isa_and_present<array::DimOp, tensor::DimOp>(op))
-    return Difference{index, sizes.constant(0)};
   if (isa_and_present<arith::AddIOp, arith::SubIOp, arith::MulIOp>(op))
     return combine(op, getSize(op->getOperand(0)), getSize(op->getOperand(1)));
-  if (op && isNaturalOfSizes(op))
-    return Difference{index, sizes.constant(0)};
-  return std::nullopt;
-}
-
-/// Whether `expr` takes nothing away.
-static bool isNaturalOfNaturals(AffineExpr expr) {
-  return !expr.walk([](AffineExpr part) {
-                auto constant = dyn_cast<AffineConstantExpr>(part);
-                return constant && constant.getValue() < 0 ? WalkResult::interrupt()
-                                                           : WalkResult::advance();
-              })
-              .wasInterrupted();
-}
-
-/// Whether what `op` makes of sizes is not negative, whatever they are.
-bool SizeConditionBuilder::isNaturalOfSizes(Operation *op) {
-  auto isSize = [&](Value operand) { return getSize(operand).has_value(); };
-  auto isNatural = [&](Value operand) {
-    Number number = getSize(operand);
-    return number && getConstantIntValue(number->minus) == 0;
-  };
-  if (isa<arith::DivUIOp, arith::DivSIOp, arith::FloorDivSIOp, arith::CeilDivUIOp,
-          arith::CeilDivSIOp, arith::RemUIOp, arith::RemSIOp, arith::MinUIOp, arith::MinSIOp>(op))
-    return llvm::all_of(op->getOperands(), isNatural);
-  if (isa<arith::MaxUIOp, arith::MaxSIOp>(op))
-    return llvm::all_of(op->getOperands(), isSize) && llvm::any_of(op->getOperands(), isNatural);
-  auto apply = dyn_cast<affine::AffineApplyOp>(op);
-  return apply && isNaturalOfNaturals(apply.getAffineMap().getResult(0)) &&
-         llvm::all_of(op->getOperands(), isNatural);
+  FailureOr<plan::FormulaAttr> formula = dims.getFormula(index);
+  if (failed(formula) || dims.getRange(*formula).min < 0)
+    return std::nullopt;
+  return Difference{index, sizes.constant(0)};
 }
 
 /// A number of rank 0, of integers of `width` bits.
@@ -240,7 +156,9 @@ OpFoldResult SizeConditionBuilder::isLess(const Difference &a, const Difference 
     return sizes.constant(0);
   if (low.most && *low.most < high.least)
     return sizes.constant(1);
-  // Of what is 0 or 1 itself, the opposite.
+  // Of what is 0 or 1 itself: that, or the opposite.
+  if (getConstantIntValue(lower) == 0 && high.most && *high.most == 1)
+    return upper;
   if (getConstantIntValue(upper) == 1 && low.most && *low.most == 1)
     return negate(lower);
   OpFoldResult quotient = sizes.floorDiv(upper, sizes.add(lower, one));
@@ -331,14 +249,6 @@ OpFoldResult SizeConditionBuilder::getGuard(Value value) {
       truth = compare(comparison, integer.getWidth());
   }
   return truth ? truth : sizes.constant(1);
-}
-
-OpFoldResult buildSizeCondition(Value condition, OpBuilder &builder) {
-  return SizeConditionBuilder(builder, condition.getLoc()).getTruth(condition);
-}
-
-OpFoldResult buildSizeGuard(Value condition, OpBuilder &builder) {
-  return SizeConditionBuilder(builder, condition.getLoc()).getGuard(condition);
 }
 
 plan::FormulaAttr findSizeCondition(Value condition, plan::SymbolicDims &dims,

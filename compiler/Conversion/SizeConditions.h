@@ -20,22 +20,16 @@
 
 namespace xc {
 
-/// `condition`, a truth value of rank 0, as an index that is 0 or 1, made at `builder`; null where
-/// something else than sizes and constants of 64 bits, or another op than sums, differences,
-/// products, comparisons and logic, goes into it.
-mlir::OpFoldResult buildSizeCondition(mlir::Value condition, mlir::OpBuilder &builder);
-
-/// As that, but 0 only where sizes alone make `condition` false, and 1 elsewhere, of which
-/// something else may decide: a conjunction is false where a part is. Integers of fewer bits count
-/// where the sizes that make the condition false are numbers of theirs.
-mlir::OpFoldResult buildSizeGuard(mlir::Value condition, mlir::OpBuilder &builder);
-
-/// As buildSizeCondition, but as a formula over the symbols of `dims`, for which no op is made.
-/// Also null where a runtime size goes into `condition`.
+/// `condition`, a truth value of rank 0, as a formula over the symbols of `dims` that is 0 or 1;
+/// null where something else than sizes and constants of 64 bits, or another op than sums,
+/// differences, products, comparisons and logic, goes into it. No op is made.
 plan::FormulaAttr findSizeCondition(mlir::Value condition, plan::SymbolicDims &dims,
                                     array::RuntimeSizes &runtimeSizes);
 
-/// As buildSizeGuard of the first condition of `loop`, likewise; null also where that has effects.
+/// Whether `loop` may have a first iteration, likewise: 0 only where sizes alone make its first
+/// condition false, and 1 elsewhere, of which something else may decide. A conjunction is false
+/// where a part is. Integers of fewer bits count where the sizes that make the condition false are
+/// numbers of theirs. Null also where the condition has effects.
 plan::FormulaAttr findSizeGuard(array::WhileOp loop, plan::SymbolicDims &dims,
                                 array::RuntimeSizes &runtimeSizes);
 

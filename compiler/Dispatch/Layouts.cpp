@@ -443,7 +443,7 @@ LayoutChoice::weighRegions(ArrayRef<Convolution> convolutions,
 }
 
 void LayoutChoice::dropWhatDoesNotPay(ArrayRef<Convolution> convolutions) {
-  // What one region gains may need another, so that each round drops those that lost it in the
+  // What one region gains may need another, so that each iteration drops those that lost it in the
   // last.
   llvm::DenseSet<int64_t> dropped;
   for (bool isDone = false; !isDone;) {

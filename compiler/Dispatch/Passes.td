@@ -25,14 +25,14 @@ def CloneForTargets : Pass<"xc-clone-for-targets", "::mlir::ModuleOp"> {
 }
 
 def ChooseLayouts : Pass<"xc-choose-layouts", "::mlir::func::FuncOp"> {
-  let summary = "Hold images with their channels last";
+  let summary = "Choose layouts: store images with their channels last";
   let description = [{
     Convolutions are fast where channels lie next to one another: images with channels last, filters with taps first and features last. This
     pass turns tensors to that order: the images of convolutions, their filters, their results, and what elementwise ops,
     pools, padding, slices, concatenations and reshapes between them make of those. Where anything else makes or uses such a tensor it is
-    transposed, once. All tensors that hang together are turned, or none: the estimated gain has to be more than the elements
+    transposed, once. All tensors that hang together are transposed, or none: the estimated gain has to be more than the elements
     that are transposed. Parameters and constants cost nothing, as they are transposed once an instance. On a GPU an image and a result
-    may differ; a convolution on tensor cores gains more if both are turned. One of a single tap is a product of matrices in any
+    may differ; a convolution on tensor cores gains more if both are transposed. One of a single tap is a product of matrices in any
     order: there it gains by that alone, and nothing on the CPU. What was done is in `plan.layouts` of the function, which `--report`
     prints. Runs on functions of a target's module. Example:
     ```mlir
@@ -46,7 +46,7 @@ def ChooseLayouts : Pass<"xc-choose-layouts", "::mlir::func::FuncOp"> {
 }
 
 def HoistParameters : Pass<"xc-hoist-parameters", "::mlir::ModuleOp"> {
-  let summary = "Compute once what depends on parameters alone";
+  let summary = "Move what depends on parameters alone to an init function";
   let description = [{
     Moves ops whose operands are external parameters and constants alone, or computed of such, into a private function with `plan.init`. Its
     plan runs once, before the first call; functions read its results by `plan.packed`. Variables are none of these: the host or a call may
@@ -85,7 +85,7 @@ def FuseElementwise : Pass<"xc-fuse-elementwise", "::mlir::func::FuncOp"> {
 }
 
 def MergeProducts : Pass<"xc-merge-products", "::mlir::func::FuncOp"> {
-  let summary = "Make one product of several that share their first operand";
+  let summary = "Merge products that share operand A";
   let description = [{
     Products of one tensor and several parameters or constants, as those that make queries, keys and values, become one whose second
     operand is the parameters side by side, and slices of its result. The elementwise op behind each comes along where all are alike: then what
@@ -101,7 +101,7 @@ def MergeProducts : Pass<"xc-merge-products", "::mlir::func::FuncOp"> {
 }
 
 def NarrowResults : Pass<"xc-narrow-results", "::mlir::func::FuncOp"> {
-  let summary = "Store what is widened at the end before it is widened";
+  let summary = "Store results that end in a widening conversion in the narrow type";
   let description = [{
     A `linalg.generic` that ends in a conversion to a wider float type, and whose result only generics read, yields what it converts
     instead; those convert what they read. The values are the same, and memory moves half the bytes. Fusion makes such ops: the
@@ -118,7 +118,7 @@ def NarrowResults : Pass<"xc-narrow-results", "::mlir::func::FuncOp"> {
 }
 
 def AllowTF32 : Pass<"xc-allow-tf32", "::mlir::func::FuncOp"> {
-  let summary = "Let f32 products round their factors to TF32";
+  let summary = "Let f32 products round their operands to TF32";
   let description = [{
     Gives every product of f32 operands `plan.allow_tf32`, as the ops of the array dialect that say so themselves have it. Example:
     ```mlir
@@ -129,7 +129,7 @@ def AllowTF32 : Pass<"xc-allow-tf32", "::mlir::func::FuncOp"> {
 }
 
 def FoldProductUnitDims : Pass<"xc-fold-product-unit-dims", "::mlir::func::FuncOp"> {
-  let summary = "Take dims of size 1 off matrix products";
+  let summary = "Drop dims of size 1 from matrix products";
   let description = [{
     Drops the loops of a `linalg.contract` that name a batch of one, and those of rows and columns that have others beside them, with reshapes of its
     operands. Upstream's folding of unit dims does so for generic ops; where the product kept them, it would share no kernel with what follows. Rows or
@@ -156,7 +156,7 @@ def PromoteVariables : Pass<"xc-promote-variables", "::mlir::func::FuncOp"> {
 }
 
 def PlaceUpdates : Pass<"xc-place-updates", "::mlir::func::FuncOp"> {
-  let summary = "Decide which writes of parts go where the rest is";
+  let summary = "Decide which updates of a part of an array are done in place";
   let description = [{
     A `kernel.update` touches its box only, and a `kernel.scatter` that this pass marks `in_place` the rows that it updates only;
     `-xc-build-plan` gives their results the memory of the destination, or copies the destination first. A scatter is marked where the

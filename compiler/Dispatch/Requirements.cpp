@@ -24,12 +24,12 @@ class RequirementBuilder {
 public:
   RequirementBuilder(func::FuncOp func, SymbolicDims &dims, bool isChosenBySizes, bool onlyNumbers)
       : func(func), dims(dims), isChosenBySizes(isChosenBySizes), onlyNumbers(onlyNumbers),
-        // Behind what ops themselves demand, whose words say more.
+        // Behind what ops themselves require, whose words say more.
         builder(onlyNumbers ? OpBuilder::atBlockTerminator(&func.getBody().front())
                             : OpBuilder::atBlockBegin(&func.getBody().front())) {}
 
   LogicalResult run();
-  /// What linalg ops and casts demand.
+  /// What linalg ops and casts require.
   LogicalResult addImplied();
 
 private:
@@ -40,7 +40,7 @@ private:
   func::FuncOp func;
   SymbolicDims &dims;
   const bool isChosenBySizes;
-  /// Whether what two formulas demand of each other is left for later.
+  /// Whether what two formulas require of each other is left for later.
   const bool onlyNumbers;
   OpBuilder builder;
   llvm::DenseSet<std::tuple<FormulaAttr, FormulaAttr, unsigned>> known;
@@ -133,7 +133,7 @@ LogicalResult RequirementBuilder::checkRanges() {
       return func.emitError() << "expected dim '" << symbol.name << "' of '" << func.getName()
                               << "' to have a size, got ranges that leave none: "
                               << describe(symbol.range)
-                              << "; several names are one size where an op demands it";
+                              << "; several names are one size where an op requires it";
   }
   return success();
 }
@@ -167,7 +167,7 @@ LogicalResult RequirementBuilder::add(Location loc, FormulaAttr left, Comparison
 }
 
 /// All operands whose dim is a loop must say the same of its size.
-static LogicalResult visitLoops(linalg::LinalgOp op, SymbolicDims &dims, DemandVisitor visit) {
+static LogicalResult visitLoops(linalg::LinalgOp op, SymbolicDims &dims, RequirementVisitor visit) {
   SmallVector<std::pair<FormulaAttr, OpOperand *>> sizes(op.getNumLoops(),
                                                          {FormulaAttr(), nullptr});
   for (OpOperand &operand : op->getOpOperands()) {
@@ -190,10 +190,10 @@ static LogicalResult visitLoops(linalg::LinalgOp op, SymbolicDims &dims, DemandV
       }
       if (knownSize == *size)
         continue;
-      Demand demand{op.getLoc(), knownSize, Comparison::Equal, *size, ""};
-      llvm::raw_string_ostream(demand.what)
+      Requirement requirement{op.getLoc(), knownSize, Comparison::Equal, *size, ""};
+      llvm::raw_string_ostream(requirement.what)
           << "expected operands that agree in a dim: " << from->get().getType() << " and " << type;
-      if (failed(visit(demand)))
+      if (failed(visit(requirement)))
         return failure();
     }
   }
@@ -201,7 +201,7 @@ static LogicalResult visitLoops(linalg::LinalgOp op, SymbolicDims &dims, DemandV
 }
 
 /// A `?` that is cast to a number is that number.
-static LogicalResult visitCast(tensor::CastOp op, SymbolicDims &dims, DemandVisitor visit) {
+static LogicalResult visitCast(tensor::CastOp op, SymbolicDims &dims, RequirementVisitor visit) {
   auto to = dyn_cast<RankedTensorType>(op.getType());
   if (!to || !isa<RankedTensorType>(op.getSource().getType()))
     return success();
@@ -212,16 +212,17 @@ static LogicalResult visitCast(tensor::CastOp op, SymbolicDims &dims, DemandVisi
     FormulaAttr number = FormulaAttr::getConstant(op.getContext(), size);
     if (*from == number)
       continue;
-    Demand demand{op.getLoc(), *from, Comparison::Equal, number, ""};
-    llvm::raw_string_ostream(demand.what)
+    Requirement requirement{op.getLoc(), *from, Comparison::Equal, number, ""};
+    llvm::raw_string_ostream(requirement.what)
         << "expected dim " << dim << " of " << op.getSource().getType() << " to be that of " << to;
-    if (failed(visit(demand)))
+    if (failed(visit(requirement)))
       return failure();
   }
   return success();
 }
 
-LogicalResult visitImpliedDemands(Operation *op, SymbolicDims &dims, DemandVisitor visit) {
+LogicalResult visitImpliedRequirements(Operation *op, SymbolicDims &dims,
+                                       RequirementVisitor visit) {
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
     return visitLoops(linalgOp, dims, visit);
   if (auto cast = dyn_cast<tensor::CastOp>(op))
@@ -249,8 +250,9 @@ LogicalResult RequirementBuilder::run() {
 
 LogicalResult RequirementBuilder::addImplied() {
   WalkResult walk = func.walk([&](Operation *op) {
-    LogicalResult visited = visitImpliedDemands(op, dims, [&](const Demand &demand) {
-      return add(demand.loc, demand.left, demand.comparison, demand.right, demand.what);
+    LogicalResult visited = visitImpliedRequirements(op, dims, [&](const Requirement &requirement) {
+      return add(requirement.loc, requirement.left, requirement.comparison, requirement.right,
+                 requirement.what);
     });
     return failed(visited) ? WalkResult::interrupt() : WalkResult::advance();
   });

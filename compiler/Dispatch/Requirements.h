@@ -17,7 +17,8 @@
 namespace xc::plan {
 
 /// The functions of `module` that are regions which sizes choose, or in such regions. What they
-/// demand may hold for none of the sizes that are known to be possible: then they are not chosen.
+/// requirement may hold for none of the sizes that are known to be possible: then they are not
+/// chosen.
 llvm::DenseSet<mlir::Operation *> findChosenRegions(mlir::ModuleOp module);
 
 /// Replaces the `plan.require`s of a function by ones at its start whose operands are formulas over
@@ -29,7 +30,7 @@ mlir::LogicalResult listRequirements(mlir::func::FuncOp func, SymbolicDims &dims
                                      bool isChosenBySizes);
 
 /// A comparison of two sizes, and what is said where it does not hold.
-struct Demand {
+struct Requirement {
   mlir::Location loc;
   FormulaAttr left;
   Comparison comparison;
@@ -37,13 +38,13 @@ struct Demand {
   std::string what;
 };
 
-using DemandVisitor = llvm::function_ref<mlir::LogicalResult(const Demand &)>;
+using RequirementVisitor = llvm::function_ref<mlir::LogicalResult(const Requirement &)>;
 
-/// Visits what `op` demands without saying so, in formulas over the symbols of its function: a
+/// Visits what `op` requires without saying so, in formulas over the symbols of its function: a
 /// linalg op that operands agree in its loops, and a cast that a `?` is a number. Leaves out what
 /// is no formula, and what holds for all symbols. Fails where `visit` does.
-mlir::LogicalResult visitImpliedDemands(mlir::Operation *op, SymbolicDims &dims,
-                                        DemandVisitor visit);
+mlir::LogicalResult visitImpliedRequirements(mlir::Operation *op, SymbolicDims &dims,
+                                             RequirementVisitor visit);
 
 /// Adds to the functions of `module` those of them that say that a formula is a number, before
 /// folds of casts and slices forget the formula.

@@ -14,7 +14,7 @@
 
 #include "compiler/Input/ImportTosa.h"
 
-#include "compiler/Dialect/Array/IR/Demands.h"
+#include "compiler/Dialect/Array/IR/PassAttributes.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 #include "compiler/Input/Passes.h"
 #include "compiler/Input/SupportedTypes.h"
@@ -69,10 +69,10 @@ struct ImportTosa final : impl::ImportTosaBase<ImportTosa> {
   void runOnOperation() override {
     SmallVector<Operation *> ops, shapes;
     WalkResult walk = getOperation().walk<WalkOrder::PostOrder>([&](Operation *op) {
-      // Later it could not be told from what is demanded here.
+      // Later it could not be told from what is required here.
       if (isa<plan::RequireOp>(op)) {
         op->emitError() << "'" << op->getName()
-                        << "' is not supported; sizes are demanded by the ops that need them";
+                        << "' is not supported; sizes are required by the ops that need them";
         return WalkResult::interrupt();
       }
       if (!isa_and_present<tosa::TosaDialect>(op->getDialect()) || isa<tosa::YieldOp>(op))

@@ -110,7 +110,7 @@ static Result convertReshape(tosa::ReshapeOp op, ExpressionBuilder &e) {
   return SmallVector<Value>{reshape(e, op.getInput1(), *sizes)};
 }
 
-/// Demands that the slice lies in its operand: array.dynamic_slice would move it there.
+/// Requires that the slice lies in its operand: array.dynamic_slice would move it there.
 static void requireWithin(tosa::SliceOp op, ExpressionBuilder &e, ArrayRef<OpFoldResult> starts,
                           ArrayRef<OpFoldResult> sizes) {
   SizeBuilder builder(e.getBuilder(), op.getLoc());

@@ -243,7 +243,7 @@ struct SliceConstantResults : OpRewritePattern<linalg::GenericOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(linalg::GenericOp op, PatternRewriter &rewriter) const override {
-    // Without a round nothing is written, and no slice is within a tensor without elements.
+    // Without an iteration nothing is written, and no slice is within a tensor without elements.
     if (llvm::is_contained(op.getStaticLoopRanges(), 0))
       return rewriter.notifyMatchFailure(op, "writes nothing");
     SmallVector<AffineMap> maps = op.getIndexingMapsArray();
@@ -327,7 +327,7 @@ private:
   };
 };
 
-/// An op that writes at constants keeps the other elements, so all where it has no rounds.
+/// An op that writes at constants keeps the other elements, so all where it has no iterations.
 struct DropEmptyLoops : OpRewritePattern<linalg::GenericOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -336,7 +336,7 @@ struct DropEmptyLoops : OpRewritePattern<linalg::GenericOp> {
       return op.getMatchingIndexingMap(&init).isProjectedPermutation();
     });
     if (isWhole || !op.hasPureTensorSemantics() || !llvm::is_contained(op.getStaticLoopRanges(), 0))
-      return rewriter.notifyMatchFailure(op, "may have rounds");
+      return rewriter.notifyMatchFailure(op, "may have iterations");
     rewriter.replaceOp(op, op.getDpsInits());
     return success();
   }
@@ -365,7 +365,7 @@ struct NormalizeInputPass : impl::NormalizeInputBase<NormalizeInputPass> {
                  SliceConstantResults, WidenAccumulator, linalg::DecomposePadOpPattern>(
         &getContext());
     tensor::populateDecomposeTensorConcatPatterns(patterns);
-    // Folds would take away array ops before what they demand of sizes has been stated.
+    // Folds would take away array ops before what they require of sizes has been stated.
     GreedyRewriteConfig config;
     config.enableFolding(false);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns), config))) {

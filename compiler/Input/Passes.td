@@ -137,7 +137,7 @@ def NormalizeInput : Pass<"xc-normalize-input", "::mlir::ModuleOp"> {
 }
 
 def InlineCalls : Pass<"xc-inline-calls", "::mlir::ModuleOp"> {
-  let summary = "Put functions in the place of their calls";
+  let summary = "Inline calls of functions";
   let description = [{
     In public functions, and in private ones that more than calls refer to or whose gradient is declared, each call becomes a copy of its callee's ops, with the call
     in their locations; the calls in that copy are next. Other private functions stay as they are, for `-symbol-dce` to take out. Functions

@@ -344,7 +344,7 @@ static LogicalResult verifyOp(Operation *op) {
                    "collapse_shape, concat, dim, empty, expand_shape, extract_slice, "
                    "from_elements, insert_slice, pad and splat";
   else if (!isa_and_present<tensor::TensorDialect, array::ArrayDialect>(dialect) &&
-           // What TOSA demands of sizes is said at once.
+           // What TOSA requires of sizes is said at once.
            !isa<func::ReturnOp, func::CallOp, plan::RequireOp>(op))
     supported = op->emitError()
                 << "'" << op->getName()

@@ -70,12 +70,12 @@ static void addInputPasses(OpPassManager &pm, const CompileOptions &options,
                              return gradient.function;
                            }));
   // Entry points are compiled each on its own, so calls between functions go.
-  // Nothing is cleaned up before what ops demand has been stated.
+  // Nothing is cleaned up before what ops require has been stated.
   pm.addPass(createInlineCalls());
   if (!called.empty()) {
     // Gradients want functions without calls, and all shapes.
     pm.addPass(array::createInferShapes());
-    pm.addPass(createStateDemands());
+    pm.addPass(createStateRequirements());
     addRecognition(pm, options);
     addGradients(pm, called);
     pm.addPass(createInlineCalls());
@@ -113,7 +113,7 @@ static void addArrayPasses(OpPassManager &pm, const CompileOptions &options,
                            ArrayRef<Gradient> gradients) {
   pm.addNestedPass<func::FuncOp>(array::createFixDims());
   pm.addPass(array::createInferShapes());
-  pm.addPass(createStateDemands());
+  pm.addPass(createStateRequirements());
   addCleanup(pm);
   // Gradients of what is whole are whole.
   addRecognition(pm, options);

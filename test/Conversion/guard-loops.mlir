@@ -1,15 +1,14 @@
 // RUN: xc-opt %s -xc-guard-loops -split-input-file | FileCheck %s
 
-// Without elements there is no round: the initial values are the result.
+// Without elements there is no iteration: the initial values are the result.
+// CHECK:       #[[SOME_MAP:.*]] = affine_map<()[s0] -> (-(1 floordiv (s0 + 1)) + 1)>
 // CHECK-LABEL: func.func @over_rows(
 // CHECK-SAME:    %[[X:.*]]: tensor<?x3xf32>)
-// CHECK-DAG:     %[[N:.*]] = array.dim %[[X]], 0
 // CHECK-DAG:     %[[ZERO:.*]] = array.constant dense<0> : tensor<i32>
 // CHECK-DAG:     %[[SUM:.*]] = array.constant dense<0.000000e+00> : tensor<3xf32>
 // CHECK-NOT:     array.compare lt
-// CHECK:         %[[MORE:.*]] = arith.addi %[[N]], %{{.*}}
-// CHECK:         %[[NONE:.*]] = arith.divui %{{.*}}, %[[MORE]]
-// CHECK:         %[[SOME:.*]] = arith.subi %{{.*}}, %[[NONE]]
+// CHECK:         %[[N:.*]] = tensor.dim %[[X]], %{{.*}}
+// CHECK:         %[[SOME:.*]] = affine.apply #[[SOME_MAP]]()[%[[N]]]
 // CHECK:         %[[NUMBER:.*]] = array.from_index %[[SOME]] : tensor<i64>
 // CHECK:         %[[GUARD:.*]] = array.compare gt, %[[NUMBER]], %{{.*}}
 // CHECK-NEXT:    %[[R:.*]]:2 = array.if %[[GUARD]]
@@ -67,9 +66,9 @@ func.func @until_done(%x: tensor<?xf32>, %y: tensor<4xf32>, %done: tensor<i1>) -
 
 // -----
 
-// A range that has no 0 leaves a round; data decides; of 32 bits, a size need not fit where it is not bounded.
+// A range that has no 0 leaves an iteration; data decides; of 32 bits, a size need not fit where it is not bounded.
 // CHECK-LABEL: func.func @always(
-// CHECK-NOT:     array.if
+// CHECK-NOT:     {{array.if|affine.apply|tensor.dim}}
 func.func @always(%x: tensor<?xf32> {array.dims = ["n"]}, %z: tensor<?xf32>, %most: tensor<i64>) -> (tensor<i64>, tensor<i64>, tensor<i32>)
     attributes {array.dim_range = {n = [1, 64, 1]}} {
   %size = array.dim %x, 0 : tensor<?xf32>

@@ -34,7 +34,7 @@ func.func @topk(%x: tensor<?x100xf32>) -> (tensor<?x3xf32>, tensor<?x3xi32>) {
   return %0, %1 : tensor<?x3xf32>, tensor<?x3xi32>
 }
 
-// Three rounds halve what eight places leave.
+// Three steps halve what eight places leave.
 // CHECK-LABEL: func.func @searchsorted(
 // CHECK-SAME:    %[[SORTED:.*]]: tensor<7xi32>
 func.func @searchsorted(%sorted: tensor<7xi32>, %x: tensor<5xi32>) -> tensor<5xi32> {

@@ -129,19 +129,12 @@ func.func @calls_itself(%x: tensor<4xf32>) -> tensor<4xf32> {
 // -----
 
 // A condition that is made of sizes is a formula over them, 1 or 0: n + 1 < 2 m is n + 2 <= 2 m.
+// CHECK:       #[[LESS_MAP:.*]] = affine_map<()[s0, s1] -> (-(1 floordiv ((s0 * 2) floordiv (s1 + 2) + 1)) + 1)>
 // CHECK-LABEL: func.func @sizes(
 // CHECK-SAME:    %[[X:.*]]: tensor<?xf32>, %[[Y:.*]]: tensor<?xf32>)
-// CHECK-DAG:     %[[ONE:.*]] = arith.constant 1 : index
-// CHECK-DAG:     %[[TWO:.*]] = arith.constant 2 : index
-// CHECK-DAG:     %[[N:.*]] = array.dim %[[X]], 0
-// CHECK-DAG:     %[[M:.*]] = array.dim %[[Y]], 0
-// CHECK-DAG:     %[[LEFT:.*]] = arith.addi %[[N]], %[[ONE]]
-// CHECK-DAG:     %[[RIGHT:.*]] = arith.muli %[[M]], %[[TWO]]
-// CHECK-DAG:     %[[MORE:.*]] = arith.addi %[[LEFT]], %{{.*}} : index
-// CHECK:         %[[QUOTIENT:.*]] = arith.divui %[[RIGHT]], %[[MORE]]
-// CHECK:         %[[NEXT:.*]] = arith.addi %[[QUOTIENT]], %{{.*}}
-// CHECK:         %[[NOT:.*]] = arith.divui %{{.*}}, %[[NEXT]]
-// CHECK:         %[[LESS:.*]] = arith.subi %{{.*}}, %[[NOT]]
+// CHECK-DAG:     %[[N:.*]] = tensor.dim %[[X]], %{{.*}}
+// CHECK-DAG:     %[[M:.*]] = tensor.dim %[[Y]], %{{.*}}
+// CHECK:         %[[LESS:.*]] = affine.apply #[[LESS_MAP]]()[%[[M]], %[[N]]]
 // CHECK:         plan.branch %[[LESS]] then @sizes_if0_then otherwise @sizes_if0_else(%[[X]]) : (index, tensor<?xf32>) -> tensor<?xf32>
 func.func @sizes(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
   %one = array.constant dense<1> : tensor<i64>
@@ -165,11 +158,11 @@ func.func @sizes(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
 // -----
 
 // What is subtracted counts on the other side, so that no number is negative: 10 - n > -3 is n < 13.
+// CHECK:       #[[GREATER_MAP:.*]] = affine_map<()[s0] -> (-(1 floordiv (13 floordiv (s0 + 1) + 1)) + 1)>
 // CHECK-LABEL: func.func @difference(
-// CHECK:         %[[N:.*]] = array.dim
-// CHECK:         %[[MORE:.*]] = arith.addi %[[N]], %{{.*}} : index
-// CHECK:         arith.divui %c13{{.*}}, %[[MORE]]
-// CHECK:         plan.branch %{{.*}} : (index, tensor<?xf32>)
+// CHECK:         %[[N:.*]] = tensor.dim
+// CHECK:         %[[GREATER:.*]] = affine.apply #[[GREATER_MAP]]()[%[[N]]]
+// CHECK:         plan.branch %[[GREATER]] {{.*}} : (index, tensor<?xf32>)
 func.func @difference(%x: tensor<?xf32>) -> tensor<?xf32> {
   %least = array.constant dense<-3> : tensor<i64>
   %n = array.dim %x, 0 : tensor<?xf32>
@@ -394,4 +387,37 @@ func.func @largest(%x: tensor<?xf32>) -> tensor<?xf32> {
     array.yield %x : tensor<?xf32>
   }
   return %y : tensor<?xf32>
+}
+
+// -----
+
+// Within a loop, a choice takes along the inputs whose sizes it names, and no others.
+// CHECK-LABEL: func.func private @within_loop_while1_body(
+// CHECK-SAME:    %[[I:.*]]: tensor<i64>, %[[V:.*]]: tensor<4xf32>, %[[X:.*]]: tensor<?xf32>)
+// CHECK:         %[[N:.*]] = tensor.dim %[[X]], %{{.*}}
+// CHECK:         %[[FEW:.*]] = affine.apply #{{.*}}()[%[[N]]]
+// CHECK:         plan.branch %[[FEW]] then @within_loop_if0_then otherwise @within_loop_if0_else(%[[V]]) : (index, tensor<4xf32>) -> tensor<4xf32>
+func.func @within_loop(%y: tensor<?xf32>, %x: tensor<?xf32>, %v: tensor<4xf32>) -> (tensor<i64>, tensor<4xf32>) {
+  %zero = array.constant dense<0> : tensor<i64>
+  %one = array.constant dense<1> : tensor<i64>
+  %four = array.constant dense<4> : tensor<i64>
+  %r:2 = array.while %zero, %v : (tensor<i64>, tensor<4xf32>) -> (tensor<i64>, tensor<4xf32>) condition {
+  ^bb0(%i: tensor<i64>, %a: tensor<4xf32>):
+    %p = array.compare lt, %i, %four : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    array.yield %p : tensor<i1>
+  } body {
+  ^bb0(%i: tensor<i64>, %a: tensor<4xf32>):
+    %size = array.dim %x, 0 : tensor<?xf32>
+    %n = array.from_index %size : tensor<i64>
+    %few = array.compare le, %n, %four : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    %b = array.if %few : tensor<i1> -> (tensor<4xf32>) {
+      %e = array.exp %a : tensor<4xf32>
+      array.yield %e : tensor<4xf32>
+    } else {
+      array.yield %a : tensor<4xf32>
+    }
+    %j = array.add %i, %one : tensor<i64>
+    array.yield %j, %b : tensor<i64>, tensor<4xf32>
+  }
+  return %r#0, %r#1 : tensor<i64>, tensor<4xf32>
 }

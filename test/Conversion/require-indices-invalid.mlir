@@ -26,7 +26,7 @@ func.func @many_steps(%x: tensor<?xf32>, %o: tensor<?xf32>) -> tensor<?xf32> {
 
 // -----
 
-// Its one fall is at the end of a period of 65,536 rounds.
+// Its one fall is at the end of a period of 65,536 iterations.
 func.func @long_period(%x: tensor<?xf32>, %p: tensor<?xf32>, %o: tensor<?xf32>) -> tensor<?xf32> {
   // expected-error @+1 {{'linalg.generic' op cannot tell the places d0 mod 65536 + d0 floordiv 65536 + (d0 + d1) floordiv 2 in dim 0 of 'tensor<?xf32>' from sizes}}
   %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i mod 65536 + i floordiv 65536 + (j + i) floordiv 2)>, affine_map<(i, j) -> (j)>, affine_map<(i, j) -> (i)>],

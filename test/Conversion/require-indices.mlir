@@ -1,6 +1,6 @@
 // RUN: xc-opt %s -xc-convert-array-to-linalg -canonicalize -cse | FileCheck %s
 
-// (n0 - 1) * 2 + (3 - 1) * 3 + 1, where there is a round.
+// (n0 - 1) * 2 + (3 - 1) * 3 + 1, where there is an iteration.
 // CHECK-LABEL: func.func @sum
 // CHECK-SAME:    (%[[X:.*]]: tensor<?xf32>, %{{.*}}: tensor<3xf32>, %[[O:.*]]: tensor<?xf32>)
 // CHECK-DAG:     %[[N:.*]] = tensor.dim %[[O]]
@@ -62,7 +62,7 @@ func.func @known(%x: tensor<4xf32>, %o: tensor<7xf32>, %y: tensor<?xf32>) -> (te
   return %r, %s : tensor<7xf32>, tensor<?xf32>
 }
 
-// Upstream's verifier looks at the last round only, which is at place 1. This is refused when requirements are listed.
+// Upstream's verifier looks at the last iteration only, which is at place 1. This is refused when requirements are listed.
 // CHECK-LABEL: func.func @period
 // CHECK:         plan.require %c4 at_most %c2, "linalg.generic: expected all places d0 mod 4 to be in dim 0 of tensor<2xf32>"
 func.func @period(%x: tensor<2xf32>, %o: tensor<6xf32>) -> tensor<6xf32> {
@@ -74,7 +74,7 @@ func.func @period(%x: tensor<2xf32>, %o: tensor<6xf32>) -> tensor<6xf32> {
   return %r : tensor<6xf32>
 }
 
-// There is a round where no loop is empty, however many rounds there are together.
+// There is an iteration where no loop is empty, however many iterations there are together.
 // CHECK-LABEL: func.func @many
 // CHECK-SAME:    (%{{.*}}: tensor<?xf32>, %[[P:.*]]: tensor<?xf32>, %[[O:.*]]: tensor<?xf32>)
 // CHECK-DAG:     %[[N:.*]] = tensor.dim %[[O]]
@@ -94,7 +94,7 @@ func.func @many(%x: tensor<?xf32>, %p: tensor<?xf32>, %o: tensor<?xf32>) -> tens
   return %r : tensor<?xf32>
 }
 
-// The index rises with its loop, which occurs twice: the last round is the largest, n - 1 + (n - 1) / 4 * 4.
+// The index rises with its loop, which occurs twice: the last iteration is the largest, n - 1 + (n - 1) / 4 * 4.
 // CHECK-LABEL: func.func @blocks_apart
 // CHECK-SAME:    (%[[X:.*]]: tensor<?xf32>, %[[O:.*]]: tensor<?xf32>)
 // CHECK-DAG:     %[[N:.*]] = tensor.dim %[[O]]
@@ -116,7 +116,7 @@ func.func @blocks_apart(%x: tensor<?xf32>, %o: tensor<?xf32>) -> tensor<?xf32> {
   return %r : tensor<?xf32>
 }
 
-// It falls and rises: 1, 0, 3, 2 and so on, of which all rounds take n + n mod 2 places, and one round 2.
+// It falls and rises: 1, 0, 3, 2 and so on, of which all iterations take n + n mod 2 places, and one iteration 2.
 // CHECK-LABEL: func.func @pairs_reversed
 // CHECK-SAME:    (%[[X:.*]]: tensor<?xf32>, %[[O:.*]]: tensor<?xf32>)
 // CHECK-DAG:     %[[N:.*]] = tensor.dim %[[O]]
@@ -144,7 +144,7 @@ func.func @pairs_reversed(%x: tensor<?xf32>, %o: tensor<?xf32>) -> tensor<?xf32>
   return %r : tensor<?xf32>
 }
 
-// A period of 65,536 rounds is looked at to its end, where the index falls: of rounds enough for one it takes 65,536 places.
+// A period of 65,536 iterations is looked at to its end, where the index falls: of iterations enough for one it takes 65,536 places.
 // CHECK-LABEL: func.func @long_period
 // CHECK-SAME:    (%[[X:.*]]: tensor<2xf32>, %[[O:.*]]: tensor<65537xf32>)
 // CHECK:         plan.require %c65536 at_most %c2, "linalg.generic: expected all places d0 mod 65536 + d0 floordiv 65536 to be in dim 0 of tensor<2xf32>"

@@ -25,7 +25,7 @@ func.func @cast(%x: tensor<?xf32>) -> tensor<4xf32> {
 
 // -----
 
-// What two formulas demand of each other is not forgotten, and is said later.
+// What two formulas require of each other is not forgotten, and is said later.
 // CHECK-LABEL: func.func @left_alone(
 // CHECK-NOT:     equal
 func.func @left_alone(%x: tensor<?xf32>, %y: tensor<?xf32>, %z: tensor<4xf32>) -> (tensor<?xf32>, tensor<?xf32>) {

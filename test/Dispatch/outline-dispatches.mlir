@@ -99,7 +99,7 @@ module {
 
 #id = affine_map<(d0) -> (d0)>
 
-// Sizes that ops demand to be equal and that may not be are required to be, once, in terms of the inputs' sizes. What follows from
+// Sizes that ops require to be equal and that may not be are required to be, once, in terms of the inputs' sizes. What follows from
 // one symbol is proven. Sizes of two inputs that must be equal become one symbol, as everywhere.
 module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
   // CHECK-LABEL: func.func @loops_agree(
@@ -391,7 +391,7 @@ builtin.module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
 // Two names of one size, and no size that both ranges have.
 #line = affine_map<(d0) -> (d0)>
 builtin.module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
-  // expected-error @+1 {{expected dim 'n' of 'apart' to have a size, got ranges that leave none: 8 to 4; several names are one size where an op demands it}}
+  // expected-error @+1 {{expected dim 'n' of 'apart' to have a size, got ranges that leave none: 8 to 4; several names are one size where an op requires it}}
   func.func @apart(%x: tensor<?xf32> {array.dims = ["n"]}, %y: tensor<?xf32> {array.dims = ["m"]}) -> tensor<?xf32>
       attributes {array.dim_range = {n = [1, 4, 1], m = [8, 9, 1]}} {
     %r = linalg.generic {indexing_maps = [#line, #line], iterator_types = ["parallel"]} ins(%x : tensor<?xf32>) outs(%y : tensor<?xf32>) {
@@ -404,7 +404,7 @@ builtin.module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
 
 // -----
 
-// What a region demands may hold for no size that there is: sizes do not choose it then.
+// What a region requires may hold for no size that there is: sizes do not choose it then.
 // CHECK-LABEL: func.func private @not_chosen(
 // CHECK:         plan.require %{{.*}} at_most %{{.*}}, "expected few"
 module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {

@@ -4,7 +4,7 @@ The dims of a program's inputs lose their names, so that nothing but its ops say
 another size. The reference runs on, with arrays of other shapes than their types say, up to an op of NumPy's that raises an error. An op
 whose reference goes by the sizes of its result tells nothing, nor does one of which no result, region that is run or assignment needs
 more than sizes, nor does a program that works. Programs with device-bounded dims are left out: what the types of results say of such dims is
-not demanded of the sizes that inputs are bound with (compiler/Conversion/StateDemands.cpp).
+not required of the sizes that inputs are bound with (compiler/Conversion/StateRequirements.cpp).
 
 Refused calls come first, so those after them find what variables start with.
 """
@@ -25,7 +25,7 @@ from tensors import Tensor
 
 SIZES = (2, 3, 5, 8, 17)
 ATTEMPTS = 48
-# How the runtime says that sizes do not fit: an op's demand, or dims that ops have made one symbol.
+# How the runtime says that sizes do not fit: an op's requirement, or dims that ops have made one symbol.
 ERROR = r"got \d+ and \d+( for |$)|expected dim \d+ to be \d+ \(symbol|expected an element in dim"
 
 
@@ -105,7 +105,7 @@ class LooseProgram(Program):
     """Evaluates as far as shapes that its types do not have allow."""
 
     @functools.cached_property
-    def demanded(self):
+    def required(self):
         """Numbers of values that the program needs more than sizes of."""
         used = set(self.outputs)
         add_used(self.nodes, used)
@@ -129,7 +129,7 @@ class LooseProgram(Program):
                     else:
                         results = op.evaluate(node, [values[operand] for operand in node.operands], shapes)
             except (ValueError, IndexError) as error:
-                raise (Refused if self.demanded.intersection(node.results) else Unknown)(node.op) from error
+                raise (Refused if self.required.intersection(node.results) else Unknown)(node.op) from error
             values.update(zip(node.results, results))
         return values
 
@@ -168,7 +168,7 @@ def case_of(program):
     """Calls that are refused, and then one for each environment; None where no such sizes are found."""
     if program.bounds:
         return None
-    # What nothing depends on demands nothing, in regions neither.
+    # What nothing depends on requires nothing, in regions neither.
     program = shrink.with_captures(program)
     loose = program.as_a(LooseProgram)
     steps = [harness.Step([data[number] for number in program.inputs], error=ERROR)

@@ -9,7 +9,7 @@
 
 #include "compiler/Codegen/CUDA/Common/Occupancy.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
-#include "compiler/Dialect/Array/IR/Demands.h"
+#include "compiler/Dialect/Array/IR/PassAttributes.h"
 #include "compiler/Dialect/Plan/IR/PlanInitOps.h"
 #include "tools/common/Printable.h"
 

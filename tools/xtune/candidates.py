@@ -24,18 +24,18 @@ def consumer_registers(groups, blocks, words=0):
     return max(launched, min((launched * (1 + groups) - fetching) // groups // 8 * 8, 248))
 
 
-# The most rounds of tiles whose number is fitted to the multiprocessors.
-FITTED_ROUNDS = 8
+# The most waves of tiles whose number is fitted to the multiprocessors.
+FITTED_WAVES = 8
 
 
 def fitted_tiles(batch, m, n, split, cluster_m, cluster_n, multiprocessors=132):
-    """Tiles so wide that no multiprocessor is idle in the last round, for each number of rows."""
+    """Tiles so wide that no multiprocessor is idle in the last wave, for each number of rows."""
     blocks = split * cluster_m * cluster_n
     room = multiprocessors - (multiprocessors // 11 if blocks >= 4 else 0)
     found = []
     for tile_m, groups, ping_pong in dict.fromkeys((tile_m, groups, ping_pong) for tile_m, _, groups, ping_pong in TILES):
-        for rounds in range(1, FITTED_ROUNDS + 1):
-            groups_n = rounds * (1 + ping_pong) * (room // blocks) // (batch * math.ceil(m / (tile_m * cluster_m)))
+        for waves in range(1, FITTED_WAVES + 1):
+            groups_n = waves * (1 + ping_pong) * (room // blocks) // (batch * math.ceil(m / (tile_m * cluster_m)))
             if groups_n:
                 unit = 16 * split
                 tile_n = math.ceil(math.ceil(n / (groups_n * cluster_n)) / unit) * unit

@@ -8,6 +8,7 @@
 #include "compiler/Codegen/CPU/KernelAnalysis.h"
 
 #include "compiler/Codegen/CPU/IndexMath.h"
+#include "compiler/Codegen/Common/ViewIndices.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -177,9 +178,7 @@ public:
 
 private:
   void visitGeneric(linalg::GenericOp op, unsigned result, ArrayRef<AffineExpr> indices);
-  void visitExtractSlice(tensor::ExtractSliceOp op, ArrayRef<AffineExpr> indices);
-  void visitExpandShape(tensor::ExpandShapeOp op, ArrayRef<AffineExpr> indices);
-  void visitCollapseShape(tensor::CollapseShapeOp op, ArrayRef<AffineExpr> indices);
+  void visitView(Operation *view, ArrayRef<AffineExpr> indices);
   void visitPad(tensor::PadOp op, ArrayRef<AffineExpr> indices);
   void guard(ArrayRef<AffineExpr> indices);
   void record(SmallVector<Access> &list, Value tensor, ArrayRef<AffineExpr> indices);
@@ -265,52 +264,18 @@ void Summarizer::visitGeneric(linalg::GenericOp op, unsigned result, ArrayRef<Af
   visitBody(op, loops);
 }
 
-void Summarizer::visitExtractSlice(tensor::ExtractSliceOp op, ArrayRef<AffineExpr> indices) {
-  SmallVector<AffineExpr> source;
-  llvm::SmallBitVector dropped = op.getDroppedDims();
-  MLIRContext *context = op.getContext();
-  unsigned next = 0;
-  for (unsigned dim = 0; dim < dropped.size(); ++dim) {
-    AffineExpr index = dropped[dim] ? getAffineConstantExpr(0, context) : indices[next++];
-    std::optional<int64_t> offset = getConstantIntValue(op.getMixedOffsets()[dim]);
-    std::optional<int64_t> stride = getConstantIntValue(op.getMixedStrides()[dim]);
-    source.push_back(index && offset && stride ? index * *stride + *offset : AffineExpr());
-  }
-  visit(op.getSource(), source);
-}
-
-void Summarizer::visitExpandShape(tensor::ExpandShapeOp op, ArrayRef<AffineExpr> indices) {
-  SmallVector<AffineExpr> source;
-  for (const ReassociationIndices &group : op.getReassociationIndices()) {
-    AffineExpr sum = getAffineConstantExpr(0, op.getContext());
-    for (int64_t dim : group) {
-      int64_t size = op.getResultType().getDimSize(dim);
-      if (size == 1)
-        continue;
-      bool known = sum && indices[dim] && (size != ShapedType::kDynamic || sum == 0);
-      sum = known ? sum * (size == ShapedType::kDynamic ? 1 : size) + indices[dim] : AffineExpr();
+void Summarizer::visitView(Operation *view, ArrayRef<AffineExpr> indices) {
+  struct Expressions final : codegen::IndexExpressions {
+    Expressions(MLIRContext *context, Summarizer &summarizer)
+        : codegen::IndexExpressions{context}, summarizer(summarizer) {}
+    // Its division by sizes has no vector form that would be fast.
+    SmallVector<AffineExpr> split(AffineExpr position, ArrayRef<OpFoldResult> sizes) {
+      summarizer.guard(position);
+      return SmallVector<AffineExpr>(sizes.size());
     }
-    source.push_back(sum);
-  }
-  visit(op.getSrc(), source);
-}
-
-void Summarizer::visitCollapseShape(tensor::CollapseShapeOp op, ArrayRef<AffineExpr> indices) {
-  SmallVector<AffineExpr> source(op.getSrcType().getRank());
-  for (auto [group, index] : llvm::zip(op.getReassociationIndices(), indices)) {
-    SmallVector<int64_t> dims = llvm::filter_to_vector(
-        group, [&](int64_t dim) { return op.getSrcType().getDimSize(dim) != 1; });
-    for (int64_t dim : group)
-      source[dim] = getAffineConstantExpr(0, op.getContext());
-    if (dims.size() == 1) {
-      source[dims[0]] = index;
-      continue;
-    }
-    for (int64_t dim : dims)
-      source[dim] = AffineExpr();
-    guard(index); // its division by sizes has no vector form that would be fast
-  }
-  visit(op.getSrc(), source);
+    Summarizer &summarizer;
+  } expressions(view->getContext(), *this);
+  visit(view->getOperand(0), codegen::getSourceIndices(expressions, view, indices));
 }
 
 void Summarizer::visitPad(tensor::PadOp op, ArrayRef<AffineExpr> indices) {
@@ -345,9 +310,8 @@ void Summarizer::visit(Value tensor, ArrayRef<AffineExpr> indices) {
           summary.unsupported = op;
       })
       .Case([&](tensor::CastOp cast) { visit(cast.getSource(), indices); })
-      .Case([&](tensor::ExtractSliceOp slice) { visitExtractSlice(slice, indices); })
-      .Case([&](tensor::ExpandShapeOp expand) { visitExpandShape(expand, indices); })
-      .Case([&](tensor::CollapseShapeOp collapse) { visitCollapseShape(collapse, indices); })
+      .Case<tensor::ExtractSliceOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp>(
+          [&](auto view) { visitView(view, indices); })
       .Case([&](tensor::PadOp pad) {
         if (!pad.getConstantPaddingValue())
           summary.unsupported = op;

@@ -62,7 +62,7 @@ def NormalizeKernel : Pass<"xc-cpu-normalize-kernel", "mlir::ModuleOp"> {
 }
 
 def SelectStrategy : Pass<"xc-cpu-select-strategy", "mlir::ModuleOp"> {
-  let summary = "Choose how each kernel function is compiled";
+  let summary = "Choose a strategy and a configuration for each kernel function";
   let description = [{
     Sets `lowering_config` and `plan.reason` on each function that has no `lowering_config` yet (one that is there, by
     hand or from a tuning database, is obeyed). Example:
@@ -155,7 +155,7 @@ def LowerAttention : Pass<"xc-cpu-lower-attention", "mlir::ModuleOp"> {
 }
 
 def LowerLines : Pass<"xc-cpu-lower-lines", "mlir::ModuleOp"> {
-  let summary = "Share the lines of sorts and scans among workgroups";
+  let summary = "Share the rows of sorts and scans among workgroups";
   let description = [{
     Obeys `#cpu.lines`: moves the op of the kernel from tensors to memory and puts it in a loop over the lines that a workgroup has.
     Sets `plan.launch`. Example:

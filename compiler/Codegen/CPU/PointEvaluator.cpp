@@ -155,19 +155,6 @@ LaneIndex PointEvaluator::evaluateExpr(Location loc, AffineExpr expr, ArrayRef<L
                  evaluateExpr(loc, binary.getRHS(), dims));
 }
 
-/// |index| * |stride| + |offset|.
-LaneIndex PointEvaluator::offset(Location loc, const LaneIndex &index, OpFoldResult offset,
-                                 OpFoldResult stride) {
-  LaneIndex result = index;
-  if (!isConstantIntValue(stride, 1))
-    result = combine(loc, AffineExprKind::Mul, result,
-                     {getValueOrCreateConstantIndexOp(builder, loc, stride)});
-  if (!isConstantIntValue(offset, 0))
-    result = combine(loc, AffineExprKind::Add, result,
-                     {getValueOrCreateConstantIndexOp(builder, loc, offset)});
-  return result;
-}
-
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//
@@ -461,11 +448,8 @@ Value PointEvaluator::evaluateUncached(Value tensor, ArrayRef<LaneIndex> indices
         return arith::ConstantOp::create(builder, loc, splat.getSplatValue<TypedAttr>());
       })
       .Case([&](tensor::CastOp cast) { return evaluate(cast.getSource(), indices); })
-      .Case([&](tensor::ExtractSliceOp slice) { return evaluateExtractSlice(slice, indices); })
-      .Case([&](tensor::ExpandShapeOp expand) { return evaluateExpandShape(expand, indices); })
-      .Case([&](tensor::CollapseShapeOp collapse) {
-        return evaluateCollapseShape(collapse, indices);
-      })
+      .Case<tensor::ExtractSliceOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp>(
+          [&](auto view) { return evaluateView(view, indices); })
       .Case([&](tensor::PadOp pad) { return evaluatePad(pad, indices); })
       .Case([&](tensor::InsertSliceOp insert) { return evaluateInsertSlice(insert, indices); });
 }

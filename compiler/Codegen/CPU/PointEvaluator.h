@@ -13,7 +13,8 @@
 // CUDA/Common/PointEmitter.h does the same for a thread, and is another class since what a point is
 // differs: there lanes are neighbours, and an access that is not of neighbours is a scalar one of
 // the thread. Here lanes may lie any stride or period apart, dims may be merged, and values that a
-// step keeps in memory take the place of what would compute them. Both emit while they walk.
+// step keeps in memory take the place of what would compute them. Where elements of views are in
+// their sources is common to both: Common/ViewIndices.h.
 //
 //===----------------------------------------------------------------------===//
 
@@ -99,12 +100,9 @@ private:
   mlir::Value evaluateUncached(mlir::Value tensor, llvm::ArrayRef<LaneIndex> indices);
   mlir::Value evaluateGeneric(mlir::linalg::GenericOp op, unsigned result,
                               llvm::ArrayRef<LaneIndex> indices);
-  mlir::Value evaluateExtractSlice(mlir::tensor::ExtractSliceOp op,
-                                   llvm::ArrayRef<LaneIndex> indices);
-  mlir::Value evaluateExpandShape(mlir::tensor::ExpandShapeOp op,
-                                  llvm::ArrayRef<LaneIndex> indices);
-  mlir::Value evaluateCollapseShape(mlir::tensor::CollapseShapeOp op,
-                                    llvm::ArrayRef<LaneIndex> indices);
+  struct LaneArithmetic;
+  /// Of ViewIndices.h.
+  mlir::Value evaluateView(mlir::Operation *view, llvm::ArrayRef<LaneIndex> indices);
   mlir::Value evaluatePad(mlir::tensor::PadOp op, llvm::ArrayRef<LaneIndex> indices);
   mlir::Value evaluateInsertSlice(mlir::tensor::InsertSliceOp op,
                                   llvm::ArrayRef<LaneIndex> indices);
@@ -123,8 +121,6 @@ private:
   LaneIndex combine(mlir::Location loc, mlir::AffineExprKind kind, const LaneIndex &lhs,
                     const LaneIndex &rhs);
   LaneIndex constantIndex(mlir::Location loc, int64_t value);
-  LaneIndex offset(mlir::Location loc, const LaneIndex &index, mlir::OpFoldResult offset,
-                   mlir::OpFoldResult stride);
   mlir::Value addIndex(mlir::Location loc, mlir::Value lhs, mlir::Value rhs);
 
   /// The memref and its indices for an access, absorbed dims merged.

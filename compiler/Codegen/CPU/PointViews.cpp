@@ -12,6 +12,7 @@
 
 #include "compiler/Codegen/CPU/KernelAnalysis.h"
 #include "compiler/Codegen/CPU/PointEvaluator.h"
+#include "compiler/Codegen/Common/ViewIndices.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -21,60 +22,40 @@ using namespace mlir;
 
 namespace xc::cpu {
 
-Value PointEvaluator::evaluateExtractSlice(tensor::ExtractSliceOp op, ArrayRef<LaneIndex> indices) {
-  SmallVector<LaneIndex> source;
-  llvm::SmallBitVector dropped = op.getDroppedDims();
-  unsigned next = 0;
-  for (auto [dim, start, stride] : llvm::enumerate(op.getMixedOffsets(), op.getMixedStrides())) {
-    LaneIndex index = dropped[dim] ? constantIndex(op.getLoc(), 0) : indices[next++];
-    source.push_back(offset(op.getLoc(), index, start, stride));
-  }
-  return evaluate(op.getSource(), source);
-}
+/// The arithmetic of ViewIndices.h on lanes.
+struct PointEvaluator::LaneArithmetic {
+  using Index = LaneIndex;
 
-Value PointEvaluator::evaluateExpandShape(tensor::ExpandShapeOp op, ArrayRef<LaneIndex> indices) {
-  SmallVector<LaneIndex> source;
-  SmallVector<OpFoldResult> sizes = op.getMixedOutputShape();
-  for (const ReassociationIndices &group : op.getReassociationIndices()) {
-    LaneIndex sum;
-    for (int64_t dim : group) {
-      if (isConstantIntValue(sizes[dim], 1))
-        continue;
-      if (!sum.base && !sum.lanes) {
-        sum = indices[dim];
-        continue;
-      }
-      LaneIndex size{getValueOrCreateConstantIndexOp(builder, op.getLoc(), sizes[dim])};
-      sum = combine(op.getLoc(), AffineExprKind::Mul, sum, size);
-      sum = combine(op.getLoc(), AffineExprKind::Add, sum, indices[dim]);
-    }
-    source.push_back(sum.base || sum.lanes || sum.absorbed ? sum : constantIndex(op.getLoc(), 0));
+  LaneIndex get(OpFoldResult number) {
+    return {getValueOrCreateConstantIndexOp(builder, loc, number)};
   }
-  return evaluate(op.getSrc(), source);
-}
+  // What is merged into the next dim counts there.
+  LaneIndex add(const LaneIndex &lhs, const LaneIndex &rhs) {
+    return lhs.absorbed ? rhs : evaluator.combine(loc, AffineExprKind::Add, lhs, rhs);
+  }
+  LaneIndex scale(const LaneIndex &index, OpFoldResult factor) {
+    return index.absorbed ? index : evaluator.combine(loc, AffineExprKind::Mul, index, get(factor));
+  }
+  SmallVector<LaneIndex> split(LaneIndex position, ArrayRef<OpFoldResult> sizes) {
+    SmallVector<LaneIndex> indices(sizes.size());
+    for (size_t dim = sizes.size(); dim-- > 1;) {
+      LaneIndex size = get(sizes[dim]);
+      indices[dim] = evaluator.combine(loc, AffineExprKind::Mod, position, size);
+      position = evaluator.combine(loc, AffineExprKind::FloorDiv, position, size);
+    }
+    indices.front() = position;
+    return indices;
+  }
+  SmallVector<OpFoldResult> getSizes(Value tensor) { return cpu::getSizes(builder, tensor); }
 
-Value PointEvaluator::evaluateCollapseShape(tensor::CollapseShapeOp op,
-                                            ArrayRef<LaneIndex> indices) {
-  Location loc = op.getLoc();
-  SmallVector<LaneIndex> source(op.getSrcType().getRank());
-  SmallVector<OpFoldResult> sizes = getSizes(builder, op.getSrc());
-  for (auto [group, groupIndex] : llvm::zip(op.getReassociationIndices(), indices)) {
-    LaneIndex rest = groupIndex;
-    SmallVector<int64_t> dims;
-    for (int64_t dim : group) {
-      source[dim] = constantIndex(loc, 0);
-      if (!isConstantIntValue(sizes[dim], 1))
-        dims.push_back(dim);
-    }
-    for (size_t i = dims.size(); i-- > 1;) {
-      LaneIndex size{getValueOrCreateConstantIndexOp(builder, loc, sizes[dims[i]])};
-      source[dims[i]] = combine(loc, AffineExprKind::Mod, rest, size);
-      rest = combine(loc, AffineExprKind::FloorDiv, rest, size);
-    }
-    if (!dims.empty())
-      source[dims[0]] = rest;
-  }
-  return evaluate(op.getSrc(), source);
+  PointEvaluator &evaluator;
+  OpBuilder &builder;
+  Location loc;
+};
+
+Value PointEvaluator::evaluateView(Operation *view, ArrayRef<LaneIndex> indices) {
+  LaneArithmetic arithmetic{*this, builder, view->getLoc()};
+  return evaluate(view->getOperand(0), codegen::getSourceIndices(arithmetic, view, indices));
 }
 
 /// |then| at |thenIndices| where |condition| holds, else |otherwise| (a scalar, or a tensor at

@@ -13,7 +13,7 @@ include "mlir/Pass/PassBase.td"
 def SplitScansAndSorts : Pass<"xc-cuda-split-scans-and-sorts", "mlir::func::FuncOp"> {
   let summary = "Cut long scans and sorts into work for many threads";
   let description = [{
-    On CUDA targets, where a line's scan or sort is the work of one block at most. A `kernel.scan` of few long lines
+    On CUDA targets, where a line's scan or sort is the work of one block at most. A `kernel.scan` of few long rows
     becomes three: of the totals of segments, of those, and of the segments from there. A long `kernel.sort` becomes
     one of tiles and a `kernel.merge` for each doubling; where it keeps few elements, one of tiles that keeps as many,
     and one of what they kept, again and again. A `kernel.scatter` of thousands of updates gets them sorted by row.
@@ -55,7 +55,7 @@ def SplitReductions : Pass<"xc-cuda-split-reductions", "mlir::func::FuncOp"> {
     none, with a long sum for each element, becomes a batch of products of parts of that sum, and their sum, as the gradient of a
     convolution to its filter does; on targets
     with wgmma, where clusters can share a sum, one of types that it takes does only if the model of its time says that parts gain,
-    and so does, on every target, one of factors and sums of one type that no tensor core takes. What equal parts leave over of such
+    and so does, on every target, one whose operands and sums have one type that no tensor core takes. What equal parts leave over of such
     a sum is one more product, which the sum of the others starts from. A sum of squares, or of exponentials, of distances from
     what was computed of the sum, or the maximum, of the same elements is split with that one: each part does both about a result of its own, and a last
     step moves what it gave (`cuda.in_parts`). Does nothing for other targets than CUDA. Example:
@@ -92,7 +92,7 @@ def PackGroups : Pass<"xc-cuda-pack-groups", "mlir::func::FuncOp"> {
 }
 
 def PackPixels : Pass<"xc-cuda-pack-pixels", "mlir::func::FuncOp"> {
-  let summary = "Make rows of windows over few channels the channels of a convolution";
+  let summary = "Pack the pixels of images of few channels for tensor cores";
   let description = [{
     Only for targets with wgmma. What a row of a window reads of an image with fewer than 8 channels lies side by side in memory. The image is copied once, with its padding
     and with so many channels that windows' steps along a row are multiples of 16 bytes. Then a row of the window is one line of channels, and lines overlap. The same for the
@@ -115,7 +115,7 @@ def PackPixels : Pass<"xc-cuda-pack-pixels", "mlir::func::FuncOp"> {
 }
 
 def AlignOperands : Pass<"xc-cuda-align-operands", "mlir::func::FuncOp"> {
-  let summary = "Copy operands of products into rows that the copy engine takes";
+  let summary = "Copy operands of products into rows that TMA can address";
   let description = [{
     Only for targets with wgmma. An operand of a `linalg.contract` of 16-bit floats, of f32 with `allow_tf32`, or of i8, whose rows are no
     multiple of 16 bytes, is padded along them, and the product reads the first part of each row, where that should cost less than to do without wgmma: the models of both say so where all sizes are known. The length of
@@ -135,7 +135,7 @@ def AlignOperands : Pass<"xc-cuda-align-operands", "mlir::func::FuncOp"> {
 }
 
 def ReduceRowsInParts : Pass<"xc-cuda-reduce-rows-in-parts", "mlir::func::FuncOp"> {
-  let summary = "Reduce the rows of a matrix product in parts, where its kernel computes them";
+  let summary = "Reduce the rows of a matrix product to partial results in its kernel";
   let description = [{
     A reduction over the columns of a `linalg.contract` for tensor cores, or of what elementwise ops make of it, becomes one of each part
     of a row (`#plan.partial<columns, 64>`), which joins the kernel of the product, and one of the parts' results. Parts have 64 columns where operands have 16 bits, else 32.
@@ -159,7 +159,7 @@ def ReduceRowsInParts : Pass<"xc-cuda-reduce-rows-in-parts", "mlir::func::FuncOp
 }
 
 def SelectStrategy : Pass<"xc-cuda-select-strategy", "mlir::ModuleOp"> {
-  let summary = "Choose how each kernel of the module is laid out on the GPU";
+  let summary = "Choose a strategy and a configuration for each kernel";
   let description = [{
     Sets `lowering_config`, `plan.reason` and `cuda.index_bits` on each kernel function that has no
     `lowering_config` yet. Where a symbolic size decides (is it a multiple of the vector width, do 32-bit indices
@@ -278,7 +278,7 @@ def EmitRowReduction : EmitPass<"xc-cuda-emit-row-reduction"> {
 def EmitColumnReduction : EmitPass<"xc-cuda-emit-column-reduction"> {
   let summary = "Emit the threads of kernels configured as #cuda.column_reduction";
   let description = [{
-    Neighbouring threads own neighbouring columns and walk down them; rows of threads that share columns combine
+    Neighbouring threads own neighbouring columns and go down them; rows of threads that share columns combine
     their partial results through shared memory, in a fixed order. Example:
     ```mlir
     %acc = scf.for %r = %ty to %rows step %c16 iter_args(%a = %zero) -> (vector<4xf32>) { ... }
@@ -339,7 +339,7 @@ def EmitMatmulWGMMA : EmitPass<"xc-cuda-emit-matmul-wgmma"> {
 def EmitAttention : EmitPass<"xc-cuda-emit-attention"> {
   let summary = "Emit the warps of kernels configured as #cuda.attention or #cuda.attention_mma, and threads of #cuda.attention_rows";
   let description = [{
-    One warpgroup fetches queries, keys and values by boxes; each other one has 64 queries of a tile and goes over the blocks of
+    One warpgroup fetches queries, keys and values by TMA boxes; each other one has 64 queries of a tile and goes over the blocks of
     keys that they see: ops of the tile dialect. Of #cuda.attention_mma, all warps copy keys and values, and compute. Of
     #cuda.attention_decode, warps go over blocks of 16 keys each, and of
     #cuda.attention_combine threads join what several blocks have seen. Example:
@@ -360,7 +360,7 @@ def EmitAttention : EmitPass<"xc-cuda-emit-attention"> {
 }
 
 def ExpandAttention : Pass<"xc-expand-attention", "mlir::ModuleOp"> {
-  let summary = "Take attention apart where the target has no kernel for it";
+  let summary = "Decompose attention where the target has no kernel for it";
   let description = [{
     Works on a target's module in linalg form. A `kernel.attention` that no strategy of the target takes, of its types and sizes, becomes
     `array.attention` again, is decomposed, and lowered to linalg, as it would have been in phase `array`. So is a
@@ -454,7 +454,7 @@ def EmitScan : EmitPass<"xc-cuda-emit-scan"> {
   let summary = "Emit the threads of kernels configured as #cuda.row_scan or #cuda.column_scan";
   let description = [{
     Along rows, threads scan a vector each and exchange totals by shuffles and through shared memory; across rows, a
-    thread walks down its own columns. Example:
+    thread goes down its own columns. Example:
     ```mlir
     %v = vector.load %x[%i] : memref<4096xf32>, vector<4xf32>
     ...
@@ -504,7 +504,7 @@ def EmitDigitSort : EmitPass<"xc-cuda-emit-digit-sort"> {
     no atomics; ranks of warps add up to places in the tile, where the elements get into order before they are written. Example:
     ```mlir
     %same = nvvm.vote.sync ballot %all, %bit -> i32
-    %rank = math.ctpop %fellows_before : i32
+    %rank = math.ctpop %peers_before : i32
     ```
   }];
 }
@@ -528,7 +528,7 @@ def FoldGrids : Pass<"xc-cuda-fold-grids", "mlir::func::FuncOp"> {
 }
 
 def RelaxMath : Pass<"xc-cuda-relax-math", "mlir::func::FuncOp"> {
-  let summary = "Use the approximate instructions where little is asked of a result";
+  let summary = "Use approximate instructions where the precision of the result allows";
   let description = [{
     exp and tanh in f32, all of whose results become 16-bit floats by way of arithmetic in f32, are built of
     `ex2.approx` and `rcp.approx`, whose errors are far below that rounding. log and log1p of `lg2.approx`, and sin and cos
@@ -591,8 +591,8 @@ def LowerToNVVM : Pass<"xc-cuda-lower-to-nvvm", "mlir::ModuleOp"> {
   let dependentDialects = ["mlir::LLVM::LLVMDialect", "mlir::NVVM::NVVMDialect"];
 }
 
-def LaunchEarly : Pass<"xc-cuda-launch-early", "mlir::ModuleOp"> {
-  let summary = "Let kernels be launched before those in front of them have ended";
+def AllowDependentLaunch : Pass<"xc-cuda-allow-dependent-launch", "mlir::ModuleOp"> {
+  let summary = "Allow programmatic dependent launch (PDL) of kernels";
   let description = [{
     For sm_90 and later. Kernels begin by letting their dependents be launched, and by waiting for the kernels that they
     depend on, but for large ones with loops that load from several

@@ -79,7 +79,7 @@ void buildCodegenPipeline(OpPassManager &kernelPM, const CodegenOptions &options
   kernelPM.addPass(createReconcileUnrealizedCastsPass());
   kernelPM.addNestedPass<LLVM::LLVMFuncOp>(createCanonicalizerPass());
   kernelPM.addNestedPass<LLVM::LLVMFuncOp>(createCSEPass());
-  kernelPM.addPass(createLaunchEarly());
+  kernelPM.addPass(createAllowDependentLaunch());
 
   // Locations become .loc directives, and nothing else of a debugger's.
   if (options.lineInfo) {

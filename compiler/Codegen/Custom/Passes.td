@@ -44,7 +44,7 @@ def ResolveReferences : Pass<"xc-resolve-references", "::mlir::ModuleOp"> {
 }
 
 def EmbedKernels : Pass<"xc-embed-kernels", "::mlir::ModuleOp"> {
-  let summary = "Take the code of custom kernels as it is";
+  let summary = "Embed the code of custom kernels";
   let description = [{
     Makes a kernel module whose function is one `kernel.custom` what code generation makes of others: `plan.image` is the text, under the
     header of the target, its kernel under the name of the module; `plan.exports` says what it gets. Other kernels in the text

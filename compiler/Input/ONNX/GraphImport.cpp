@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Nodes come in an order in which each follows what it uses, as ONNX demands. Each is looked up in
+// Nodes come in an order in which each follows what it uses, as ONNX requires. Each is looked up in
 // the tables of the op families, imported, and its outputs bound by name. What a node that is not
 // supported would give is missing, and so is what depends on it; the import goes on with the
 // others, so that one error names all nodes that are in the way.

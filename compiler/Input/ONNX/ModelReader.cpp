@@ -238,7 +238,7 @@ bool Reader::readExternal(const ::onnx::TensorProto &proto, Tensor &tensor) {
         return fail("tensor '" + tensor.name + "' has external data of length '" + value + "'");
     }
   }
-  // As ONNX demands: files beside the model, wherever that is.
+  // As ONNX requires: files beside the model, wherever that is.
   bool leaves = llvm::is_contained(
       llvm::make_range(llvm::sys::path::begin(location), llvm::sys::path::end(location)), "..");
   if (location.empty() || llvm::sys::path::is_absolute(location) || leaves)

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The constraints of the specification that the importer relies on. What an array op demands anyway
-// is left to that op.
+// The constraints of the specification that the importer relies on. What an array op requires
+// anyway is left to that op.
 //
 //===----------------------------------------------------------------------===//
 

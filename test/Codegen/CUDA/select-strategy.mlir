@@ -168,10 +168,10 @@ builtin.module @warp_per_row attributes {plan.kernel, plan.target = #plan.target
 // -----
 
 // More rows than warps are there at once: shorter blocks keep reads and writes mixed.
-// CHECK-LABEL: func.func @rows_that_take_turns()
+// CHECK-LABEL: func.func @rows_of_ping_pong()
 // CHECK-SAME:    #cuda.row_reduction<threads = 64, rows = 1, vector = 4, chunks = 4>
-builtin.module @rows_that_take_turns attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
-  func.func @rows_that_take_turns() {
+builtin.module @rows_of_ping_pong attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @rows_of_ping_pong() {
     %b0 = plan.binding 0 read align 64 : memref<32768x1024xf32>
     %t0 = bufferization.to_tensor %b0 restrict : memref<32768x1024xf32> to tensor<32768x1024xf32>
     %e2 = tensor.empty() : tensor<32768xf32>

@@ -293,7 +293,7 @@ func.func @symbolic_batch(%q: tensor<?x2x2048x8xf32>, %k: tensor<?x2x2048x8xf32>
   return %0 : tensor<?x2x2048x8xf32>
 }
 
-// Where keys are hidden, rounds have a block of queries and one of keys: from the first that is seen to the last.
+// Where keys are hidden, iterations have a block of queries and one of keys: from the first that is seen to the last.
 // CHECK-LABEL: func.func @visible_blocks(
 // CHECK-SAME:    %[[Q:.*]]: tensor<2x?x8xf32>, %[[K:.*]]: tensor<2x?x8xf32>)
 // CHECK-DAG:     %[[SIZE:.*]] = array.constant dense<64> : tensor<i64>

@@ -182,7 +182,7 @@ func.func @declared_type(%x: tensor<4xf32>) -> tensor<?xf32> {
 // CHECK-LABEL: func.func @rope(
 // CHECK-SAME: %[[X:.*]]: tensor<3x?x4xf16>, %[[P:.*]]: tensor<?xi32>)
 func.func @rope(%x: tensor<3x?x4xf16>, %p: tensor<?xi32>) -> (tensor<3x?x4xf16>, tensor<3x?x4xf16>) {
-  // CHECK: %[[PAIRS:.*]] = array.reshape %[[X]] sizes(%{{.*}}) {array.demand = "expected a last dim of even size{{.*}}"} : tensor<3x?x4xf16> -> tensor<3x?x2x2xf16>
+  // CHECK: %[[PAIRS:.*]] = array.reshape %[[X]] sizes(%{{.*}}) {array.requirement = "expected a last dim of even size{{.*}}"} : tensor<3x?x4xf16> -> tensor<3x?x2x2xf16>
   // CHECK: %[[REVERSED:.*]] = array.reverse %[[PAIRS]] axes = [2]
   // CHECK: %[[OTHERS:.*]] = array.convert %[[REVERSED]]
   // CHECK: %[[OWN:.*]] = array.convert %[[PAIRS]]
@@ -249,7 +249,7 @@ func.func @resize_to_open(%x: tensor<4x3xf32>, %n: index) -> tensor<?x3xf32> {
   return %0 : tensor<?x3xf32>
 }
 
-// What a partition of a symbolic dim demands stays with the sort.
+// What a partition of a symbolic dim requires stays with the sort.
 // CHECK-LABEL: func.func @partition_symbolic
 // CHECK:         array.sort %{{.*}} axis = 0 {array.least_size = 4 : i64}
 func.func @partition_symbolic(%x: tensor<?xf32>) -> tensor<?xf32> {

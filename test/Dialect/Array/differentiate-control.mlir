@@ -23,7 +23,7 @@ func.func @f(%x: tensor<4xf32>, %p: tensor<i1>) -> tensor<4xf32> {
 
 // -----
 
-// The first loop keeps what its rounds begin with, as far as it is needed; the second one reads it from behind.
+// The first loop keeps what its iterations begin with, as far as it is needed; the second one reads it from behind.
 // CHECK-LABEL: func.func @f_vjp(
 // CHECK-SAME:    %[[X:.*]]: tensor<4xf32>, %[[D:.*]]: tensor<4xf32>
 // CHECK:         %[[ROOM:.*]] = array.constant dense<0.000000e+00> : tensor<5x4xf32>
@@ -59,7 +59,7 @@ func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// What no round changes is not kept of each.
+// What no iteration changes is not kept of each.
 // CHECK-LABEL: func.func @f_vjp(
 // CHECK-SAME:    %[[X:.*]]: tensor<4xf32>, %[[S:.*]]: tensor<4xf32>, %[[D:.*]]: tensor<4xf32>
 // CHECK:         array.while %{{.*}}, %[[X]], %[[S]], %{{.*}}, %{{.*}} : (tensor<i32>, tensor<4xf32>, tensor<4xf32>, tensor<i64>, tensor<5x4xf32>) ->

@@ -26,14 +26,14 @@ func.func @f(%x: tensor<4xf32> {array.name = "x"}, %limit: tensor<f32>) -> tenso
 
 // -----
 
-// A cache that grows: what is kept of each round would have another extent.
+// A cache that grows: what is kept of each iteration would have another extent.
 func.func @f(%x: tensor<4xf32> {array.name = "x"}, %room: tensor<16x4xf32>) -> tensor<4xf32> {
   %zero = array.constant dense<0> : tensor<i32>
   %one = array.constant dense<1> : tensor<i32>
   %limit = array.constant dense<16> : tensor<i32>
   // expected-note @+1 {{its runtime size comes from here}}
   %none = array.set_extent %room, %zero axis = 0 : (tensor<16x4xf32>, tensor<i32>) -> tensor<?x4xf32>
-  // expected-error @+1 {{'array.while' has no gradient: value 2, which its gradient needs of each round, has a bounded dynamic dim; carry an array of the bound's size and the runtime size as data, and use array.set_extent in the body}}
+  // expected-error @+1 {{'array.while' has no gradient: value 2, which its gradient needs of each iteration, has a bounded dynamic dim; carry an array of the bound's size and the runtime size as data, and use array.set_extent in the body}}
   %r:3 = array.while %zero, %x, %none : (tensor<i32>, tensor<4xf32>, tensor<?x4xf32>) -> (tensor<i32>, tensor<4xf32>, tensor<?x4xf32>) condition {
   ^bb0(%i: tensor<i32>, %v: tensor<4xf32>, %cache: tensor<?x4xf32>):
     %more = array.compare lt, %i, %limit : (tensor<i32>, tensor<i32>) -> tensor<i1>

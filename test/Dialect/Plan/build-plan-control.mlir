@@ -121,7 +121,7 @@ module {
       return %p : tensor<i8>
     }
     func.func private @body(%v: tensor<?xf32>, %w: tensor<?xf32>) -> tensor<?xf32> {
-      // expected-error @+1 {{value 0 of array.while changes its size: dim 0 is s0 before a round and s1 after it, s0 being arg0.0, s1 being arg1.0}}
+      // expected-error @+1 {{value 0 of array.while changes its size: dim 0 is s0 before an iteration and s1 after it, s0 being arg0.0, s1 being arg1.0}}
       return %w : tensor<?xf32>
     }
     func.func @grows(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
@@ -264,8 +264,8 @@ module {
 
 // -----
 
-// What a region demands counts where sizes choose it: else both sides are 0.
-// CHECK:         plan.function @demand {{.*}} requirements = [{comparison = 1 : i32, left = #plan.formula<select(1 floordiv (s0 floordiv 9 + 1), s0, 0)>,
+// What a region requires counts where sizes choose it: else both sides are 0.
+// CHECK:         plan.function @require {{.*}} requirements = [{comparison = 1 : i32, left = #plan.formula<select(1 floordiv (s0 floordiv 9 + 1), s0, 0)>,
 // CHECK-SAME:      right = #plan.formula<select(1 floordiv (s0 floordiv 9 + 1), 8, 0)>, what = "expected few"}]
 module {
   module @target attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
@@ -279,7 +279,7 @@ module {
     func.func private @otherwise(%v: tensor<?xf32>) -> tensor<?xf32> {
       return %v : tensor<?xf32>
     }
-    func.func @demand(%x: tensor<?xf32>) -> tensor<?xf32> {
+    func.func @require(%x: tensor<?xf32>) -> tensor<?xf32> {
       %c0 = arith.constant 0 : index
       %n = tensor.dim %x, %c0 : tensor<?xf32>
       %few = affine.apply affine_map<()[s0] -> (1 floordiv (s0 floordiv 9 + 1))>()[%n]

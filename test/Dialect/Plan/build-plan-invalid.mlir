@@ -62,7 +62,7 @@ module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
 // -----
 
 module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
-  func.func @demand_of_data(%x: tensor<?xf32>, %i: tensor<i32>) -> tensor<?xf32> {
+  func.func @requirement_of_data(%x: tensor<?xf32>, %i: tensor<i32>) -> tensor<?xf32> {
     %c0 = arith.constant 0 : index
     %size = tensor.dim %x, %c0 : tensor<?xf32>
     %element = tensor.extract %i[] : tensor<i32>

@@ -128,7 +128,7 @@ module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
 
 // -----
 
-// Nothing is demanded of two sizes of which either may be larger: that is a formula however deep it is.
+// Nothing is required of two sizes of which either may be larger: that is a formula however deep it is.
 // CHECK-LABEL: func.func @compare(
 // CHECK:         plan.require %{{.*}} at_most %{{.*}}, "room"
 // CHECK-NOT:     plan.require

@@ -321,9 +321,9 @@ func.func @mma_bytes(%a: !tile.shared<8x64xbf16>, %b: !tile.shared<8x64xbf16>, %
 
 // -----
 
-func.func @turns_of_serpentine(%m: index) {
-  // expected-error@+1 {{expected no turns of a serpentine, got 2}}
-  tile.persistent (%m, %m, %m) raster 1 turn %m of 2 serpentine {
+func.func @some_tiles_of_serpentine(%m: index) {
+  // expected-error@+1 {{expected every tile of a serpentine, got every 2}}
+  tile.persistent (%m, %m, %m) raster 1 first %m every 2 serpentine {
   ^bb0(%row: index, %column: index, %batch: index):
     tile.yield
   }
@@ -332,9 +332,9 @@ func.func @turns_of_serpentine(%m: index) {
 
 // -----
 
-func.func @turns(%m: index) {
-  // expected-error@+1 {{expected a turn where there are several, got 1 turns}}
-  tile.persistent (%m, %m, %m) raster 1 turn %m of 1 {
+func.func @first_of_every(%m: index) {
+  // expected-error@+1 {{expected a first tile where not every one is taken, got every 1}}
+  tile.persistent (%m, %m, %m) raster 1 first %m every 1 {
   ^bb0(%row: index, %column: index, %batch: index):
     tile.yield
   }

@@ -116,8 +116,8 @@ func.func @fragments(%memory: memref<524288xf32>, %row: index, %later: i1, %c: !
 // CHECK:         tile.write_fragment %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} to %{{.*}}[%{{.*}}, %{{.*}}] : vector<2xbf16>, {{.*}}<128x128xbf16>
 // CHECK:         tile.fence_async
 // CHECK:         tile.sync_warpgroup
-// CHECK:         tile.take_turn %{{.*}} consumers 2
-// CHECK:         tile.give_turn %{{.*}} consumers 2
+// CHECK:         tile.wait_ping_pong %{{.*}} consumers 2
+// CHECK:         tile.arrive_ping_pong %{{.*}} consumers 2
 // CHECK:         tile.store %{{.*}}[%{{.*}}] panel 1 to %{{.*}}[%{{.*}}, %{{.*}}] : {{.*}}<128x128xbf16>, {{.*}}<64x64xbf16>
 // CHECK:         tile.wait_stores 0 read
 // CHECK:         tile.wait_stores 0
@@ -129,8 +129,8 @@ func.func @stores(%c: memref<524288xbf16>, %i: index, %chunk: vector<8xbf16>, %p
   tile.write_fragment %pair, %pair, %pair, %pair to %tile[%i, %i] : vector<2xbf16>, !tile.shared<128x128xbf16>
   tile.fence_async
   tile.sync_warpgroup %i
-  tile.take_turn %i consumers 2
-  tile.give_turn %i consumers 2
+  tile.wait_ping_pong %i consumers 2
+  tile.arrive_ping_pong %i consumers 2
   tile.store %tile[%i] panel 1 to %map[%i, %i] : !tile.shared<128x128xbf16>, !tile.tensor_map<64x64xbf16>
   tile.wait_stores 0 read
   tile.wait_stores 0

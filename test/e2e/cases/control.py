@@ -537,7 +537,7 @@ def sizes_decide():
 
 
 def loops_over_nothing():
-    """What a loop's body demands of sizes, it demands where there is a round."""
+    """What a loop's body requires of sizes, it requires where there is an iteration."""
     rows = """  func.func @NAME(%x: tensor<?x3xf32>, %most: tensor<f32>) -> (tensor<3xf32>, tensor<i32>) {
     %n = array.dim %x, 0 : tensor<?x3xf32>
     %count = array.from_index %n : tensor<i32>
@@ -617,8 +617,8 @@ def loops_over_nothing():
     yield Case("loop_over_places", places, steps, "sum")
 
 
-def demands_of_choices():
-    """What a region demands of sizes that it is not chosen for: more than there are, equal ones, a quotient by zero, and fewer than a range allows."""
+def requirements_of_choices():
+    """What a region requires of sizes that it is not chosen for: more than there are, equal ones, a quotient by zero, and fewer than a range allows."""
     vector, grid = "tensor<?xf32>", "tensor<?x?xf32>"
 
     def choose(name, condition, then, inputs, wanted, attributes="", types=(vector, vector), ranges=""):
@@ -649,7 +649,7 @@ def demands_of_choices():
             steps.append(Step([x, y], error=result) if isinstance(result, str) else
                          Step([x, y], [("f32", x.values.sum() - y.values.sum() if result is None else result)]))
         one_call = all(s.expected for s in steps)
-        return Case(f"demands_{name}", text, steps, "sum", one_call=one_call, recordings=2 if one_call and not ranges else 1)
+        return Case(f"requirements_{name}", text, steps, "sum", one_call=one_call, recordings=2 if one_call and not ranges else 1)
 
     yield choose("slice", "ge, %n, %eight", f"""      %s = array.slice %x [0:8] : {vector} -> tensor<8xf32>
       %t = array.reduce prod, %s axes = [0] : tensor<8xf32> -> tensor<f32>""",
@@ -687,7 +687,7 @@ def demands_of_choices():
 
 
 def cases():
-    yield from demands_of_choices()
+    yield from requirements_of_choices()
     yield from choices()
     yield from nested()
     yield from assignments()

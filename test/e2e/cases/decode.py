@@ -71,7 +71,7 @@ def decode(first, words, places, wq, wk, wv, steps, given=()):
 
 
 # The same for a batch of prompts, whose number and length are bound later: attention over all tokens of the prompts at once, which
-# fills the beginning of the caches, then a round for each token behind them.
+# fills the beginning of the caches, then an iteration for each token behind them.
 HEAD_WIDTH = WIDTH // HEADS
 PROMPTS = """  func.func @NAME(%prompt: tensor<?x?xi32> {array.dims = ["b", "p"]}, %words: tensor<WORDSxWIDTHxf32>, %places: tensor<TOKENSxWIDTHxf32>,
       %wq: SQUARE, %wk: SQUARE, %wv: SQUARE, %end: tensor<i32>) -> LISTS {
@@ -149,7 +149,7 @@ for word, text in (("CACHE", "tensor<?xHEADSxTOKENSxDEPTHxf32>"), ("LISTS", "ten
 
 
 def prompts(words, places, weights, kinds, **options):
-    """Several batches and lengths of prompts in one module, each with all of its rounds in one call."""
+    """Several batches and lengths of prompts in one module, each with all of its iterations in one call."""
     steps = []
     for batch, length, end, seed in kinds:
         given = np.random.default_rng(seed).integers(0, WORDS, (batch, length))

@@ -38,8 +38,8 @@ def shapes():
     yield case("fused_tiles", "f16", (1, 2, 256, 64), (1, 2, 352, 64))
     yield case("fused_odd_lengths", "bf16", (1, 2, 131, 64), (1, 2, 201, 64))
     yield case("fused_few_keys", "f16", (2, 1, 70, 64), (2, 1, 3, 64))
-    # Blocks go over several tiles of unequal work each, every second round backwards.
-    yield case("fused_rounds", "f16", (1, 66, 400, 8), (1, 66, 400, 8), options="causal", causal=True)
+    # Blocks go over several tiles of unequal work each, every second wave backwards.
+    yield case("fused_waves", "f16", (1, 66, 400, 8), (1, 66, 400, 8), options="causal", causal=True)
     yield case("fused_one_key", "bf16", (1, 2, 17, 64), (1, 2, 1, 64))
     yield case("fused_wide_128", "bf16", (1, 1, 140, 128), (1, 1, 380, 128))
     yield case("fused_wide_80", "f16", (1, 1, 70, 80), (1, 1, 200, 80))

@@ -64,8 +64,8 @@ private:
                        mlir::Value to, bool hidesKeys);
   State emitBlock(const Tile &tile, mlir::Value block, const State &state, bool hidesKeys);
   State endBlocks(const State &state);
-  void takeTurn();
-  void giveTurn();
+  void waitPingPong();
+  void arrivePingPong();
   mlir::LogicalResult emitWithRoles();
 
   // Schedule on mma.sync (EmitAttentionMMA.cpp).

@@ -258,9 +258,9 @@ static double countQuerySlots(kernel::AttentionOp op, int64_t warpgroups, int64_
   int64_t tiles = computeProduct(shape.drop_back()) *
                   llvm::divideCeil(shape.back(), warpgroups * tile::kWarpgroupRows);
   // Those of unequal work fill gaps.
-  int64_t rounds =
+  int64_t slots =
       op.getCausal() ? std::max(tiles, multiprocessors) : llvm::alignTo(tiles, multiprocessors);
-  return static_cast<double>(rounds * warpgroups * tile::kWarpgroupRows);
+  return static_cast<double>(slots * warpgroups * tile::kWarpgroupRows);
 }
 
 /// Warpgroups of a block: three hide more of each other's softmax, unless that leaves more

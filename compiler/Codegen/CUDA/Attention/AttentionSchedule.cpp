@@ -5,9 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Each block takes every 132nd tile, say. Where queries see the keys before them only, tiles have
-// unequal work. 33 tiles of each head, four heads to a round: then one block has the largest tile
-// of every round. Which orders keep clear of that is found by adding up.
+// Of a persistent kernel each block takes every 132nd tile, say. Where queries see only the keys
+// before them, tiles have unequal work. If a wave is four heads of 33 tiles each, one block has the
+// largest tile of every wave. So the work of each block is added up for several orders.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,13 +23,13 @@ using namespace mlir;
 
 namespace xc::cuda {
 
-/// Keys and values that the blocks of a round had better find in L2.
+/// Keys and values that the blocks of a wave had better find in L2.
 static constexpr int64_t kCacheBytes = int64_t(32) << 20;
 /// What tiles take longer where they do not (H200, causal: 896 us, now 987).
 static constexpr double kCacheLoss = 1.1;
 /// Fewer hundredths are not worth another order.
 static constexpr double kLeastGain = 1.02;
-/// Where there are more tiles, a round is a small part of the work.
+/// Where there are more tiles, a wave is a small part of the work.
 static constexpr int64_t kMostTiles = 1 << 16;
 
 double countSeenPairs(int64_t queries, int64_t keys, bool causal, std::optional<uint64_t> window) {

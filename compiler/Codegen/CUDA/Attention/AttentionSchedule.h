@@ -14,7 +14,7 @@
 namespace xc::cuda {
 
 /// Tiles of `raster` heads at a time, those of the most work first; blocks take them in turn, in
-/// every second round backwards if `isSerpentine`.
+/// every second wave backwards if `isSerpentine`.
 struct AttentionSchedule {
   int64_t raster = 1;
   bool isSerpentine = false;

@@ -56,7 +56,7 @@ class AttentionTiles {
 protected:
   AttentionTiles(const KernelInfo &kernel, AttentionShape config);
 
-  /// Which stage of a ring comes next, and the parity of the rounds that it has made.
+  /// Which stage of a ring comes next, and the phase parity of its mbarriers.
   struct RingState {
     mlir::Value stage, phase;
   };

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // All that takes time is reading keys and values. As many blocks as there is room for read at a
-// time, and each round of them takes the longest of
+// time, and each wave of them takes the longest of
 //
 //   steps    the latency of memory for each step of a warp, which has one under way
 //   fetch    the bytes of the busiest multiprocessor, at what one alone is given
@@ -86,7 +86,7 @@ double estimateDecodePlan(const Target &target, const DecodeSizes &sizes, const 
   double bytes = 2 * keys * static_cast<double>(getWidth(sizes));
   double steps = std::ceil(keys / static_cast<double>(kDecodeKeys * plan.warps));
   double rate = target.rates.memory * kMemoryShare * 1e3; // bytes a microsecond
-  auto getRound = [&](int64_t count) {
+  auto getWaveTime = [&](int64_t count) {
     if (count == 0)
       return 0.0;
     auto busiest = static_cast<double>(llvm::divideCeil(count, room));
@@ -99,8 +99,8 @@ double estimateDecodePlan(const Target &target, const DecodeSizes &sizes, const 
   };
   int64_t places = std::max<int64_t>(room * plan.blocks, plan.cluster);
   double combine = plan.splits > 1 ? kCombineTime : 0;
-  return kLaunchTime + static_cast<double>(blocks / places) * getRound(places) +
-         getRound(blocks % places) + combine;
+  return kLaunchTime + static_cast<double>(blocks / places) * getWaveTime(places) +
+         getWaveTime(blocks % places) + combine;
 }
 
 DecodePlan chooseDecodePlan(const DecodeSizes &sizes, const Target &target,

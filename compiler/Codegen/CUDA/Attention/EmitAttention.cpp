@@ -86,8 +86,8 @@ AttentionEmitter::emitTiles(ValueRange inits,
   Value tiles = index.ceilDiv(queries, index.constant(tileQueries * config.getCluster()));
   auto loop = tile::PersistentOp::create(builder, loc, inits.getTypes(), count, tiles,
                                          index.constant(1), config.getRaster(),
-                                         /*share=*/config.getCluster(), /*turn=*/Value(),
-                                         /*turns=*/1, inits, config.getSerpentine() != 0);
+                                         /*share=*/config.getCluster(), /*first=*/Value(),
+                                         /*every=*/1, inits, config.getSerpentine() != 0);
   SmallVector<Type> arguments(3, builder.getIndexType());
   llvm::append_range(arguments, inits.getTypes());
   fill(loop.getBody(), arguments, [&](Block &block) {
@@ -196,12 +196,12 @@ void AttentionEmitter::emitLoader() {
 //===----------------------------------------------------------------------===//
 
 /// Warpgroups in a circle have a barrier each, of its threads and those of the one before it.
-void AttentionEmitter::takeTurn() {
+void AttentionEmitter::waitPingPong() {
   if (config.getPingPong())
     tile::BarrierSyncOp::create(builder, loc, index.add(warpgroup, 1), 2 * tile::kWarpgroupThreads);
 }
 
-void AttentionEmitter::giveTurn() {
+void AttentionEmitter::arrivePingPong() {
   if (!config.getPingPong())
     return;
   Value next = index.rem(index.add(warpgroup, 1), config.getWarpgroups());
@@ -244,13 +244,13 @@ AttentionEmitter::State AttentionEmitter::beginBlocks(const Tile &tile, const Bl
 AttentionEmitter::State AttentionEmitter::emitBlock(const Tile &tile, Value block,
                                                     const State &state, bool hidesKeys) {
   State next = state;
-  takeTurn();
+  waitPingPong();
   waitFull(keySource, state.keys);
   auto [startedScores, scoreToken] = startScores(getSlot(keySource, state.keys));
   waitFull(valueSource, state.values);
   auto [startedOutput, outputToken] =
       startOutput(state.weights, state.output, getSlot(valueSource, state.values));
-  giveTurn();
+  arrivePingPong();
   Value masks = loadMasksEarly(tile, block, state.keys);
   release(keySource, state.keys, scoreToken);
   Value scores = tile::AwaitOp::create(builder, loc, startedScores, scoreToken);
@@ -329,10 +329,10 @@ SmallVector<Value> AttentionEmitter::emitTile(const Tile &tile, ValueRange state
 }
 
 void AttentionEmitter::emitConsumer() {
-  // Nobody gives the first turn to the first warpgroup but the last one, before it takes its own.
+  // The last warpgroup arrives once before its first wait: nobody else lets the first one begin.
   if (config.getPingPong())
     points.emitIf(index.isEqual(warpgroup, index.constant(config.getWarpgroups() - 1)),
-                  [&] { giveTurn(); });
+                  [&] { arrivePingPong(); });
   SmallVector<Value> states(kRingValues, index.constant(0));
   emitTiles(states, [&](const Tile &tile, ValueRange states) { return emitTile(tile, states); });
 }

@@ -77,10 +77,10 @@ SmallVector<Value> AttentionGradientEmitter::emitTiles(
   SmallVector<Value> sizes = points.getSizes(ofKeys ? op.getKey() : op.getQuery());
   Value heads = index.product(ArrayRef(sizes).take_front(dim)),
         tiles = index.ceilDiv(ownLength, index.constant(rows));
-  auto loop =
-      tile::PersistentOp::create(builder, loc, inits.getTypes(), heads, tiles, index.constant(1),
-                                 config.getRaster(), /*share=*/1,
-                                 /*turn=*/Value(), /*turns=*/1, inits, config.getSerpentine() != 0);
+  auto loop = tile::PersistentOp::create(builder, loc, inits.getTypes(), heads, tiles,
+                                         index.constant(1), config.getRaster(), /*share=*/1,
+                                         /*first=*/Value(), /*every=*/1, inits,
+                                         config.getSerpentine() != 0);
   SmallVector<Type> arguments(3, builder.getIndexType());
   llvm::append_range(arguments, inits.getTypes());
   fill(loop.getBody(), arguments, [&](Block &block) {

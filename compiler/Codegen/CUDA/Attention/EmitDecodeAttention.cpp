@@ -461,7 +461,7 @@ Value DecodeEmitter::countBlocks() {
   return index.mul(heads, groups * llvm::divideCeil(rows, kDecodeRows) * splits);
 }
 
-/// Waits for the kernel before: see LaunchEarly.cpp.
+/// Waits for the kernel before: see AllowDependentLaunch.cpp.
 void DecodeEmitter::awaitBefore() {
   if (!getConstantIntValue(countBlocks()) || !kernel.target->hasClusters())
     return;

@@ -68,7 +68,7 @@ SmallVector<Value> AttentionGradientEmitter::emitMaskTiles(
         blocks = index.ceilDiv(keys, index.constant(config.getKeys()));
   auto loop = tile::PersistentOp::create(builder, loc, inits.getTypes(), tiles, blocks,
                                          index.product(maskSizes), config.getRaster(), /*share=*/1,
-                                         /*turn=*/Value(), /*turns=*/1, inits,
+                                         /*first=*/Value(), /*every=*/1, inits,
                                          /*serpentine=*/false);
   SmallVector<Type> arguments(3, builder.getIndexType());
   llvm::append_range(arguments, inits.getTypes());

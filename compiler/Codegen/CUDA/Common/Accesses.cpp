@@ -7,6 +7,7 @@
 
 #include "compiler/Codegen/CUDA/Common/Accesses.h"
 
+#include "compiler/Codegen/Common/ViewIndices.h"
 #include "compiler/Dialect/Plan/IR/Copies.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -17,39 +18,19 @@ namespace xc::cuda {
 
 using Exprs = SmallVector<AffineExpr>;
 
+template <typename View>
+static std::optional<Exprs> findSourceCoords(View view, ArrayRef<AffineExpr> coords) {
+  codegen::IndexExpressions expressions{view.getContext()};
+  Exprs source = codegen::getSourceIndices(expressions, view, coords);
+  return llvm::is_contained(source, AffineExpr()) ? std::nullopt : std::optional(source);
+}
+
 std::optional<Exprs> getSourceCoords(tensor::ExtractSliceOp slice, ArrayRef<AffineExpr> coords) {
-  llvm::SmallBitVector dropped = slice.getDroppedDims();
-  SmallVector<OpFoldResult> strides = slice.getMixedStrides();
-  Exprs source;
-  size_t next = 0;
-  for (auto [dim, offset] : llvm::enumerate(slice.getMixedOffsets())) {
-    std::optional<int64_t> start = getConstantIntValue(offset),
-                           stride = getConstantIntValue(strides[dim]);
-    if (!start || !stride)
-      return std::nullopt;
-    source.push_back(dropped.test(dim) ? getAffineConstantExpr(*start, slice.getContext())
-                                       : coords[next++] * *stride + *start);
-  }
-  return source;
+  return findSourceCoords(slice, coords);
 }
 
 std::optional<Exprs> getSourceCoords(tensor::ExpandShapeOp expand, ArrayRef<AffineExpr> coords) {
-  Exprs source;
-  RankedTensorType type = expand.getResultType();
-  for (ArrayRef<int64_t> dims : expand.getReassociationIndices()) {
-    AffineExpr sum = getAffineConstantExpr(0, expand.getContext());
-    bool isFirst = true;
-    for (int64_t dim : dims) {
-      if (type.getDimSize(dim) == 1)
-        continue;
-      if (!isFirst && type.isDynamicDim(dim))
-        return std::nullopt;
-      sum = isFirst ? coords[dim] : sum * type.getDimSize(dim) + coords[dim];
-      isFirst = false;
-    }
-    source.push_back(sum);
-  }
-  return source;
+  return findSourceCoords(expand, coords);
 }
 
 /// Adds `factor` times `expr`; false if it is no sum of multiples.

@@ -63,10 +63,10 @@ Value KernelFrame::placeShared(Type elementType, int64_t count, int64_t offset) 
 
 void KernelFrame::barrier() { gpu::BarrierOp::create(builder, loc); }
 
-void KernelFrame::barrier(Value team, int64_t threads) {
+void KernelFrame::barrier(Value threadGroup, int64_t threads) {
   // Barrier 0 is the block's.
-  Value number =
-      arith::IndexCastOp::create(builder, loc, builder.getI32Type(), points.index.add(team, 1));
+  Value number = arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
+                                            points.index.add(threadGroup, 1));
   Value count = arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(threads));
   NVVM::BarrierOp::create(builder, loc, TypeRange(), number, count, NVVM::BarrierReductionAttr(),
                           Value());

@@ -34,10 +34,10 @@ public:
   }
   /// Waits for all threads of the block, and makes their stores to shared memory visible.
   void barrier();
-  /// Waits for the `threads` threads, whole warps, of team `team` of the block alone. Teams have
-  /// numbers below kMostTeams.
-  void barrier(mlir::Value team, int64_t threads);
-  static constexpr int64_t kMostTeams = 15;
+  /// Waits for the `threads` threads, whole warps, of thread group `threadGroup` of the block
+  /// alone. Thread groups have numbers below kMostThreadGroups.
+  void barrier(mlir::Value threadGroup, int64_t threads);
+  static constexpr int64_t kMostThreadGroups = 15;
   /// The value that the thread whose number differs in the bits of `mask` holds; all 32 take part.
   mlir::Value shuffleXor(mlir::Value value, int64_t mask);
   /// The value that the thread `distance` before this one in its warp holds; all 32 take part, and
@@ -52,9 +52,9 @@ public:
 
   /// Keeps more of `blocks` blocks from running on one multiprocessor than have to, by shared
   /// memory that nobody uses; to be called when all that is used has been allocated. Blocks that
-  /// are launched early take the places beside those of the kernel before, and multiprocessors that
-  /// were idle would get too many of them: 128 blocks of 64 x 128 products took 101 us, one on each
-  /// multiprocessor takes 54.
+  /// are launched by PDL take the places beside those of the kernel before, and multiprocessors
+  /// that were idle would get too many of them: 128 blocks of 64 x 128 products took 101 us, one on
+  /// each multiprocessor takes 54.
   void spreadBlocks(mlir::Value blocks);
 
   /// `blocks` is the number of blocks, made of scalars of the kernel; `cluster` of them run

@@ -43,18 +43,18 @@ Value fromLanes(OpBuilder &builder, Location loc, ValueRange lanes) {
   return vector::FromElementsOp::create(builder, loc, type, lanes);
 }
 
-SmallVector<Value, 4> turnBytes(OpBuilder &builder, Location loc, ValueRange lines) {
+SmallVector<Value, 4> transposeBytes(OpBuilder &builder, Location loc, ValueRange lines) {
   auto shuffle = [&](Value low, Value high, ArrayRef<int64_t> mask) -> Value {
     return vector::ShuffleOp::create(builder, loc, low, high, mask);
   };
-  SmallVector<Value, 4> turned;
+  SmallVector<Value, 4> transposed;
   for (int64_t low : {0, 2}) {
     int64_t pick[] = {low, 4 + low, low + 1, 5 + low};
     Value upper = shuffle(lines[0], lines[1], pick), lower = shuffle(lines[2], lines[3], pick);
     for (int64_t row = 0; row < 2; ++row)
-      turned.push_back(shuffle(upper, lower, {2 * row, 2 * row + 1, 4 + 2 * row, 5 + 2 * row}));
+      transposed.push_back(shuffle(upper, lower, {2 * row, 2 * row + 1, 4 + 2 * row, 5 + 2 * row}));
   }
-  return turned;
+  return transposed;
 }
 
 /// All values that the op and its regions use from outside the op.

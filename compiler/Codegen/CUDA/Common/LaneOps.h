@@ -31,8 +31,8 @@ mlir::Value getLane(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value va
 mlir::Value fromLanes(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange lanes);
 
 /// The 4 x 4 bytes of four vectors transposed: vector i has byte i of each.
-llvm::SmallVector<mlir::Value, 4> turnBytes(mlir::OpBuilder &builder, mlir::Location loc,
-                                            mlir::ValueRange lines);
+llvm::SmallVector<mlir::Value, 4> transposeBytes(mlir::OpBuilder &builder, mlir::Location loc,
+                                                 mlir::ValueRange lines);
 
 /// Clones `op`, whose operands map to scalars or vectors, and maps its results: as it is if all
 /// operands are scalars, on vectors if the op works element by element, else once for each lane.

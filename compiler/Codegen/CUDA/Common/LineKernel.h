@@ -23,7 +23,7 @@ struct LineKernel {
 
 /// Nothing if the kernel is anything else.
 std::optional<LineKernel> matchLineKernel(const KernelInfo &kernel);
-/// The same where `config` demands it, with an error unless the op is an `OpTy`. `outputs` says
+/// The same where `config` requires it, with an error unless the op is an `OpTy`. `outputs` says
 /// what the kernel has to have then, as in "one output, the result".
 template <typename OpTy>
 mlir::FailureOr<LineKernel> requireLineKernel(const KernelInfo &kernel, mlir::Attribute config,

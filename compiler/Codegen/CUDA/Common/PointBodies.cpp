@@ -126,9 +126,8 @@ Value PointEmitter::compute(Value tensor, Point &point) {
       .Case([&](tensor::EmptyOp) { return zero(elementType); })
       .Case([&](tensor::SplatOp splat) { return splat.getInput(); })
       .Case([&](tensor::CastOp cast) { return emit(cast.getSource(), point); })
-      .Case([&](tensor::ExpandShapeOp expand) { return computeExpand(expand, point); })
-      .Case([&](tensor::CollapseShapeOp collapse) { return computeCollapse(collapse, point); })
-      .Case([&](tensor::ExtractSliceOp slice) { return computeExtractSlice(slice, point); })
+      .Case<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ExtractSliceOp>(
+          [&](auto view) { return computeView(view, point); })
       .Case([&](tensor::InsertSliceOp insert) { return computeInsertSlice(insert, point); })
       .Case([&](tensor::PadOp pad) { return computePad(pad, point); })
       .Case([&](kernel::ScatterOp scatter) { return computeScatter(scatter, point); })

@@ -179,9 +179,9 @@ private:
   mlir::Value toValue(const Coord &coord, int64_t lanes);
 
   // Views (PointViews.cpp).
-  mlir::Value computeExpand(mlir::tensor::ExpandShapeOp op, Point &point);
-  mlir::Value computeCollapse(mlir::tensor::CollapseShapeOp op, Point &point);
-  mlir::Value computeExtractSlice(mlir::tensor::ExtractSliceOp op, Point &point);
+  struct CoordArithmetic;
+  /// Of ViewIndices.h.
+  mlir::Value computeView(mlir::Operation *view, Point &point);
   mlir::Value computeInsertSlice(mlir::tensor::InsertSliceOp op, Point &point);
   mlir::Value computePad(mlir::tensor::PadOp op, Point &point);
   mlir::Value computeScatter(kernel::ScatterOp op, Point &point); // PointScatter.cpp

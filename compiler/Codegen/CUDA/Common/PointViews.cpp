@@ -7,6 +7,7 @@
 
 #include "compiler/Codegen/CUDA/Common/LaneOps.h"
 #include "compiler/Codegen/CUDA/Common/PointEmitter.h"
+#include "compiler/Codegen/Common/ViewIndices.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
@@ -18,53 +19,41 @@ static bool isConstant(Value value, int64_t number) {
   return getConstantIntValue(value) == std::optional(number);
 }
 
-Value PointEmitter::computeExpand(tensor::ExpandShapeOp op, Point &point) {
-  Point source{{}, point.flat, point.lanes, point.mask};
+/// The arithmetic of ViewIndices.h on coordinates of a point.
+struct PointEmitter::CoordArithmetic {
+  using Index = Coord;
+
+  Coord get(OpFoldResult number) { return Coord::uniform(points.index.get(number)); }
+  Coord add(const Coord &lhs, const Coord &rhs) { return points.add(lhs, rhs, lanes); }
+  Coord scale(const Coord &coord, OpFoldResult factor) {
+    return points.mul(coord, points.index.get(factor), lanes);
+  }
+  SmallVector<Coord> split(const Coord &position, ArrayRef<OpFoldResult> sizes) {
+    return points.delinearize(
+        position,
+        llvm::map_to_vector(sizes, [&](OpFoldResult size) { return points.index.get(size); }),
+        lanes);
+  }
+  SmallVector<OpFoldResult> getSizes(Value tensor) {
+    return getAsOpFoldResult(points.getSizes(tensor));
+  }
+
+  PointEmitter &points;
+  int64_t lanes;
+};
+
+Value PointEmitter::computeView(Operation *view, Point &point) {
+  // A reshape leaves the row-major position as it is.
+  bool isReshape = !isa<tensor::ExtractSliceOp>(view);
+  Point source{{}, isReshape ? point.flat : std::nullopt, point.lanes, point.mask};
   if (!source.flat) {
-    SmallVector<Value> sizes = getSizes(op.getResult());
-    ArrayRef<Coord> coords = point.coords;
-    for (const ReassociationIndices &group : op.getReassociationIndices())
-      source.coords.push_back(linearize(coords.slice(group.front(), group.size()),
-                                        ArrayRef(sizes).slice(group.front(), group.size()),
-                                        point.lanes));
+    CoordArithmetic arithmetic{*this, point.lanes};
+    source.coords =
+        codegen::getSourceIndices(arithmetic, view, getCoords(point, view->getResult(0)));
     if (source.coords.empty())
       source.flat = Coord::uniform(index.constant(0));
   }
-  return emit(op.getSrc(), source);
-}
-
-Value PointEmitter::computeCollapse(tensor::CollapseShapeOp op, Point &point) {
-  Point source{{}, point.flat, point.lanes, point.mask};
-  if (!source.flat) {
-    SmallVector<Value> sizes = getSizes(op.getSrc());
-    for (auto [coord, group] : llvm::zip_equal(point.coords, op.getReassociationIndices()))
-      llvm::append_range(
-          source.coords,
-          delinearize(coord, ArrayRef(sizes).slice(group.front(), group.size()), point.lanes));
-    // A collapse to rank 0 has no groups: all source dims are of size 1.
-    if (point.coords.empty())
-      source.flat = Coord::uniform(index.constant(0));
-  }
-  return emit(op.getSrc(), source);
-}
-
-Value PointEmitter::computeExtractSlice(tensor::ExtractSliceOp op, Point &point) {
-  ArrayRef<Coord> coords = getCoords(point, op.getResult());
-  llvm::SmallBitVector dropped = op.getDroppedDims();
-  Point source{{}, {}, point.lanes, point.mask};
-  size_t next = 0;
-  for (auto [dim, offset] : llvm::enumerate(op.getMixedOffsets())) {
-    Coord start = Coord::uniform(index.get(offset));
-    if (dropped.test(dim)) {
-      source.coords.push_back(start);
-      continue;
-    }
-    Coord scaled = mul(coords[next++], index.get(op.getMixedStrides()[dim]), point.lanes);
-    source.coords.push_back(add(scaled, start, point.lanes));
-  }
-  if (source.coords.empty())
-    source.flat = Coord::uniform(index.constant(0));
-  return emit(op.getSource(), source);
+  return emit(view->getOperand(0), source);
 }
 
 Value PointEmitter::computeLaneByLane(Value tensor, Point &point) {

@@ -101,7 +101,7 @@ SmallVector<Value> ReductionEmitter::visitByLoops(Value from, Value to, int64_t 
           current = body(index.add(position, i * step), current);
         return current;
       });
-  // The first loop made ceil((lastStart - from) / wide) rounds, none if that is negative.
+  // The first loop made ceil((lastStart - from) / wide) iterations, none if that is negative.
   Value distance = index.max(index.sub(lastStart, from), index.constant(0));
   Value rest = index.add(from, index.mul(index.ceilDiv(distance, index.constant(wide)), wide));
   return points.emitLoop(rest, to, index.constant(step), carried, body);

@@ -35,10 +35,10 @@ static constexpr int64_t kFewestRows = 8, kFewColumnParts = 15;
 /// multiprocessor that are enough.
 static constexpr int64_t kLongestHeldColumn = 1024, kHeldBytes = 64, kHeldBlocks = 2;
 /// Rows from which on blocks that loop over them are more than there are multiprocessors.
-static constexpr int64_t kLongWalk = 32768;
+static constexpr int64_t kManyLoopedRows = 32768;
 /// Elements of a row that a block holds in registers beside the sums of as many columns, and blocks
 /// that share a row.
-static constexpr int64_t kWalkedElements = 8192, kMostWalkBlocks = 8;
+static constexpr int64_t kRowElements = 8192, kMostRowBlocks = 8;
 /// Multiprocessors of a group that clusters are launched on as a whole: all groups have as many.
 static constexpr int64_t kGroupMultiprocessors = 16;
 /// Results of a row reduction from which on blocks are enough, and elements of a row that one block
@@ -296,11 +296,11 @@ std::optional<Split> chooseSplit(linalg::GenericOp op) {
   return group.reducesContiguousDim ? chooseRowSplit(op, group) : chooseColumnSplit(op, group);
 }
 
-std::optional<int64_t> countWalkBlocks(int64_t length, const Target &target) {
+std::optional<int64_t> countRowBlocks(int64_t length, const Target &target) {
   int64_t blocks = 1;
-  while (blocks < kMostWalkBlocks && blocks * kWalkedElements < length)
+  while (blocks < kMostRowBlocks && blocks * kRowElements < length)
     blocks *= 2;
-  if (blocks * kWalkedElements < length || (blocks > 1 && !target.hasClusters()))
+  if (blocks * kRowElements < length || (blocks > 1 && !target.hasClusters()))
     return std::nullopt;
   return blocks;
 }
@@ -318,7 +318,7 @@ bool multipliesMatrices(linalg::GenericOp op) {
   return loops && !loops->m.empty() && !loops->n.empty();
 }
 
-std::optional<int64_t> chooseWalkParts(linalg::GenericOp op, const Target &target) {
+std::optional<int64_t> chooseCyclicParts(linalg::GenericOp op, const Target &target) {
   if (!isPlainReduction(op) || multipliesMatrices(op))
     return std::nullopt;
   ReductionGroup group;
@@ -327,7 +327,7 @@ std::optional<int64_t> chooseWalkParts(linalg::GenericOp op, const Target &targe
   int64_t kept = getCount(ranges, group.parallelDims), rows = getCount(ranges, group.reductionDims);
   if (group.reducesContiguousDim || ShapedType::isDynamic(kept) || kept == 0 || rows == 0)
     return std::nullopt;
-  std::optional<int64_t> blocks = countWalkBlocks(kept, target);
+  std::optional<int64_t> blocks = countRowBlocks(kept, target);
   if (!blocks)
     return std::nullopt;
   int64_t multiprocessors = countClusters(*blocks, target);
@@ -335,16 +335,16 @@ std::optional<int64_t> chooseWalkParts(linalg::GenericOp op, const Target &targe
     return kept < kWideColumns ? 2 * multiprocessors : multiprocessors;
   if (kept * rows < kFewElements)
     return std::nullopt;
-  int64_t limit = rows < kLongWalk || *blocks > 1 ? multiprocessors : 2 * multiprocessors;
+  int64_t limit = rows < kManyLoopedRows || *blocks > 1 ? multiprocessors : 2 * multiprocessors;
   limit = std::min<int64_t>(limit, llvm::divideCeil(rows, kFewestRows));
   if (limit <= kFewColumnParts)
     return std::nullopt;
-  // As few rounds of several rows as any number of parts takes; of such numbers one where no round
-  // lacks a row, else the greatest.
-  auto countRounds = [&](int64_t parts) { return llvm::divideCeil(rows, parts * kFewestRows); };
+  // As few iterations of several rows as any number of parts takes; of such numbers one where no
+  // iteration lacks a row, else the greatest.
+  auto countIterations = [&](int64_t parts) { return llvm::divideCeil(rows, parts * kFewestRows); };
   int64_t best = limit;
-  for (int64_t parts = limit; parts > limit * 3 / 4 && countRounds(parts) == countRounds(limit);
-       --parts)
+  for (int64_t parts = limit;
+       parts > limit * 3 / 4 && countIterations(parts) == countIterations(limit); --parts)
     if (rows % (parts * kFewestRows) == 0) {
       best = parts;
       break;

@@ -15,8 +15,8 @@ namespace xc::cuda {
 struct Target;
 
 /// A reduction, one of its loops, and in how many parts that one is split. Parts have a multiple of
-/// `multiple` iterations; they cover the loop, unless iterations are left over. Where `walks`,
-/// iteration i is part i mod `parts` instead.
+/// `multiple` iterations; they cover the loop, unless iterations are left over. Where it
+/// `isCyclic`, iteration i is part i mod `parts` instead.
 struct Split {
   mlir::linalg::GenericOp root;
   unsigned loop;
@@ -24,7 +24,7 @@ struct Split {
   bool isColumn;
   bool hasRest = false;
   int64_t multiple = 1;
-  bool walks = false;
+  bool isCyclic = false;
 };
 
 /// How `op` is to be split; nothing if it has results enough for the GPU, or is no reduction.
@@ -32,12 +32,12 @@ std::optional<Split> chooseSplit(mlir::linalg::GenericOp op);
 
 /// In how many parts a column reduction is split if each part is one block, which loops over rows
 /// that are reduced too; nothing if `op` is none, or too small.
-std::optional<int64_t> chooseWalkParts(mlir::linalg::GenericOp op, const Target &target);
+std::optional<int64_t> chooseCyclicParts(mlir::linalg::GenericOp op, const Target &target);
 
 /// How many blocks share a row of `length` elements where rows are summed up too, so that their
 /// threads have registers for their elements and the sums: those of a cluster, or one; nothing if
 /// no number does.
-std::optional<int64_t> countWalkBlocks(int64_t length, const Target &target);
+std::optional<int64_t> countRowBlocks(int64_t length, const Target &target);
 
 /// True if `op` reduces columns, of which there are enough without parts.
 bool isWideColumnReduction(mlir::linalg::GenericOp op);

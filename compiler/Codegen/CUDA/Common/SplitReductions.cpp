@@ -10,7 +10,7 @@
 // Where other ops reduce each row of what a column reduction sums up, the partial sums interleave
 // rows, and there are as many as there may be: one kernel loops over the rows of a part, computes
 // what each row needs of itself (a mean, a product with a vector, a gradient), and sums up on the
-// way (WalkedRows.cpp).
+// way (CyclicRows.cpp).
 //
 // Where no number of parts divides a loop, or its length is symbolic, the parts are what a fixed
 // number of equal ones covers, and the iterations that are left over make one more reduction, of
@@ -19,7 +19,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Codegen/CUDA/Columns/WalkedRows.h"
+#include "compiler/Codegen/CUDA/Columns/CyclicRows.h"
 #include "compiler/Codegen/CUDA/Common/RecomputeInputs.h"
 #include "compiler/Codegen/CUDA/Common/ReductionGroup.h"
 #include "compiler/Codegen/CUDA/Common/ReductionSplit.h"
@@ -71,7 +71,7 @@ private:
   Value getExpanded(OpBuilder &builder, Value tensor, unsigned dim);
   AffineMap splitDim(AffineMap map, unsigned loop);
   linalg::GenericOp makeParts(OpBuilder &builder);
-  linalg::GenericOp makeWalkedParts(OpBuilder &builder);
+  linalg::GenericOp makeCyclicParts(OpBuilder &builder);
   OpFoldResult getSize(OpBuilder &builder, unsigned loop);
   OpFoldResult getScaledSize(OpBuilder &builder, int64_t factor);
   Value getSlice(OpBuilder &builder, Value tensor, unsigned dim, bool isRest);
@@ -366,7 +366,7 @@ linalg::GenericOp Splitter::makeParts(OpBuilder &builder) {
 
 /// The same where rows interleave: the loop stays as it is, and ops that go over the same
 /// rows still do.
-linalg::GenericOp Splitter::makeWalkedParts(OpBuilder &builder) {
+linalg::GenericOp Splitter::makeCyclicParts(OpBuilder &builder) {
   linalg::GenericOp root = split.root;
   SmallVector<Value> inputs = root.getInputs(), inits = makeStarts(builder, split.parts);
   AffineExpr part = builder.getAffineDimExpr(split.loop) % split.parts;
@@ -384,12 +384,13 @@ linalg::GenericOp Splitter::makeWalkedParts(OpBuilder &builder) {
 
 linalg::GenericOp Splitter::run() {
   OpBuilder builder(split.root);
-  linalg::GenericOp partial = split.walks ? makeWalkedParts(builder) : makeParts(builder);
+  linalg::GenericOp partial = split.isCyclic ? makeCyclicParts(builder) : makeParts(builder);
   if (split.isColumn)
     partial->setAttr(
         plan::kPartialAttr,
-        split.walks ? plan::PartialAttr::get(builder.getContext(), plan::Split::Cyclic, split.parts)
-                    : plan::PartialAttr::get(builder.getContext(), plan::Split::Slices, 0));
+        split.isCyclic
+            ? plan::PartialAttr::get(builder.getContext(), plan::Split::Cyclic, split.parts)
+            : plan::PartialAttr::get(builder.getContext(), plan::Split::Slices, 0));
   linalg::GenericOp rest = split.hasRest ? reduceRest(builder) : nullptr;
   linalg::GenericOp last = makeLastStep(builder, partial.getResults());
   linalg::GenericOp result = rest ? joinRest(builder, last.getResults(), rest.getResults()) : last;
@@ -412,7 +413,7 @@ struct SplitReductions final : impl::SplitReductionsBase<SplitReductions> {
       if (!splitPositions(op, *arch) && !splitWindowGradient(op, *arch))
         splitWindowProduct(op, *arch);
     llvm::SmallPtrSet<Operation *, 8> done;
-    splitWalkedRows(*arch, done);
+    splitCyclicRows(*arch, done);
     splitDependentReductions(getOperation(), *arch);
     SmallVector<linalg::GenericOp> reductions;
     for (auto op : llvm::make_early_inc_range(getOperation().getOps<linalg::GenericOp>()))
@@ -465,17 +466,17 @@ struct SplitReductions final : impl::SplitReductionsBase<SplitReductions> {
   }
 
   /// Sums over rows that are reduced too, and what is `done` with that.
-  void splitWalkedRows(const Target &arch, llvm::SmallPtrSetImpl<Operation *> &done) {
+  void splitCyclicRows(const Target &arch, llvm::SmallPtrSetImpl<Operation *> &done) {
     auto isCandidate = [&](linalg::GenericOp op) {
       return !done.contains(op) && !op->hasAttr(kInPartsAttr) && !isStreamedProduct(op, arch);
     };
     Block &block = getOperation().getBody().front();
-    while (std::optional<WalkedRows> rows = takeWalkedRows(block, arch, isCandidate))
+    while (std::optional<CyclicRows> rows = takeCyclicRows(block, arch, isCandidate))
       for (linalg::GenericOp sum : rows->sums) {
         SmallVector<unsigned> reduced;
         sum.getReductionDims(reduced);
         Split split{sum, reduced.front(), rows->parts, /*isColumn=*/true};
-        split.walks = true;
+        split.isCyclic = true;
         FailureOr<Combiner> combiner = Combiner::match(sum);
         linalg::GenericOp last = Splitter(split, *combiner).run();
         done.insert(last);

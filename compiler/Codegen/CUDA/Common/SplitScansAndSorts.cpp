@@ -114,7 +114,7 @@ static std::optional<int64_t> chooseSegment(kernel::ScanOp op) {
 }
 
 /// Totals of totals are as far as it goes where their number is symbolic.
-static constexpr unsigned kSymbolicScanRounds = 2;
+static constexpr unsigned kSymbolicScanLevels = 2;
 /// Longer than any dim.
 static constexpr int64_t kEndless = int64_t(1) << 48;
 
@@ -496,7 +496,7 @@ struct SplitScansAndSorts final : impl::SplitScansAndSortsBase<SplitScansAndSort
     for (kernel::ScanOp op : scans) {
       bool isSymbolic = cast<ShapedType>(op.getInput().getType()).isDynamicDim(op.getAxis());
       std::optional<int64_t> segment = chooseSegment(op);
-      for (unsigned round = 0; segment && (!isSymbolic || round < kSymbolicScanRounds); ++round) {
+      for (unsigned level = 0; segment && (!isSymbolic || level < kSymbolicScanLevels); ++level) {
         op = splitScan(op, *segment);
         segment = chooseSegment(op);
       }

@@ -1,4 +1,4 @@
-//===- EmitTranspose.cpp - Turn tiles around in shared memory -------------===//
+//===- EmitTranspose.cpp - Transpose tiles in shared memory ---------------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -52,7 +52,7 @@ private:
   /// A row of threads covers `tile` elements; there are this many rows of threads.
   int64_t getThreadsAcross() const { return config.getTile() / config.getVector(); }
   int64_t getThreadRows() const { return config.getThreads() / getThreadsAcross(); }
-  int64_t getRounds() const { return config.getTile() / getThreadRows(); }
+  int64_t getIterations() const { return config.getTile() / getThreadRows(); }
   /// A tile in shared memory has a line along `outer` for each element along `inner`. Neighbouring
   /// threads read every `vector`-th line: so many lines are a word longer than they need be, and
   /// those threads are at neighbouring banks.
@@ -131,8 +131,8 @@ void TransposeEmitter::loadTiles() {
   }
   // All loads first, so that they are under way together.
   SmallVector<std::pair<Value, Value>> loaded; // place in the tile, value
-  for (int64_t round = 0; round < getRounds(); ++round) {
-    Value line = index.add(down, round * getThreadRows()), along = index.mul(across, lanes);
+  for (int64_t iteration = 0; iteration < getIterations(); ++iteration) {
+    Value line = index.add(down, iteration * getThreadRows()), along = index.mul(across, lanes);
     Spot spot = makeSpot(along, line, transposed.outer);
     for (const Access &input : transposed.inputs) {
       Point point{{}, {}, lanes, spot.inside};
@@ -157,8 +157,8 @@ void TransposeEmitter::loadTiles() {
 
 void TransposeEmitter::emitOutputs() {
   int64_t lanes = config.getVector();
-  for (int64_t round = 0; round < getRounds(); ++round) {
-    Value line = index.add(down, round * getThreadRows()), along = index.mul(across, lanes);
+  for (int64_t iteration = 0; iteration < getIterations(); ++iteration) {
+    Value line = index.add(down, iteration * getThreadRows()), along = index.mul(across, lanes);
     Spot spot = makeSpot(line, along, transposed.inner);
     ArrayRef<Coord> coords = spot.coords;
     points.emitIf(spot.inside, [&] {

@@ -36,7 +36,7 @@ def CUDA_AttentionDecodeAttr : CUDA_Config<"AttentionDecode", "attention_decode"
 }
 
 def CUDA_AttentionCombineAttr : CUDA_Config<"AttentionCombine", "attention_combine", "attention-combine", 1> {
-  let summary = "Threads join four elements each of what queries have seen in parts of the keys";
+  let summary = "Threads combine four elements each of the results of attention to some keys each";
   let description = [{
     Example: `#cuda.attention_combine<threads = 128>`.
   }];

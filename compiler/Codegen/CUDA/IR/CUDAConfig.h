@@ -56,10 +56,10 @@ WarpgroupRegisters getWarpgroupRegisters(int64_t warpgroups, int64_t blocks, int
 
 /// An operand B of elements of `bytes` bytes that threads transpose on the way has a multiple of so
 /// many rows in a tile.
-inline int64_t getTurnedRows(int64_t bytes) { return bytes == 1 ? 64 : 32; }
+inline int64_t getTransposedRows(int64_t bytes) { return bytes == 1 ? 64 : 32; }
 /// Registers of a thread that transposes such an operand of `rows` rows and 128 bytes along k: its
 /// words, and what turning bytes takes beside them.
-inline int64_t countTurnedWords(int64_t rows, int64_t bytes) {
+inline int64_t countTransposedWords(int64_t rows, int64_t bytes) {
   return rows / 4 + (bytes == 1 ? 8 : 0);
 }
 

@@ -67,7 +67,7 @@ def CUDA_RowReductionAttr : CUDA_Config<"RowReduction", "row_reduction", "row-re
     vectors of `vector` elements in registers, `threads * vector` apart, and `shared` more in shared memory, or nowhere where
     no element is needed again; with
     `chunks = 0` each reduction loops over memory, `unroll` vectors at a time. Where elements of rows are also
-    summed up over several rows, a block walks over those rows, `rows * unroll` of them at a time. With `cluster` > 1 that many
+    summed up over several rows, a block loops over those rows, `rows * unroll` of them at a time. With `cluster` > 1 that many
     blocks, a cluster, share each row, of which each holds `chunks` and `shared` vectors a thread: they combine through their shared
     memory. Where rows begin `shifted`, a row's vectors begin at multiples of `vector` elements in memory, wherever its first
     element is: the first and the last vector may then be partly of other rows. Example:
@@ -81,7 +81,7 @@ def CUDA_RowReductionAttr : CUDA_Config<"RowReduction", "row_reduction", "row-re
 }
 
 def CUDA_ColumnReductionAttr : CUDA_Config<"ColumnReduction", "column_reduction", "column-reduction", 1> {
-  let summary = "Threads walk down columns whose neighbours are adjacent in memory";
+  let summary = "Threads go down columns whose neighbours are adjacent in memory";
   let description = [{
     A block is `threads` threads wide, each owning `vector` adjacent columns, and `rows` (a power of two) high: its rows
     of threads split the reduced elements among them and combine through shared memory. With `held` > 0, registers hold a
@@ -107,18 +107,18 @@ def CUDA_RowScanAttr : CUDA_Config<"RowScan", "row_scan", "row-scan", 1> {
   let summary = "Threads share a line whose elements are adjacent in memory";
   let description = [{
     `threads` threads (a power of two) scan one line, or segment of it, `rows` of them make a block, which is one where
-    a line has more threads than a warp. A round takes
+    a row has more threads than a warp. An iteration takes
     `threads * vector` elements: a thread scans its vector, threads combine by shuffles and, beyond a warp, through
-    shared memory, and the total goes on to the next round. Example:
+    shared memory, and the total goes on to the next iteration. Example:
     `#cuda.row_scan<threads = 256, rows = 1, vector = 4>`.
   }];
   let parameters = (ins "int64_t":$threads, "int64_t":$rows, "int64_t":$vector);
 }
 
 def CUDA_ColumnScanAttr : CUDA_Config<"ColumnScan", "column_scan", "column-scan", 1> {
-  let summary = "Each thread walks down lines whose neighbours are adjacent in memory";
+  let summary = "Each thread goes down rows whose neighbours are adjacent in memory";
   let description = [{
-    A thread owns `vector` adjacent lines, or a segment of them; blocks have `threads` threads. Example:
+    A thread owns `vector` adjacent rows, or a segment of them; blocks have `threads` threads. Example:
     `#cuda.column_scan<threads = 128, vector = 4>`.
   }];
   let parameters = (ins "int64_t":$threads, "int64_t":$vector);
@@ -214,7 +214,7 @@ def CUDA_MatmulFMAAttr : CUDA_Config<"MatmulFMA", "matmul_fma", "matmul-fma", 2>
     A block computes a `tile_m` x `tile_n` tile of the product in steps of `tile_k`; each thread owns
     `thread_m` x `thread_n` elements in registers: 1, 2 or a multiple of 4 along each side that divides the tile's, and
     256 in all at most. `stages` tiles of each operand are in shared memory: of two, one is computed on while the other one is filled
-    through registers; of more, all but the one computed on are being copied (sm_80 on, factors that are stored as they are multiplied).
+    through registers; of more, all but the one computed on are being copied (sm_80 on, operands that are stored as they are multiplied).
     The tile of either operand is an equal number of elements for each thread. With `split` > 1 (of tiles that are copied, sm_90 on),
     a cluster of that many blocks shares each tile: they divide k among them, and each adds up an equal share of all their sums. Example:
     `#cuda.matmul_fma<tile_m = 128, tile_n = 128, tile_k = 8, thread_m = 8, thread_n = 8>`.
@@ -245,9 +245,9 @@ def CUDA_MatmulMMAAttr : CUDA_Config<"MatmulMMA", "matmul_mma", "matmul-mma", 1>
 def CUDA_MatmulWGMMAAttr : CUDA_Config<"MatmulWGMMA", "matmul_wgmma", "matmul-wgmma", 1> {
   let summary = "Matrix product on wgmma, by a warpgroup that fetches and others that multiply";
   let description = [{
-    Blocks stay and walk over tiles of `tile_m` x `tile_n`, computed in steps of `tile_k`; `warpgroups` of 128 threads share a tile
+    Blocks are persistent and loop over tiles of `tile_m` x `tile_n`, computed in steps of `tile_k`; `warpgroups` of 128 threads share a tile
     by its rows. Where elements have other than 16 bits and B is not contiguous along k, all this is about the transposed product: rows
-    are those of B. `stages` tiles of each operand are in flight. Tiles are walked in groups of `raster` rows. `blocks` blocks run
+    are those of B. `stages` tiles of each operand are in flight. Tiles are computed in groups of `raster` rows. `blocks` blocks run
     on a multiprocessor at a time. With `split` > 1, a cluster of that many blocks shares each tile: they divide k among them,
     add up their sums, and store a share of the columns each. With `ping_pong`, each half of the warpgroups has tiles of its
     own, and one half stores while the other one multiplies. With `cluster_m` or `cluster_n` > 1, a cluster of that many rows and columns of blocks works on neighbouring tiles: of what several of
@@ -271,7 +271,7 @@ def CUDA_AttentionAttr : CUDA_Config<"Attention", "attention", "attention", 1> {
     Blocks stay and go over tiles of 64 queries for each of `warpgroups` warpgroups; each tile over blocks of `keys` keys, of which `stages`
     are in flight, in groups of `raster` heads. Queries of `query_stages` tiles are. With `ping_pong`, warpgroups start their products in
     turn, so that softmax of one runs beside products of another. The `cluster` blocks of a cluster have tiles of one head that follow one
-    another, and fetch keys and values for each other. With `serpentine`, blocks go over every second round of tiles backwards. Of a mask,
+    another, and fetch keys and values for each other. With `serpentine`, blocks go over every second wave of tiles backwards. Of a mask,
     the numbers of `mask_stages` blocks of keys are in flight, in shared memory; with 0 threads load them. Example:
     `#cuda.attention<warpgroups = 2, keys = 128, stages = 2, query_stages = 1, raster = 1, ping_pong = 1>`.
   }];

@@ -57,7 +57,7 @@ static Value emitFormula(OpBuilder &builder, Location loc, plan::FormulaAttr for
 }
 
 /// Makes the ops of `body` from the first one on that knows where its thread is those of a loop
-/// over block numbers. Buffers in shared memory are the same in all rounds.
+/// over block numbers. Buffers in shared memory are the same in all iterations.
 static void makeLoop(Block &body, plan::FormulaAttr blocks, plan::FormulaAttr grid) {
   auto isPlaced = [](Operation &op) { return isa<plan::WorkgroupIdOp, gpu::ThreadIdOp>(op); };
   Operation *first = &*llvm::find_if(body, isPlaced);
@@ -82,7 +82,7 @@ static void makeLoop(Block &body, plan::FormulaAttr blocks, plan::FormulaAttr gr
     op->moveBefore(end);
   loop.walk([&](plan::WorkgroupIdOp op) { op.replaceAllUsesWith(loop.getInductionVar()); });
   if (isShared) {
-    // What this round left there must have been read before the next one writes.
+    // What this iteration left there must have been read before the next one writes.
     builder.setInsertionPoint(end);
     gpu::BarrierOp::create(builder, loc);
   }

@@ -38,9 +38,9 @@
 // Both tiles lie in shared memory with k as the slow dim, so that a thread reads its rows of A and
 // its columns of B by vectors. A thread's rows (and columns) come in groups of 4, the groups tile_m
 // / (thread_m / 4) apart: neighbouring threads then read neighbouring vectors. Rows in shared
-// memory are 4 elements longer than the tile, so that stores of a k-contiguous operand, which turn
-// it around, fall into different banks; so do copies, of which a warp makes 4 rows by 8 k at a
-// time.
+// memory are 4 elements longer than the tile, so that stores of a k-contiguous operand, which
+// transpose it, fall into different banks; so do copies, of which a warp makes 4 rows by 8 k
+// at a time.
 //
 //===----------------------------------------------------------------------===//
 
@@ -90,16 +90,16 @@ FMAEmitter::Operand FMAEmitter::makeOperand(const Contraction::Side &side, int64
   while (elements % (threads * operand.width) != 0 ||
          (side.isKContiguous ? config.getTileK() : own) % operand.width != 0)
     operand.width /= 2;
-  operand.rounds = elements / (threads * operand.width);
+  operand.iterations = elements / (threads * operand.width);
   operand.buffer = frame.allocateShared(
       contraction.accumulatorType, config.getStages() * config.getTileK() * getRowLength(operand));
   return operand;
 }
 
-std::pair<Value, Value> FMAEmitter::getPlace(const Operand &operand, int64_t round) {
+std::pair<Value, Value> FMAEmitter::getPlace(const Operand &operand, int64_t iteration) {
   int64_t contiguous = operand.side.isKContiguous ? config.getTileK() : operand.own;
   int64_t perLine = contiguous / operand.width;
-  Value number = index.add(thread, round * threads);
+  Value number = index.add(thread, iteration * threads);
   Value line = index.div(number, perLine);
   Value along = index.mul(index.rem(number, perLine), operand.width);
   return operand.side.isKContiguous ? std::pair(line, along) : std::pair(along, line);
@@ -107,8 +107,8 @@ std::pair<Value, Value> FMAEmitter::getPlace(const Operand &operand, int64_t rou
 
 SmallVector<Value> FMAEmitter::loadTile(const Operand &operand, Value k) {
   SmallVector<Value> values;
-  for (int64_t round = 0; round < operand.rounds; ++round) {
-    auto [ownOffset, kOffset] = getPlace(operand, round);
+  for (int64_t iteration = 0; iteration < operand.iterations; ++iteration) {
+    auto [ownOffset, kOffset] = getPlace(operand, iteration);
     Value own = index.add(operand.start, ownOffset), at = index.add(k, kOffset);
     Value inside = tile.isInside(operand.side, own, at, operand.own, config.getTileK());
     values.push_back(tile.emitFactors(operand.side, own, at, operand.width, inside, /*cast=*/true));
@@ -120,8 +120,8 @@ void FMAEmitter::storeTile(const Operand &operand, ArrayRef<Value> values, Value
   OpBuilder &builder = points.builder;
   int64_t row = getRowLength(operand);
   Value base = index.mul(bufferNumber, config.getTileK() * row);
-  for (auto [round, value] : llvm::enumerate(values)) {
-    auto [own, k] = getPlace(operand, round);
+  for (auto [iteration, value] : llvm::enumerate(values)) {
+    auto [own, k] = getPlace(operand, iteration);
     Value position = index.add(base, index.add(index.mul(k, row), own));
     if (operand.width > 1 && !operand.side.isKContiguous) {
       int64_t bytes = operand.width * getElementBytes(contraction.accumulatorType);
@@ -243,8 +243,8 @@ SmallVector<Value> FMAEmitter::sumLoaded(SmallVector<Value> sums) {
       multiply(loadFragments(bufferNumber, k), result);
     ArrayRef<Value> values = loaded;
     for (const Operand &operand : operands) {
-      storeTile(operand, values.take_front(operand.rounds), index.rem(next, 2));
-      values = values.drop_front(operand.rounds);
+      storeTile(operand, values.take_front(operand.iterations), index.rem(next, 2));
+      values = values.drop_front(operand.iterations);
     }
     frame.barrier();
     return result;

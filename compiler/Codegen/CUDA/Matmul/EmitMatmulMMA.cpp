@@ -22,7 +22,7 @@
 //
 // So fragments are always one product ahead: the tensor cores need not wait for shared memory, and
 // at the barrier every warp still has products to issue. At that barrier all warps have loaded the
-// whole of tile `step`, which is why the next round may overwrite it.
+// whole of tile `step`, which is why the next iteration may overwrite it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -132,7 +132,7 @@ void MMAEmitter::awaitTileBefore(SmallVector<Value> &fragments) {
   }
 }
 
-SmallVector<Value> MMAEmitter::emitRound(Value step, Value steps, ArrayRef<Value> carried) {
+SmallVector<Value> MMAEmitter::emitIteration(Value step, Value steps, ArrayRef<Value> carried) {
   int64_t sumCount = rows * columns * 4;
   Value slot = carried.front();
   carried = carried.drop_front();
@@ -199,10 +199,11 @@ static void keepRolled(scf::ForOp loop) {
                                               {}, {}, {}, {}, {}));
 }
 
-SmallVector<Value> MMAEmitter::emitRounds(Value first, Value end, Value steps, ValueRange carried) {
+SmallVector<Value> MMAEmitter::emitIterations(Value first, Value end, Value steps,
+                                              ValueRange carried) {
   SmallVector<Value> results =
       points.emitLoop(first, end, index.constant(1), carried, [&](Value step, ValueRange values) {
-        return emitRound(step, steps, SmallVector<Value>(values));
+        return emitIteration(step, steps, SmallVector<Value>(values));
       });
   // Unrolled by ptxas, a step would keep the addresses in windows of the steps before it.
   if (plan::isWindowReduction(contraction.getOp()))
@@ -218,7 +219,7 @@ SmallVector<Value> MMAEmitter::emitParts(int64_t partSteps, Value steps, ArrayRe
                            SmallVector<Value> begin(values);
                            llvm::copy(zeros, begin.begin() + 1);
                            Value end = index.min(index.add(first, partSteps), steps);
-                           SmallVector<Value> results = emitRounds(first, end, steps, begin);
+                           SmallVector<Value> results = emitIterations(first, end, steps, begin);
                            for (size_t i = 1; i <= sumCount; ++i)
                              results[i] =
                                  arith::AddFOp::create(builder, loc, values[i], results[i]);
@@ -257,7 +258,7 @@ LogicalResult MMAEmitter::run() {
     keepLoads();
   int64_t partSteps = config.getPartSteps();
   carried = partSteps > 0 ? emitParts(partSteps, steps, carried)
-                          : emitRounds(index.constant(0), steps, steps, carried);
+                          : emitIterations(index.constant(0), steps, steps, carried);
   // No copy may be under way when the block ends.
   NVVM::CpAsyncWaitGroupOp::create(builder, loc, 0u);
   ArrayRef<Value> sums = ArrayRef(carried).slice(1, sumCount);

@@ -213,7 +213,7 @@ std::pair<Value, Value> WGMMAEmitter::countGroups() {
 }
 
 SmallVector<Value>
-WGMMAEmitter::emitTiles(Value turn, ValueRange inits,
+WGMMAEmitter::emitTiles(Value half, ValueRange inits,
                         llvm::function_ref<SmallVector<Value>(ValueRange)> body) {
   auto [groupsM, groupsN] = countGroups();
   if (swapped)
@@ -221,7 +221,7 @@ WGMMAEmitter::emitTiles(Value turn, ValueRange inits,
   int64_t share = config.getSplit() * cluster;
   auto loop =
       tile::PersistentOp::create(builder, loc, inits.getTypes(), groupsM, groupsN, tile.batches,
-                                 config.getRaster(), share, turn, turn ? 2 : 1, inits);
+                                 config.getRaster(), share, half, half ? 2 : 1, inits);
   fill(loop.getBody(), 3, inits.getTypes(), [&](Block &block) {
     Value row = block.getArgument(swapped ? 1 : 0), column = block.getArgument(swapped ? 0 : 1);
     if (cluster > 1) {
@@ -245,9 +245,9 @@ RingState WGMMAEmitter::advance(RingState state) {
 
 RingState WGMMAEmitter::skip(RingState state, Value count) {
   Value place = index.add(state.stage, count);
-  Value rounds = index.rem(index.div(place, config.getStages()), 2);
+  Value wraps = index.rem(index.div(place, config.getStages()), 2);
   return {index.rem(place, config.getStages()),
-          arith::XOrIOp::create(builder, loc, state.phase, rounds)};
+          arith::XOrIOp::create(builder, loc, state.phase, wraps)};
 }
 
 //===----------------------------------------------------------------------===//
@@ -256,8 +256,9 @@ RingState WGMMAEmitter::skip(RingState state, Value count) {
 
 WarpgroupRegisters WGMMAEmitter::getThreadRegisters() const {
   const Operand &second = operands.back();
-  int64_t words =
-      second.isTurned ? countTurnedWords(second.type.getRows(), second.type.getElementBytes()) : 0;
+  int64_t words = second.isTurned
+                      ? countTransposedWords(second.type.getRows(), second.type.getElementBytes())
+                      : 0;
   return getWarpgroupRegisters(config.getWarpgroups(), config.getBlocks(), words);
 }
 

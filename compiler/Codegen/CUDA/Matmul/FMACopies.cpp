@@ -30,12 +30,12 @@ static constexpr int64_t kCopiedLines = 4, kCopiedK = 8;
 /// The most elements of up to 8 bytes that an instruction's offset reaches over.
 static constexpr int64_t kFarthest = (int64_t(1) << 28) - 1;
 
-FMAEmitter::Place FMAEmitter::getCopyPlace(const Operand &operand, int64_t round) {
+FMAEmitter::Place FMAEmitter::getCopyPlace(const Operand &operand, int64_t iteration) {
   if (!operand.side.isKContiguous) {
     int64_t perLine = operand.own / operand.width, lines = threads / perLine;
     if (threads % perLine == 0)
       return {index.mul(index.rem(thread, perLine), operand.width), index.div(thread, perLine), 0,
-              round * lines};
+              iteration * lines};
   } else if (threads % (kCopiedLines * kCopiedK) == 0 && config.getTileK() % kCopiedK == 0 &&
              operand.own % kCopiedLines == 0) {
     int64_t across = config.getTileK() / kCopiedK, warps = threads / (kCopiedLines * kCopiedK);
@@ -45,12 +45,12 @@ FMAEmitter::Place FMAEmitter::getCopyPlace(const Operand &operand, int64_t round
     if (warps % across == 0)
       return {index.add(index.mul(index.div(patch, across), kCopiedLines), line),
               index.add(index.mul(index.rem(patch, across), kCopiedK), along),
-              round * (warps / across) * kCopiedLines, 0};
+              iteration * (warps / across) * kCopiedLines, 0};
     if (across % warps == 0)
       return {line, index.add(index.mul(patch, kCopiedK), along),
-              round * warps / across * kCopiedLines, round * warps % across * kCopiedK};
+              iteration * warps / across * kCopiedLines, iteration * warps % across * kCopiedK};
   }
-  auto [own, k] = getPlace(operand, round);
+  auto [own, k] = getPlace(operand, iteration);
   return {own, k};
 }
 
@@ -74,13 +74,14 @@ Value FMAEmitter::getSource(Operand &operand, const Place &place, Value own, Val
   Value ownStride = tile.getStride(operand.side, /*alongK=*/false),
         kStride = tile.getStride(operand.side, /*alongK=*/true);
   bool isApart = place.ownOffset != 0 || place.kOffset != 0;
-  bool isWalked = isApart && (place.ownOffset == 0 || ownStride) && (place.kOffset == 0 || kStride);
+  bool isReached =
+      isApart && (place.ownOffset == 0 || ownStride) && (place.kOffset == 0 || kStride);
   auto getDistance = [&](int64_t alongOwn, int64_t alongK) {
     Value distance = alongOwn == 0 ? index.constant(0) : index.mul(ownStride, alongOwn);
     return alongK == 0 ? distance : index.add(distance, index.mul(kStride, alongK));
   };
   Value from;
-  if (isWalked) {
+  if (isReached) {
     Value distance =
         getDistance(place.ownOffset - operand.ownOffset, place.kOffset - operand.kOffset);
     from = offsetBy(operand.source, distance);
@@ -127,10 +128,11 @@ Value FMAEmitter::isCopyInside(const Operand &operand, const Place &place, Value
   return isLeft(place.kOffset, tile.sizeK, k, isThere);
 }
 
-void FMAEmitter::startCopy(Operand &operand, int64_t round, Value step, Value steps, Value slot) {
+void FMAEmitter::startCopy(Operand &operand, int64_t iteration, Value step, Value steps,
+                           Value slot) {
   OpBuilder &builder = points.builder;
   Location loc = points.loc;
-  Place place = getCopyPlace(operand, round);
+  Place place = getCopyPlace(operand, iteration);
   Value own = index.add(operand.start, place.own);
   Value k = index.add(index.mul(step, config.getTileK()), place.k);
   // A copy of no bytes reads nothing, wherever its source points.
@@ -160,8 +162,8 @@ SmallVector<Value> FMAEmitter::sumCopied(SmallVector<Value> sums) {
   Location loc = points.loc;
   SmallVector<std::pair<Operand *, int64_t>> copies;
   for (Operand &operand : operands)
-    for (int64_t round = 0; round < operand.rounds; ++round)
-      copies.push_back({&operand, round});
+    for (int64_t iteration = 0; iteration < operand.iterations; ++iteration)
+      copies.push_back({&operand, iteration});
   Value steps = tile.getSteps(config.getTileK()), none = index.constant(0), firstStep = none;
   if (rank) {
     Value share = index.ceilDiv(steps, index.constant(config.getSplit()));
@@ -170,8 +172,8 @@ SmallVector<Value> FMAEmitter::sumCopied(SmallVector<Value> sums) {
   }
   int64_t last = config.getStages() - 1;
   for (int64_t step = 0; step < last; ++step) {
-    for (auto [operand, round] : copies)
-      startCopy(*operand, round, index.add(firstStep, step), steps, index.constant(step));
+    for (auto [operand, iteration] : copies)
+      startCopy(*operand, iteration, index.add(firstStep, step), steps, index.constant(step));
     NVVM::CpAsyncCommitGroupOp::create(builder, loc);
   }
   awaitTile();
@@ -195,8 +197,8 @@ SmallVector<Value> FMAEmitter::sumCopied(SmallVector<Value> sums) {
     ArrayRef<std::pair<Operand *, int64_t>> left = copies;
     for (int64_t k = 0; k <= lastK; ++k) {
       size_t now = k < lastK ? std::min<size_t>(perK, left.size()) : left.size();
-      for (auto [operand, round] : left.take_front(now))
-        startCopy(*operand, round, copied, steps, before);
+      for (auto [operand, iteration] : left.take_front(now))
+        startCopy(*operand, iteration, copied, steps, before);
       left = left.drop_front(now);
       if (k == lastK) {
         NVVM::CpAsyncCommitGroupOp::create(builder, loc);

@@ -35,7 +35,7 @@ private:
     const Contraction::Side &side;
     int64_t own;       // extent of the tile along the operand's own dim
     mlir::Value start; // of the tile along it
-    int64_t width = 1, rounds = 1;
+    int64_t width = 1, iterations = 1;
     mlir::Value buffer = {};
     /// Of the copy started last, which is at these offsets from the first one.
     mlir::Value source = {};
@@ -43,20 +43,20 @@ private:
   };
   Operand makeOperand(const Contraction::Side &side, int64_t own, mlir::Value start);
   void placeThread();
-  /// Where in the tile vector `round` of this thread begins: along the own dim, and along k.
-  std::pair<mlir::Value, mlir::Value> getPlace(const Operand &operand, int64_t round);
-  /// The same of copy `round`, as what this thread's copies begin with, and what is known.
+  /// Where in the tile vector `iteration` of this thread begins: along the own dim, and along k.
+  std::pair<mlir::Value, mlir::Value> getPlace(const Operand &operand, int64_t iteration);
+  /// The same of copy `iteration`, as what this thread's copies begin with, and what is known.
   struct Place {
     mlir::Value own, k;
     int64_t ownOffset = 0, kOffset = 0;
   };
-  Place getCopyPlace(const Operand &operand, int64_t round);
+  Place getCopyPlace(const Operand &operand, int64_t iteration);
   mlir::Value offsetBy(mlir::Value pointer, mlir::Value elements);
   mlir::Value getSource(Operand &operand, const Place &place, mlir::Value own, mlir::Value k);
   mlir::Value isCopyInside(const Operand &operand, const Place &place, mlir::Value own,
                            mlir::Value k, mlir::Value isStep);
-  /// Starts copy `round` of tile `step` into buffer `slot`.
-  void startCopy(Operand &operand, int64_t round, mlir::Value step, mlir::Value steps,
+  /// Starts copy `iteration` of tile `step` into buffer `slot`.
+  void startCopy(Operand &operand, int64_t iteration, mlir::Value step, mlir::Value steps,
                  mlir::Value slot);
   /// Waits for the oldest but `stages` - 2 of the copies that were started, in all threads.
   void awaitTile();

@@ -7,11 +7,11 @@
 //
 // A tile is copied by cp.async where the operand is memory whose rows are 4-byte aligned, by as
 // many bytes at a time as they are, up to 16. Where it is computed by fused ops, or has other
-// strides, threads load its elements into registers at the start of a round and store them to
+// strides, threads load its elements into registers at the start of an iteration and store them to
 // shared memory before its barrier: the loads are under way meanwhile.
 //
 // Tiles keep the operand's own order. Lines are k values (in chunks of 16 bytes) of one row of A or
-// column of B, or the other way round; ldmatrix turns the latter around (.trans), but 16-bit
+// column of B, or the other way round; ldmatrix transposes the latter (.trans), but 16-bit
 // elements only: threads load the words of TF32 fragments one by one then. Bytes are transposed on
 // the way to shared memory: threads load patches of 4 x 4 into registers, as what is computed, and
 // store words along k. The chunks of a line are permuted by an exclusive or with the line's number,
@@ -47,7 +47,7 @@ MMAEmitter::Operand MMAEmitter::makeOperand(const Contraction::Side &side, int64
   bool isAligned = binding && static_cast<int64_t>(binding.getAlignment()) >= bytes;
   bool isWide = isAligned && !operand.isTurned && bytes >= kFewestCopiedBytes;
   operand.isAsync = binding && (isDouble() || isWide);
-  operand.rounds =
+  operand.iterations =
       getTileElements(operand) / (threads * (operand.isTurned ? kPatch * kPatch : operand.width));
   operand.buffer = frame.allocateShared(elementType, config.getStages() * getTileElements(operand));
   return operand;
@@ -82,20 +82,20 @@ Value MMAEmitter::getPlace(const Operand &operand, const Line &line, Value numbe
   return index.add(index.mul(value, length), index.mul(permuted, chunk));
 }
 
-std::pair<MMAEmitter::Line, Value> MMAEmitter::getShare(const Operand &operand, int64_t round) {
+std::pair<MMAEmitter::Line, Value> MMAEmitter::getShare(const Operand &operand, int64_t iteration) {
   int64_t perLine = getLineLength(operand) / operand.width;
   if (threads % perLine == 0)
-    return {{index.div(thread, perLine), round * (threads / perLine)},
+    return {{index.div(thread, perLine), iteration * (threads / perLine)},
             index.mul(index.rem(thread, perLine), operand.width)};
-  Value number = index.add(thread, round * threads);
+  Value number = index.add(thread, iteration * threads);
   return {{index.div(number, perLine), 0}, index.mul(index.rem(number, perLine), operand.width)};
 }
 
 /// Eight lanes have neighbouring patches, and four those of a chunk.
-std::pair<Value, Value> MMAEmitter::getPatch(const Operand &operand, int64_t round) {
+std::pair<Value, Value> MMAEmitter::getPatch(const Operand &operand, int64_t iteration) {
   constexpr int64_t kNeighbours = 8, kPerChunk = kChunkBytes / kPatch;
   int64_t across = operand.own / (kNeighbours * kPatch);
-  Value unit = index.add(index.div(thread, 32), round * (threads / 32));
+  Value unit = index.add(index.div(thread, 32), iteration * (threads / 32));
   Value own = index.add(index.mul(index.rem(unit, across), kNeighbours * kPatch),
                         index.mul(index.rem(lane, kNeighbours), kPatch));
   Value k = index.add(index.mul(index.div(unit, across), kChunkBytes),
@@ -127,8 +127,8 @@ Value MMAEmitter::offsetBy(Value pointer, Value elements) {
 SmallVector<MMAEmitter::Share> MMAEmitter::getCopies() {
   SmallVector<Share> copies;
   for (const Operand &operand : operands)
-    for (int64_t round = 0; operand.isAsync && round < operand.rounds; ++round)
-      copies.push_back({&operand, round});
+    for (int64_t iteration = 0; operand.isAsync && iteration < operand.iterations; ++iteration)
+      copies.push_back({&operand, iteration});
   return copies;
 }
 
@@ -194,12 +194,12 @@ SmallVector<Value> MMAEmitter::startLoads(Value step, Value steps) {
   return points.emitIfOrZeros(index.isLess(step, steps), [&] {
     SmallVector<Value> values;
     for (const Operand &operand : operands)
-      for (int64_t round = 0; !operand.isAsync && round < operand.rounds; ++round) {
+      for (int64_t iteration = 0; !operand.isAsync && iteration < operand.iterations; ++iteration) {
         if (operand.isTurned) {
-          startPatch(operand, round, k0, values);
+          startPatch(operand, iteration, k0, values);
           continue;
         }
-        auto [line, along] = getShare(operand, round);
+        auto [line, along] = getShare(operand, iteration);
         Value own = index.add(operand.start, operand.side.isKContiguous ? toValue(line) : along);
         Value k = index.add(k0, operand.side.isKContiguous ? along : toValue(line));
         Value inside = tile.isInside(operand.side, own, k, operand.own, config.getTileK());
@@ -210,9 +210,9 @@ SmallVector<Value> MMAEmitter::startLoads(Value step, Value steps) {
   });
 }
 
-void MMAEmitter::startPatch(const Operand &operand, int64_t round, Value k0,
+void MMAEmitter::startPatch(const Operand &operand, int64_t iteration, Value k0,
                             SmallVector<Value> &values) {
-  auto [ownOffset, kOffset] = getPatch(operand, round);
+  auto [ownOffset, kOffset] = getPatch(operand, iteration);
   for (int64_t line = 0; line < kPatch; ++line)
     for (int64_t first = 0; first < kPatch; first += operand.width) {
       Value own = index.add(operand.start, index.add(ownOffset, first));
@@ -244,7 +244,7 @@ void MMAEmitter::store(const Operand &operand, const Line &line, Value along, Va
                             llvm::MaybeAlign(lanes * elementBytes));
 }
 
-size_t MMAEmitter::finishPatch(const Operand &operand, int64_t round, ArrayRef<Value> values,
+size_t MMAEmitter::finishPatch(const Operand &operand, int64_t iteration, ArrayRef<Value> values,
                                Value slot) {
   size_t perLine = kPatch / operand.width;
   SmallVector<Value> lines;
@@ -255,20 +255,20 @@ size_t MMAEmitter::finishPatch(const Operand &operand, int64_t round, ArrayRef<V
         lanes.push_back(getLane(builder, loc, value, lane));
     lines.push_back(perLine == 1 ? values[line] : fromLanes(builder, loc, lanes));
   }
-  auto [own, k] = getPatch(operand, round);
-  for (auto [row, turned] : llvm::enumerate(turnBytes(builder, loc, lines)))
-    store(operand, {index.add(own, row), 0}, k, slot, turned);
+  auto [own, k] = getPatch(operand, iteration);
+  for (auto [row, transposed] : llvm::enumerate(transposeBytes(builder, loc, lines)))
+    store(operand, {index.add(own, row), 0}, k, slot, transposed);
   return kPatch * perLine;
 }
 
 void MMAEmitter::finishLoads(ArrayRef<Value> values, Value slot) {
   for (const Operand &operand : operands)
-    for (int64_t round = 0; !operand.isAsync && round < operand.rounds; ++round) {
+    for (int64_t iteration = 0; !operand.isAsync && iteration < operand.iterations; ++iteration) {
       if (operand.isTurned) {
-        values = values.drop_front(finishPatch(operand, round, values, slot));
+        values = values.drop_front(finishPatch(operand, iteration, values, slot));
         continue;
       }
-      auto [line, along] = getShare(operand, round);
+      auto [line, along] = getShare(operand, iteration);
       Value value = values.front();
       if (elementBytes == 4) {
         Type type = value.getType();

@@ -50,7 +50,7 @@ private:
     mlir::Value start; // of the tile along it
     bool isAsync = false;
     bool isTurned = false; // its lines run along k in shared memory, but not in memory
-    int64_t width = 1, rounds = 1;
+    int64_t width = 1, iterations = 1;
     mlir::Value buffer = {};
     bool hasLinesAlongK() const { return side.isKContiguous || isTurned; }
   };
@@ -68,11 +68,11 @@ private:
   mlir::Value toValue(const Line &line) { return index.add(line.base, line.offset); }
   /// The element of the tile where chunk `number` of line `line` begins.
   mlir::Value getPlace(const Operand &operand, const Line &line, mlir::Value number);
-  /// Line and first element in it of this thread's vector `round`.
-  std::pair<Line, mlir::Value> getShare(const Operand &operand, int64_t round);
-  /// Where in a transposed operand's tile this thread's patch `round` begins: along its own dim,
-  /// and along k.
-  std::pair<mlir::Value, mlir::Value> getPatch(const Operand &operand, int64_t round);
+  /// Line and first element in it of this thread's vector `iteration`.
+  std::pair<Line, mlir::Value> getShare(const Operand &operand, int64_t iteration);
+  /// Where in a transposed operand's tile this thread's patch `iteration` begins: along its own
+  /// dim, and along k.
+  std::pair<mlir::Value, mlir::Value> getPatch(const Operand &operand, int64_t iteration);
 
   /// A vector of an operand's tile that a thread moves.
   using Share = std::pair<const Operand *, int64_t>;
@@ -80,11 +80,11 @@ private:
   llvm::SmallVector<Share> getCopies();
   void startCopy(const Share &share, mlir::Value step, mlir::Value steps, mlir::Value slot);
   llvm::SmallVector<mlir::Value> startLoads(mlir::Value step, mlir::Value steps);
-  void startPatch(const Operand &operand, int64_t round, mlir::Value k0,
+  void startPatch(const Operand &operand, int64_t iteration, mlir::Value k0,
                   llvm::SmallVector<mlir::Value> &values);
   void finishLoads(llvm::ArrayRef<mlir::Value> values, mlir::Value slot);
-  /// Stores the first of `values` as patch `round`; returns how many of them that was.
-  size_t finishPatch(const Operand &operand, int64_t round, llvm::ArrayRef<mlir::Value> values,
+  /// Stores the first of `values` as patch `iteration`; returns how many of them that was.
+  size_t finishPatch(const Operand &operand, int64_t iteration, llvm::ArrayRef<mlir::Value> values,
                      mlir::Value slot);
   void store(const Operand &operand, const Line &line, mlir::Value along, mlir::Value slot,
              mlir::Value values);
@@ -134,13 +134,13 @@ private:
                                                mlir::ValueRange sums);
   llvm::SmallVector<mlir::Value> multiplyDoubles(mlir::ValueRange a, mlir::ValueRange b,
                                                  mlir::ValueRange sums);
-  /// One round of the loop; `carried` are the tile's slot, the sums, then the fragments of the
+  /// One iteration of the loop; `carried` are the tile's slot, the sums, then the fragments of the
   /// tile's first product.
-  llvm::SmallVector<mlir::Value> emitRound(mlir::Value step, mlir::Value steps,
-                                           llvm::ArrayRef<mlir::Value> carried);
+  llvm::SmallVector<mlir::Value> emitIteration(mlir::Value step, mlir::Value steps,
+                                               llvm::ArrayRef<mlir::Value> carried);
   /// Those from step `first` up to `end` of all `steps`.
-  llvm::SmallVector<mlir::Value> emitRounds(mlir::Value first, mlir::Value end, mlir::Value steps,
-                                            mlir::ValueRange carried);
+  llvm::SmallVector<mlir::Value> emitIterations(mlir::Value first, mlir::Value end,
+                                                mlir::Value steps, mlir::ValueRange carried);
   /// All of them, in parts of `partSteps`, which are added up.
   llvm::SmallVector<mlir::Value> emitParts(int64_t partSteps, mlir::Value steps,
                                            llvm::ArrayRef<mlir::Value> carried);

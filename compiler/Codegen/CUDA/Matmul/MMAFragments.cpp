@@ -162,8 +162,8 @@ SmallVector<Value> MMAEmitter::loadFragments(Value slot, int64_t k) {
   return fragments;
 }
 
-/// What is loaded at the end of a round, and in front of the first one, would become loads at the
-/// beginning of each.
+/// What is loaded at the end of an iteration, and in front of the first one, would become loads at
+/// the beginning of each.
 void MMAEmitter::keepLoads() {
   auto dialect = LLVM::AsmDialectAttr::get(builder.getContext(), LLVM::AsmDialect::AD_ATT);
   LLVM::InlineAsmOp::create(builder, loc, TypeRange(), ValueRange(), "", "~{memory}",

@@ -80,7 +80,7 @@ const MMAEmitter::Operand *MMAEmitter::getStagingRoom(int64_t &width) {
   return threads / 32 * kMmaM * warpN * bytes <= available ? &room : nullptr;
 }
 
-/// Each warp turns 16 rows at a time: a thread holds pairs of many rows, and whole sectors of
+/// Each warp transposes 16 rows at a time: a thread holds pairs of many rows, and whole sectors of
 /// memory want neighbours in one access. Chunks are permuted as in the operands' tiles.
 void MMAEmitter::emitRowOutputs(ArrayRef<Value> sums, const Operand &room, int64_t width) {
   int64_t bytes = kChunkBytes / width, lineBytes = warpN * bytes;

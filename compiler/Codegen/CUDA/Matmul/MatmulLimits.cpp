@@ -30,7 +30,7 @@ bool isReadAcross(const MatmulProblem &problem) {
 
 WarpgroupRegisters getRegisters(const MatmulProblem &problem, int64_t tileN, int64_t warpgroups,
                                 int64_t blocks) {
-  int64_t words = problem.turnsB ? countTurnedWords(tileN, problem.elementBytes) : 0;
+  int64_t words = problem.transposesB ? countTransposedWords(tileN, problem.elementBytes) : 0;
   return getWarpgroupRegisters(warpgroups, blocks, words);
 }
 
@@ -138,7 +138,7 @@ std::string checkWGMMAPlan(const Target &target, const MatmulProblem &problem,
     return "a box has at most " + std::to_string(kMostBoxRows) + " rows, not " +
            std::to_string(getBoxRows(problem, plan));
   bool reachesA = problem.isKContiguousA || hasCopiedLines(plan.tileM * bytes, false),
-       reachesB = problem.isKContiguousB || problem.turnsB ||
+       reachesB = problem.isKContiguousB || problem.transposesB ||
                   hasCopiedLines(plan.tileN * bytes, bytes == 2);
   if (!reachesA || !reachesB)
     return "an operand that is not contiguous along k needs rows of 32, 64 or a multiple of 128 "
@@ -151,10 +151,10 @@ std::string checkWGMMAPlan(const Target &target, const MatmulProblem &problem,
     return "steps along k must be multiples of 32 bytes";
   if (bytes == 1 && plan.tileN != 8 && plan.tileN != 24 && plan.tileN % 16 != 0)
     return "bytes need 8, 24 or a multiple of 16 columns";
-  if (problem.turnsB && (stepBytes != 128 || plan.tileN % getTurnedRows(bytes) != 0))
+  if (problem.transposesB && (stepBytes != 128 || plan.tileN % getTransposedRows(bytes) != 0))
     return "an operand B that threads transpose needs steps of 128 bytes along k, and multiples "
            "of " +
-           std::to_string(getTurnedRows(bytes)) + " columns";
+           std::to_string(getTransposedRows(bytes)) + " columns";
   if (isReadAcross(problem)) {
     int64_t sharers = plan.getWarpgroupsPerTile(), parts = plan.tileM / sharers / 64;
     int64_t available = getRegisters(problem, plan.tileN, plan.warpgroups, plan.blocks).consumer;

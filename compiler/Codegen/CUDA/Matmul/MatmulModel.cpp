@@ -6,9 +6,6 @@
 //===----------------------------------------------------------------------===//
 //
 // A step of a tile along k takes as long as the slower of two: multiplying it, or bringing its
-// operands from L2, which all multiprocessors share. Beside tiles of usual widths there are, for
-// each number of rows, the narrowest ones that do in so many rounds of all multiprocessors. A tile
-// A step of a tile along k takes as long as the slower of two: multiplying it, or bringing its
 // operands from L2, which all multiprocessors share. A tile takes its steps and the time to store
 // its outputs; the product takes as many tiles as the busiest multiprocessor has, but no less than
 // memory needs for each byte once, and a part of the shorter of both times. Rates are those that an
@@ -86,7 +83,7 @@ static constexpr double kCrowdLoss = 0.2;
 static constexpr int64_t kLargeCluster = 4, kIdleShare = 11;
 /// Cycles of a step whose operand B threads transpose, and those for each of the rows of the
 /// operands.
-static constexpr double kTurnCycles = 400, kReadRowCycles = 2.2, kTurnRowCycles = 6.5;
+static constexpr double kTransposeCycles = 400, kReadRowCycles = 2.2, kTransposeRowCycles = 6.5;
 /// Cycles that the copy engine takes for each pixel of a column, in lines of up to 128 bytes.
 static constexpr double kPixelCycles = 3.5;
 /// Microseconds that a launch behind another kernel costs.
@@ -200,9 +197,9 @@ static double getFetchCycles(const Target &target, const MatmulProblem &problem,
     fetch = std::max(fetch, getAcrossCycles(problem, plan));
   // Of an operand that threads transpose one step is under way, and it passes through L1 and
   // registers.
-  if (problem.turnsB)
-    fetch =
-        std::max(fetch, kTurnCycles + kReadRowCycles * plan.tileM + kTurnRowCycles * plan.tileN);
+  if (problem.transposesB)
+    fetch = std::max(fetch, kTransposeCycles + kReadRowCycles * plan.tileM +
+                                kTransposeRowCycles * plan.tileN);
   // What is under way covers memory's latency, or does not.
   return std::max(fetch, kLatencyCycles / (plan.stages * together));
 }

@@ -21,7 +21,7 @@ struct MatmulProblem {
   int64_t batch, m, n, k;
   int64_t elementBytes, outputBytes;
   bool isKContiguousA, isKContiguousB;
-  bool turnsB;              // threads load operand B and store it with its lines along k
+  bool transposesB;         // threads load operand B and store it with its lines along k
   bool isStaged;            // the output passes through shared memory
   bool isScattered = false; // threads store rows that begin anywhere, a few elements at a time
   int64_t outputOps;        // instructions for one element of the output, beyond its store

@@ -24,9 +24,8 @@ namespace xc::cuda {
 
 /// The most registers of sums beside what transposing takes, where blocks split them.
 static constexpr int64_t kSplitSums = 64;
-/// Columns of one wgmma, and the most rounds of tiles whose number is fitted to the
-/// multiprocessors.
-static constexpr int64_t kMostColumns = 256, kFittedRounds = 8;
+/// Columns of one wgmma, and the most waves that tiles of fitted widths may take.
+static constexpr int64_t kMostColumns = 256, kFittedWaves = 8;
 
 namespace {
 
@@ -88,13 +87,13 @@ static bool fit(const Target &target, const MatmulProblem &problem, WGMMAPlan &p
   return plan.stages >= 2;
 }
 
-/// The narrowest tiles of `rows` rows that are no more than `rounds` rounds of all multiprocessors;
+/// The narrowest tiles of `rows` rows that are no more than `waves` waves;
 /// nothing if such are too wide.
 static std::optional<int64_t> fitColumns(const Target &target, const MatmulProblem &problem,
-                                         int64_t rows, const Group &group, int64_t rounds) {
+                                         int64_t rows, const Group &group, int64_t waves) {
   int64_t blocks = group.split * group.clusterM * group.clusterN;
   int64_t groupsM = problem.batch * llvm::divideCeil(problem.m, rows * group.clusterM);
-  int64_t groupsN = rounds * (getClusterRoom(target, blocks) / blocks) / groupsM;
+  int64_t groupsN = waves * (getClusterRoom(target, blocks) / blocks) / groupsM;
   if (groupsN == 0)
     return std::nullopt;
   bool hasPanels = problem.hasWholePanels && problem.across == MatmulProblem::Across::B;
@@ -118,8 +117,8 @@ static bool fitsRegisters(const MatmulProblem &problem, const Shape &shape, int6
   // blocks send.
   int64_t others = (problem.isStaged ? 40 : 48) + (split > 1 ? 24 : 0);
   WarpgroupRegisters registers = getRegisters(problem, shape.tileN, shape.warpgroups, blocks);
-  // Sums of two parts and those that other blocks send do not fit beside what turning takes.
-  if (problem.turnsB && split > 1 && sums > kSplitSums)
+  // Sums of two parts and those that other blocks send do not fit beside what transposing takes.
+  if (problem.transposesB && split > 1 && sums > kSplitSums)
     return false;
   // Two blocks a multiprocessor start with so few registers that all of a thread's sums must fit
   // them: ptxas spills otherwise, but where one warpgroup gets the other's in time.
@@ -182,7 +181,7 @@ static std::optional<WGMMAPlan> makePlan(const Target &target, const MatmulProbl
   return plan;
 }
 
-/// Shapes like `shape`, with such columns that no multiprocessor is idle in the last round, which
+/// Shapes like `shape`, with such columns that no multiprocessor is idle in the last wave, which
 /// are not among `others`.
 static llvm::SmallVector<Shape> fitShapes(const Target &target, const MatmulProblem &problem,
                                           const Shape &shape, const Group &group,
@@ -194,10 +193,10 @@ static llvm::SmallVector<Shape> fitShapes(const Target &target, const MatmulProb
     });
   };
   llvm::SmallVector<Shape> fitted;
-  for (int64_t rounds = 1; rounds <= kFittedRounds; ++rounds) {
+  for (int64_t waves = 1; waves <= kFittedWaves; ++waves) {
     // Ping-pong blocks have two tiles at a time.
     std::optional<int64_t> columns =
-        fitColumns(target, problem, shape.tileM, group, shape.pingPong ? rounds * 2 : rounds);
+        fitColumns(target, problem, shape.tileM, group, shape.pingPong ? waves * 2 : waves);
     bool isKnown = columns && ((!fitted.empty() && fitted.back().tileN == *columns) ||
                                isAmongOthers(*columns));
     if (columns && !isKnown)

@@ -163,14 +163,14 @@ Value MatmulTile::isInside(const Contraction::Side &side, Value own, Value k, in
 
 Value MatmulTile::isInsideBehind(const Contraction::Side &side, Value own, Value k, int64_t offset,
                                  int64_t tileOwn, int64_t tileK) {
-  bool walksOwn = side.isKContiguous;
+  bool isAlongOwn = side.isKContiguous;
   Value insideOwn = isInsideOwn(side, own, tileOwn), insideK = isInsideK(k, tileK);
   if (!insideOwn || !insideK)
-    return isInside(side, walksOwn ? index.add(own, offset) : own,
-                    walksOwn ? k : index.add(k, offset), tileOwn, tileK);
+    return isInside(side, isAlongOwn ? index.add(own, offset) : own,
+                    isAlongOwn ? k : index.add(k, offset), tileOwn, tileK);
   Value sizeOwn = &side == &contraction.a ? sizeM : sizeN;
-  Value left = walksOwn ? index.sub(sizeOwn, own) : index.sub(sizeK, k);
-  Value room = arith::SelectOp::create(points.builder, points.loc, walksOwn ? insideK : insideOwn,
+  Value left = isAlongOwn ? index.sub(sizeOwn, own) : index.sub(sizeK, k);
+  Value room = arith::SelectOp::create(points.builder, points.loc, isAlongOwn ? insideK : insideOwn,
                                        left, index.constant(0));
   return index.isLess(index.constant(offset), room);
 }
@@ -232,7 +232,7 @@ Value MatmulTile::getPointer(Value memory, Value element) {
                              ArrayRef<LLVM::GEPArg>{offset});
 }
 
-bool MatmulTile::canTurn(const Contraction::Side &side) {
+bool MatmulTile::canTranspose(const Contraction::Side &side) {
   constexpr int64_t kWordBytes = 4;
   int64_t bytes = getElementBytes(getElementTypeOrSelf(side.operand->get()));
   plan::BindingOp binding = side.getCopySource();

@@ -57,7 +57,7 @@ public:
   mlir::Value getPointer(mlir::Value memory, mlir::Value element);
   /// True if words of neighbours along the side's own dim can be loaded for each k, at addresses
   /// that differ by a known number of bytes.
-  bool canTurn(const Contraction::Side &side);
+  bool canTranspose(const Contraction::Side &side);
   /// How far apart in the copy source neighbours along k, or along the operand's own dim, are
   /// everywhere; null if that varies.
   mlir::Value getStride(const Contraction::Side &side, bool alongK);

@@ -126,7 +126,7 @@ double estimateBestMMATiles(const Target &target, const ProductSize &size) {
 }
 
 std::string checkMMATiles(const Contraction &contraction, MatmulMMAAttr config) {
-  constexpr int64_t kChunk = 16, kTurnedUnit = 32;
+  constexpr int64_t kChunk = 16, kTransposedUnit = 32;
   if (int64_t columns = contraction.getPartColumns(), own = config.getTileN() / config.getWarpsN();
       own % columns != 0)
     return llvm::formatv(
@@ -150,10 +150,10 @@ std::string checkMMATiles(const Contraction &contraction, MatmulMMAAttr config) 
       return llvm::formatv("expected {0} x tile_k to be a multiple of the {1} bytes that the "
                            "threads copy at once, got {2} x {3}",
                            tile.name, kChunk * threads, tile.size, config.getTileK());
-    if (!tile.side.isKContiguous && tile.size % kTurnedUnit != 0)
+    if (!tile.side.isKContiguous && tile.size % kTransposedUnit != 0)
       return llvm::formatv("expected {0} to be a multiple of {1} where the operand's bytes are not "
                            "contiguous along k, got {2}",
-                           tile.name, kTurnedUnit, tile.size);
+                           tile.name, kTransposedUnit, tile.size);
   }
   return {};
 }

@@ -155,7 +155,7 @@ std::optional<MatmulProblem> makeAlignedProblem(linalg::ContractOp op) {
     std::swap(problem.m, problem.n);
     std::swap(problem.isKContiguousA, problem.isKContiguousB);
   }
-  problem.turnsB = !problem.isKContiguousB;
+  problem.transposesB = !problem.isKContiguousB;
   // Sums whose operand A went through registers are stored by those who have them.
   int64_t rowBytes = cast<RankedTensorType>(op.getDpsInits().front().getType()).getShape().back() *
                      problem.outputBytes; // in range: of a tensor

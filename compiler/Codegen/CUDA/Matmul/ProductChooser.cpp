@@ -113,8 +113,8 @@ std::string ProductChooser::checkGiven(Attribute config) {
   return checkMMATiles(contraction, mma);
 }
 
-/// wgmma where boxes of both operands can be copied, or threads can turn the second one; the model
-/// says in which tiles.
+/// wgmma where boxes of both operands can be copied, or threads can transpose the second one; the
+/// model says in which tiles.
 std::optional<Choice> ProductChooser::chooseWGMMA() {
   if (!problem)
     return std::nullopt;

@@ -104,7 +104,7 @@ private:
     refusal = reason.str();
     return std::nullopt;
   }
-  bool canTurn(const Contraction::Side &side, llvm::ArrayRef<unsigned> own);
+  bool canTranspose(const Contraction::Side &side, llvm::ArrayRef<unsigned> own);
   /// What an operand is beyond a matrix, or a batch of them, in memory; empty if it is just that.
   std::string findNoKeyReason(const Contraction::Side &side, llvm::ArrayRef<unsigned> own) const;
 

@@ -63,8 +63,8 @@ int64_t ProductChooser::getExpectedSum() {
                              : getExpectedSize(contraction.k, kExpectedSum);
 }
 
-/// See MatmulTile::canTurn; of static sizes, where there is no kernel yet.
-bool ProductChooser::canTurn(const Contraction::Side &side, ArrayRef<unsigned> own) {
+/// See MatmulTile::canTranspose; of static sizes, where there is no kernel yet.
+bool ProductChooser::canTranspose(const Contraction::Side &side, ArrayRef<unsigned> own) {
   constexpr int64_t kWordBytes = 4;
   linalg::LinalgOp op = contraction.getOp();
   plan::BindingOp binding = side.getCopySource();
@@ -101,11 +101,11 @@ std::optional<MatmulProblem> ProductChooser::makeProblem() {
   if (!a)
     return refuse("no boxes can be copied of " + getName(first) + ": " + reason +
                   ", nor columns of pixels: " + pixelReason);
-  bool turns = contraction.runsAcrossK();
-  if (turns && !canTurn(second, swapped ? contraction.m : contraction.n))
+  bool transposes = contraction.runsAcrossK();
+  if (transposes && !canTranspose(second, swapped ? contraction.m : contraction.n))
     return refuse("threads cannot transpose " + getName(second));
   std::optional<TiledAccess> b =
-      turns ? TiledAccess() : matchTiledOperand(contraction, second, sizes, reason);
+      transposes ? TiledAccess() : matchTiledOperand(contraction, second, sizes, reason);
   if (!b)
     return refuse("no boxes can be copied of " + getName(second) + ": " + reason);
   MatmulProblem problem;
@@ -126,12 +126,12 @@ std::optional<MatmulProblem> ProductChooser::makeProblem() {
                     !contraction.getProduct(contraction.m) ||
                     !contraction.getProduct(contraction.n);
   problem.isKContiguousA = a->dims.back().group == TiledAccess::Group::K;
-  problem.turnsB = turns;
-  problem.isKContiguousB = !turns && b->dims.back().group == TiledAccess::Group::K;
-  problem.isFixedB = !turns && kernel.isFixed(b->binding);
+  problem.transposesB = transposes;
+  problem.isKContiguousB = !transposes && b->dims.back().group == TiledAccess::Group::K;
+  problem.isFixedB = !transposes && kernel.isFixed(b->binding);
   problem.isStaged =
       isStagedOutput(contraction, sizes) && (problem.elementBytes == 2 || problem.isKContiguousA);
-  if (problem.elementBytes != 2 && !problem.isKContiguousB && !turns)
+  if (problem.elementBytes != 2 && !problem.isKContiguousB && !transposes)
     return refuse(getName(second) +
                   " does not run along k, as elements of other than 16 bits must");
   problem.isScattered =

@@ -16,8 +16,8 @@
 //     let the stores be seen by wgmma; signal the stage
 //
 // A warp moves 32 rows at a time. Of elements of 4 bytes each lane has one row, and a load of the
-// warp is 32 neighbours. Of bytes each lane loads words of 4 rows, whose 4 x 4 bytes it turns for
-// each chunk; 8 lanes are neighbours, and 4 take different chunks. Either way the chunks that 8
+// warp is 32 neighbours. Of bytes each lane loads words of 4 rows, whose 4 x 4 bytes it transposes
+// for each chunk; 8 lanes are neighbours, and 4 take different chunks. Either way the chunks that 8
 // lanes store at a time are in different banks after the swizzle.
 //
 //===----------------------------------------------------------------------===//
@@ -36,18 +36,18 @@ namespace xc::cuda {
 static constexpr int64_t kWarps = tile::kWarpgroupThreads / 32;
 static constexpr int64_t kChunkBytes = 16, kLineChunks = 8, kWordBytes = 4, kUnitRows = 32;
 
-LogicalResult WGMMAEmitter::addTurned(const Contraction::Side &side, int64_t own) {
+LogicalResult WGMMAEmitter::addTransposed(const Contraction::Side &side, int64_t own) {
   Type elementType = getElementTypeOrSelf(side.operand->get());
   int64_t bytes = getElementBytes(elementType);
   auto refuse = [&](llvm::StringRef expected) {
     return kernel.getFunction().emitOpError("expected ")
            << expected << " for " << config << ", neither of whose operands is contiguous along k";
   };
-  if (!tile.canTurn(side))
+  if (!tile.canTranspose(side))
     return refuse("an operand B in memory whose rows begin at words");
   if (config.getTileK() * bytes != kLineChunks * kChunkBytes)
     return refuse("steps of 128 bytes along k");
-  if (own % getTurnedRows(bytes) != 0)
+  if (own % getTransposedRows(bytes) != 0)
     return refuse("columns that four warps share by 32 rows");
   auto type = tile::SharedType::get(builder.getContext(), own, config.getTileK(), elementType);
   operands.push_back({side, TiledAccess(), type, own, Value()});
@@ -57,7 +57,7 @@ LogicalResult WGMMAEmitter::addTurned(const Contraction::Side &side, int64_t own
 
 /// Where in the tile this thread's part of unit `unit` begins: along the operand's own dim, and
 /// along k.
-std::pair<Value, Value> WGMMAEmitter::getTurnedPlace(const Operand &operand, int64_t unit) {
+std::pair<Value, Value> WGMMAEmitter::getTransposedPlace(const Operand &operand, int64_t unit) {
   int64_t bytes = operand.type.getElementBytes(), width = kWordBytes / bytes;
   int64_t unitsPerRows = kLineChunks / width; // that lie beside each other along k
   Value lane = index.rem(threadInWarpgroup, 32), warp = index.div(threadInWarpgroup, 32);
@@ -78,9 +78,9 @@ std::pair<Value, Value> WGMMAEmitter::getTurnedPlace(const Operand &operand, int
 }
 
 /// What this thread has of unit `unit` of the tile from `k` on: words for each k of a chunk.
-SmallVector<Value> WGMMAEmitter::loadTurned(const Operand &operand, int64_t unit, Value k) {
+SmallVector<Value> WGMMAEmitter::loadTransposed(const Operand &operand, int64_t unit, Value k) {
   int64_t bytes = operand.type.getElementBytes(), width = kWordBytes / bytes;
-  auto [ownOffset, kOffset] = getTurnedPlace(operand, unit);
+  auto [ownOffset, kOffset] = getTransposedPlace(operand, unit);
   Value own = index.add(swapped ? tile.startM : tile.startN, ownOffset);
   Value first = index.add(k, kOffset);
   Type elementType = operand.type.getElementType();
@@ -103,7 +103,7 @@ SmallVector<Value> WGMMAEmitter::loadTurned(const Operand &operand, int64_t unit
 }
 
 /// The chunks of `words`, one for each row of them.
-SmallVector<Value> WGMMAEmitter::turn(const Operand &operand, ArrayRef<Value> words) {
+SmallVector<Value> WGMMAEmitter::transpose(const Operand &operand, ArrayRef<Value> words) {
   Type elementType = operand.type.getElementType();
   if (operand.type.getElementBytes() == kWordBytes) {
     SmallVector<Value> rounded;
@@ -117,9 +117,9 @@ SmallVector<Value> WGMMAEmitter::turn(const Operand &operand, ArrayRef<Value> wo
   auto word = VectorType::get(1, builder.getI32Type());
   SmallVector<SmallVector<Value>> rows(kWordBytes);
   for (size_t first = 0; first < words.size(); first += kWordBytes)
-    for (auto [row, turned] :
-         llvm::zip_equal(rows, turnBytes(builder, loc, words.slice(first, kWordBytes)))) {
-      Value bits = vector::BitCastOp::create(builder, loc, word, turned);
+    for (auto [row, transposed] :
+         llvm::zip_equal(rows, transposeBytes(builder, loc, words.slice(first, kWordBytes)))) {
+      Value bits = vector::BitCastOp::create(builder, loc, word, transposed);
       row.push_back(vector::ExtractOp::create(builder, loc, bits, ArrayRef<int64_t>{0}));
     }
   SmallVector<Value> chunks;
@@ -131,15 +131,15 @@ SmallVector<Value> WGMMAEmitter::turn(const Operand &operand, ArrayRef<Value> wo
 
 void WGMMAEmitter::storeTurned(const Operand &operand, int64_t unit, ArrayRef<Value> words,
                                Value slot) {
-  auto [own, k] = getTurnedPlace(operand, unit);
-  for (auto [row, chunk] : llvm::enumerate(turn(operand, words)))
+  auto [own, k] = getTransposedPlace(operand, unit);
+  for (auto [row, chunk] : llvm::enumerate(transpose(operand, words)))
     tile::WriteOp::create(builder, loc, chunk, slot, index.add(own, row), k);
 }
 
-void WGMMAEmitter::emitTurningProducer() {
-  const Operand &turned = operands.back();
-  int64_t bytes = turned.type.getElementBytes();
-  int64_t units = turned.type.getRows() * config.getTileK() * bytes /
+void WGMMAEmitter::emitTransposingProducer() {
+  const Operand &transposed = operands.back();
+  int64_t bytes = transposed.type.getElementBytes();
+  int64_t units = transposed.type.getRows() * config.getTileK() * bytes /
                   (tile::kWarpgroupThreads * kChunkBytes / bytes * kWordBytes);
   int64_t perUnit = kChunkBytes / bytes;
   Value isLeader = index.isEqual(thread, index.constant(0));
@@ -158,12 +158,12 @@ void WGMMAEmitter::emitTurningProducer() {
       fetchBoxes(state.stage, getStep(step), [](const Operand &) { return true; });
     });
     Value slot =
-        tile::SlotOp::create(builder, loc, turned.type, ring, state.stage, operands.size() - 1);
+        tile::SlotOp::create(builder, loc, transposed.type, ring, state.stage, operands.size() - 1);
     Value next = getK(index.add(step, 1));
     for (int64_t unit = 0; unit < units; ++unit) {
       MutableArrayRef<Value> own = MutableArrayRef(words).slice(unit * perUnit, perUnit);
-      storeTurned(turned, unit, own, slot);
-      llvm::copy(loadTurned(turned, unit, next), own.begin());
+      storeTurned(transposed, unit, own, slot);
+      llvm::copy(loadTransposed(transposed, unit, next), own.begin());
     }
     tile::FenceAsyncOp::create(builder, loc);
     syncWarp();
@@ -176,7 +176,7 @@ void WGMMAEmitter::emitTurningProducer() {
             [&](ValueRange carried) -> SmallVector<Value> {
               SmallVector<Value> inits(carried);
               for (int64_t unit = 0; unit < units; ++unit)
-                llvm::append_range(inits, loadTurned(turned, unit, getK(firstStep)));
+                llvm::append_range(inits, loadTransposed(transposed, unit, getK(firstStep)));
               SmallVector<Value> results =
                   points.emitLoop(firstStep, lastStep, index.constant(1), inits, emitStep);
               return {results[0], results[1]};

@@ -25,7 +25,7 @@
 
 namespace xc::cuda {
 
-/// Which stage comes next, and the parity of the rounds that the ring has made.
+/// Which stage comes next, and the phase parity of its mbarriers.
 struct RingState {
   mlir::Value stage, phase;
 };
@@ -73,7 +73,7 @@ private:
     }
   };
   mlir::LogicalResult addOperand(const Contraction::Side &side, int64_t own);
-  mlir::LogicalResult addTurned(const Contraction::Side &side, int64_t own);
+  mlir::LogicalResult addTransposed(const Contraction::Side &side, int64_t own);
   mlir::LogicalResult addImage(const Contraction::Side &side, int64_t own);
   /// Adds A or B, whichever `side` is, in tiles of `own` rows or columns.
   mlir::LogicalResult add(const Contraction::Side &side, int64_t own);
@@ -103,9 +103,9 @@ private:
   mlir::Block *fill(mlir::Region &region, unsigned indices, mlir::TypeRange carried,
                     llvm::function_ref<void(mlir::Block &)> body);
   std::pair<mlir::Value, mlir::Value> countGroups();
-  /// The body once for each tile of this block, or every second one from number `turn` on.
+  /// The body once for each tile of this block, or every second one from number `half` on.
   llvm::SmallVector<mlir::Value>
-  emitTiles(mlir::Value turn, mlir::ValueRange inits,
+  emitTiles(mlir::Value half, mlir::ValueRange inits,
             llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange)> body);
   RingState advance(RingState state);
   /// The state `count` stages on.
@@ -133,10 +133,12 @@ private:
   void fillAhead(mlir::Value end);
   RingState fetchStep(mlir::Value step, mlir::Value ahead, RingState state);
   void emitProducer();
-  void emitTurningProducer();
-  std::pair<mlir::Value, mlir::Value> getTurnedPlace(const Operand &operand, int64_t unit);
-  llvm::SmallVector<mlir::Value> loadTurned(const Operand &operand, int64_t unit, mlir::Value k);
-  llvm::SmallVector<mlir::Value> turn(const Operand &operand, llvm::ArrayRef<mlir::Value> words);
+  void emitTransposingProducer();
+  std::pair<mlir::Value, mlir::Value> getTransposedPlace(const Operand &operand, int64_t unit);
+  llvm::SmallVector<mlir::Value> loadTransposed(const Operand &operand, int64_t unit,
+                                                mlir::Value k);
+  llvm::SmallVector<mlir::Value> transpose(const Operand &operand,
+                                           llvm::ArrayRef<mlir::Value> words);
   void storeTurned(const Operand &operand, int64_t unit, llvm::ArrayRef<mlir::Value> words,
                    mlir::Value slot);
   void syncWarp();
@@ -154,7 +156,7 @@ private:
   llvm::SmallVector<mlir::Value> getSlots(mlir::Value stage);
   tile::FragmentsType getHalfType() const;
   mlir::Value getStartRow() { return swapped ? tile.startN : tile.startM; }
-  void giveTurn(mlir::Value team);
+  void arrivePingPong(mlir::Value half);
   void release(mlir::Value stage, mlir::Value condition);
   void reduce(mlir::Value warpgroup, llvm::SmallVector<mlir::Value> &sums);
   /// Loads what belongs to columns alone, a bias say, ahead of the products, so that the outputs

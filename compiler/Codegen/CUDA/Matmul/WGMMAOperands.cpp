@@ -52,7 +52,7 @@ Value WGMMAEmitter::makeMap(const TiledAccess &access, tile::SharedType type, bo
 
 LogicalResult WGMMAEmitter::addOperand(const Contraction::Side &side, int64_t own) {
   if (inRegisters && !side.isKContiguous)
-    return addTurned(side, own);
+    return addTransposed(side, own);
   std::string reason;
   std::optional<TiledAccess> access = matchTiledOperand(contraction, side, knownSizes, reason);
   if (!access)

@@ -203,7 +203,7 @@ void WGMMAEmitter::fillAhead(Value end) {
 
 void WGMMAEmitter::emitProducer() {
   if (operands.back().isTurned)
-    return emitTurningProducer();
+    return emitTransposingProducer();
   // One thread starts all copies.
   Value isFirstWarp = index.isLess(thread, index.constant(32));
   Value elected = NVVM::ElectSyncOp::create(builder, loc, builder.getI1Type(), Value());

@@ -55,12 +55,12 @@ void WGMMAEmitter::release(Value stage, Value condition) {
                 [&] { tile::ReleaseOp::create(builder, loc, ring, stage); });
 }
 
-void WGMMAEmitter::giveTurn(Value team) {
-  tile::GiveTurnOp::create(builder, loc, team, config.getWarpgroups());
+void WGMMAEmitter::arrivePingPong(Value half) {
+  tile::ArrivePingPongOp::create(builder, loc, half, config.getWarpgroups());
 }
 
-/// The product of the tile at hand: rows of it by the warpgroup that is `place` in its team. When
-/// all of it is under way it is the turn of team `other`, which may be null.
+/// The product of the tile at hand: rows of it by the warpgroup that is `place` in its half of the
+/// consumers. When all of it is under way, half `other` may go on, which may be null.
 RingState WGMMAEmitter::emitProduct(RingState state, Value place, SmallVector<Value> &sums,
                                     Value other) {
   auto type = tile::AccumulatorType::get(builder.getContext(), config.getTileN(),
@@ -93,7 +93,7 @@ RingState WGMMAEmitter::emitProduct(RingState state, Value place, SmallVector<Va
                         return values;
                       });
   if (other)
-    giveTurn(other);
+    arrivePingPong(other);
   ArrayRef<Value> last = ArrayRef(results).drop_front(3);
   if (inRegisters)
     tile::WaitFragmentsOp::create(builder, loc, 0, last.take_back(parts));
@@ -167,23 +167,23 @@ void WGMMAEmitter::reduce(Value warpgroup, SmallVector<Value> &sums) {
 }
 
 void WGMMAEmitter::emitConsumer(Value warpgroup) {
-  // Each team passes over the stages of the tiles that are the others'.
-  Value zero = index.constant(0), turn, other, place = warpgroup;
+  // Each half of the consumers passes over the stages of the other half's tiles.
+  Value zero = index.constant(0), half, other, place = warpgroup;
   RingState first{zero, zero};
   if (config.getPingPong()) {
-    turn = index.div(warpgroup, sharers);
+    half = index.div(warpgroup, sharers);
     place = index.rem(warpgroup, sharers);
-    first = skip(first, index.mul(turn, lastStep));
-    other = index.sub(index.constant(1), turn);
-    points.emitIf(index.isEqual(turn, index.constant(1)), [&] { giveTurn(other); });
+    first = skip(first, index.mul(half, lastStep));
+    other = index.sub(index.constant(1), half);
+    points.emitIf(index.isEqual(half, index.constant(1)), [&] { arrivePingPong(other); });
   }
   Value others = index.mul(lastStep, config.getPingPong());
-  emitTiles(turn, {first.stage, first.phase}, [&](ValueRange state) -> SmallVector<Value> {
+  emitTiles(half, {first.stage, first.phase}, [&](ValueRange state) -> SmallVector<Value> {
     SmallVector<Value> sums;
     startColumn = swapped ? tile.startM : tile.startN;
     loadColumnVectors();
-    if (turn)
-      tile::TakeTurnOp::create(builder, loc, turn, config.getWarpgroups());
+    if (half)
+      tile::WaitPingPongOp::create(builder, loc, half, config.getWarpgroups());
     RingState next = emitProduct({state[0], state[1]}, place, sums, other);
     if (config.getSplit() > 1)
       reduce(warpgroup, sums);
@@ -191,7 +191,7 @@ void WGMMAEmitter::emitConsumer(Value warpgroup) {
       storeStaged(warpgroup, place, sums);
     else
       storeDirectly(place, sums);
-    if (turn)
+    if (half)
       next = skip(next, others);
     return {next.stage, next.phase};
   });

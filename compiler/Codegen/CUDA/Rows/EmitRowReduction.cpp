@@ -52,7 +52,7 @@ LogicalResult RowEmitter::run() {
            << config;
   int64_t perBlock = config.getRows(), cluster = config.getCluster();
   Value thread = frame.getThreadId(), block = frame.getBlockId();
-  team = perBlock == 1 ? index.constant(0) : index.div(thread, config.getThreads());
+  threadGroup = perBlock == 1 ? index.constant(0) : index.div(thread, config.getThreads());
   ownLane = perBlock == 1 ? thread : index.rem(thread, config.getThreads());
   lane = cluster == 1
              ? ownLane
@@ -61,7 +61,7 @@ LogicalResult RowEmitter::run() {
     return runWithPartials();
   Value rows = index.product(parallelSizes);
   Value firstRow = index.mul(index.div(block, cluster), perBlock);
-  row = index.add(firstRow, team);
+  row = index.add(firstRow, threadGroup);
   if (cluster > 1) {
     // While the threads of one block wait for other blocks, those of another one do not.
     int64_t threads =

@@ -239,7 +239,8 @@ SmallVector<Value> RowEmitter::visitLooped(ValueRange inits, Visitor body) {
     elements /= 2;
   int64_t unroll = std::max<int64_t>(1, group.reusesRows() ? elements / lanes
                                                            : RowLimits::kStreamUnroll / inputs);
-  // A loop of one round is none, and all of it would be under way beside shifted rows of clusters.
+  // A loop of one iteration is none, and all of it would be under way beside shifted rows of
+  // clusters.
   if (config.getShifted() && config.getCluster() > 1 && config.getShared() < 2 * unroll)
     unroll = 1;
   SmallVector<Value> carried =

@@ -89,21 +89,22 @@ private:
   mlir::LogicalResult runWithPartials();
   /// The part whose rows this block, or those of this cluster, sum up.
   mlir::Value getPart() { return index.div(frame.getBlockId(), config.getCluster()); }
-  /// The row of this team in the round: those of a part are `parts` apart.
-  mlir::Value getRowOfRound(mlir::Value round);
-  llvm::SmallVector<mlir::Value> emitRounds(mlir::Value from, mlir::Value to, bool mayLack,
-                                            mlir::ValueRange carried, size_t numSums);
+  /// The row of this thread group in the iteration: those of a part are `parts` apart.
+  mlir::Value getRowOfIteration(mlir::Value iteration);
+  llvm::SmallVector<mlir::Value> emitIterations(mlir::Value from, mlir::Value to, bool mayLack,
+                                                mlir::ValueRange carried, size_t numSums);
   bool loadsEarly() const;
   llvm::SmallVector<mlir::Value> accumulatePartials(llvm::SmallVector<mlir::Value> carried);
   /// Sums are those of the first chunk, one for each result of each partial, then of the next one.
-  void combineTeams(llvm::MutableArrayRef<mlir::Value> sums);
-  void combineTeams(llvm::MutableArrayRef<mlir::Value> sums, llvm::ArrayRef<mlir::Value> buffers);
+  void combineThreadGroups(llvm::MutableArrayRef<mlir::Value> sums);
+  void combineThreadGroups(llvm::MutableArrayRef<mlir::Value> sums,
+                           llvm::ArrayRef<mlir::Value> buffers);
   void storePartials(const Place &chunk, llvm::ArrayRef<mlir::Value> sums);
 
   RowReductionAttr config;
   int64_t across; // threads of a row
   // The number of this thread among those of its row, and of those in its block.
-  mlir::Value row, rowMask, lane, ownLane, team, count;
+  mlir::Value row, rowMask, lane, ownLane, threadGroup, count;
   bool hasMetBlocks = false;           // those of the cluster are known to have begun
   int64_t numExchanges = 0;            // between the warps of a row, since it began
   llvm::SmallVector<Place> chunks;     // in registers

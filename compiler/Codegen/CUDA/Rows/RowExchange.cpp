@@ -65,7 +65,7 @@ RowEmitter::MemberValues RowEmitter::combineThreads(Members members, MemberValue
     for (Value value : own)
       to.push_back(frame.allocateShared(value.getType(), warps * config.getRows()));
   exchange(values, buffers);
-  Value first = index.add(index.mul(team, warps), index.rem(lane, width));
+  Value first = index.add(index.mul(threadGroup, warps), index.rem(lane, width));
   auto load = [&](ArrayRef<Value> memory, int64_t number) {
     Value from = index.add(first, number);
     return llvm::map_to_vector(memory, [&](Value buffer) -> Value {
@@ -86,7 +86,7 @@ void RowEmitter::exchange(const MemberValues &values, const MemberValues &buffer
   OpBuilder &builder = points.builder;
   Location loc = points.loc;
   int64_t cluster = config.getCluster();
-  Value place = index.add(index.mul(team, across / 32), index.div(lane, 32));
+  Value place = index.add(index.mul(threadGroup, across / 32), index.div(lane, 32));
   Value inWarp = index.rem(ownLane, 32);
   auto store = [&](llvm::function_ref<void(Value, Value)> emitStore) {
     for (auto [own, memory] : llvm::zip_equal(values, buffers))
@@ -120,9 +120,9 @@ void RowEmitter::meetRow() {
     tile::WaitBlocksOp::create(points.builder, points.loc);
     return;
   }
-  bool hasTeams = config.getRows() > 1 && config.getRows() <= KernelFrame::kMostTeams;
-  if (hasTeams)
-    frame.barrier(team, config.getThreads());
+  bool hasThreadGroups = config.getRows() > 1 && config.getRows() <= KernelFrame::kMostThreadGroups;
+  if (hasThreadGroups)
+    frame.barrier(threadGroup, config.getThreads());
   else
     frame.barrier();
 }

@@ -45,9 +45,9 @@ struct RowLimits {
   /// `kEarlyThreads` threads loads at once; of a block with twice the threads, half.
   static constexpr int64_t kEarlyValues = 64, kEarlyThreads = 256;
 
-  /// Bytes of shared memory by which teams combine what they have summed up, at most: several
-  /// blocks are to fit a multiprocessor beside each other.
-  static constexpr int64_t kTeamBytes = 64 << 10;
+  /// Bytes of shared memory by which thread groups combine what they have summed up, at most:
+  /// several blocks are to fit a multiprocessor beside each other.
+  static constexpr int64_t kCombinedBytes = 64 << 10;
 
   /// Threads of blocks of clusters that a multiprocessor holds at a time, so that while those of
   /// one block wait for other blocks, those of another one do not.

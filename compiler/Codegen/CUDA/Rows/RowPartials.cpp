@@ -9,13 +9,14 @@
 // each block, or cluster, has a part of the rows:
 //
 //   partial sums = starts
-//   for each round: each team has one row of the part
+//   for each iteration: each thread group has one row of the part
 //     reduce the row, store its results
 //     partial sums += elements of the row
-//   combine the partial sums of all teams; the first team stores them
+//   combine the partial sums of all thread groups; the first thread group stores them
 //
-// Rows of a part are `parts` apart, and all teams make the same number of rounds, since they meet
-// at barriers. Rounds in which a team lacks a row come last, one at a time, under a mask.
+// Rows of a part are `parts` apart, and all thread groups run the same number of iterations, since
+// they meet at barriers. Iterations in which a thread group lacks a row come last, one at a time,
+// under a mask.
 //
 //===----------------------------------------------------------------------===//
 
@@ -39,22 +40,24 @@ SmallVector<Value> RowEmitter::accumulatePartials(SmallVector<Value> carried) {
   return result;
 }
 
-/// Gives the first team what all teams have summed up; the others get what nobody asks for.
-void RowEmitter::combineTeams(MutableArrayRef<Value> sums, ArrayRef<Value> buffers) {
-  // The upper half of the teams leaves its values, the lower half takes them over, and so on.
+/// Gives the first thread group what all thread groups have summed up; the others get what nobody
+/// asks for.
+void RowEmitter::combineThreadGroups(MutableArrayRef<Value> sums, ArrayRef<Value> buffers) {
+  // The upper half of the thread groups leaves its values, the lower half takes them over, and so
+  // on.
   auto position = [&](Value of) {
     return index.mul(index.add(index.mul(of, config.getThreads()), lane), lanes);
   };
   for (int64_t half = config.getRows() / 2; half > 0; half /= 2) {
     frame.barrier();
-    Value isUpper = index.both(index.isAtLeast(team, index.constant(half)),
-                               index.isLess(team, index.constant(2 * half)));
+    Value isUpper = index.both(index.isAtLeast(threadGroup, index.constant(half)),
+                               index.isLess(threadGroup, index.constant(2 * half)));
     points.emitIf(isUpper, [&] {
       for (auto [value, buffer] : llvm::zip_equal(sums, buffers))
-        storeShared(buffer, position(index.sub(team, index.constant(half))), value);
+        storeShared(buffer, position(index.sub(threadGroup, index.constant(half))), value);
     });
     frame.barrier();
-    Value from = position(index.rem(team, half));
+    Value from = position(index.rem(threadGroup, half));
     SmallVector<Value> others;
     for (auto [value, buffer] : llvm::zip_equal(sums, buffers))
       others.push_back(loadShared(buffer, from, value.getType()));
@@ -71,27 +74,29 @@ void RowEmitter::combineTeams(MutableArrayRef<Value> sums, ArrayRef<Value> buffe
   }
 }
 
-void RowEmitter::combineTeams(MutableArrayRef<Value> sums) {
+void RowEmitter::combineThreadGroups(MutableArrayRef<Value> sums) {
   if (config.getRows() == 1)
     return;
-  // As many chunks at a time as there is room for: the teams wait for each other once for all.
+  // As many chunks at a time as there is room for: the thread groups wait for each other once for
+  // all.
   size_t perChunk = sums.size() / chunks.size();
   int64_t count = config.getRows() / 2 * config.getThreads() * lanes, bytes = 0;
   for (Value value : sums.take_front(perChunk))
     bytes += count * getElementBytes(getElementTypeOrSelf(value));
-  size_t atOnce = perChunk * std::clamp<size_t>(RowLimits::kTeamBytes / bytes, 1, chunks.size());
+  size_t atOnce =
+      perChunk * std::clamp<size_t>(RowLimits::kCombinedBytes / bytes, 1, chunks.size());
   SmallVector<Value> buffers;
   for (Value value : sums.take_front(atOnce))
     buffers.push_back(frame.allocateShared(getElementTypeOrSelf(value), count));
   for (; !sums.empty(); sums = sums.drop_front(atOnce)) {
     atOnce = std::min(atOnce, sums.size());
-    combineTeams(sums.take_front(atOnce), ArrayRef(buffers).take_front(atOnce));
+    combineThreadGroups(sums.take_front(atOnce), ArrayRef(buffers).take_front(atOnce));
   }
 }
 
 void RowEmitter::storePartials(const Place &chunk, ArrayRef<Value> sums) {
   Place stored = chunk;
-  Value isFirst = config.getRows() == 1 ? Value() : index.isEqual(team, index.constant(0));
+  Value isFirst = config.getRows() == 1 ? Value() : index.isEqual(threadGroup, index.constant(0));
   stored.mask = index.both(isFirst, chunk.mask);
   for (const ReductionGroup::Member &member : group.partials) {
     linalg::LinalgOp op = member.combiner.getOp();
@@ -116,40 +121,40 @@ bool RowEmitter::loadsEarly() const {
   return holdsInputs() && bytes * config.getChunks() * lanes <= RowLimits::kEarlyBytes;
 }
 
-Value RowEmitter::getRowOfRound(Value round) {
-  Value turn = index.add(index.mul(round, config.getRows()), team);
+Value RowEmitter::getRowOfIteration(Value iteration) {
+  Value turn = index.add(index.mul(iteration, config.getRows()), threadGroup);
   return index.add(getPart(), index.mul(turn, group.parts));
 }
 
-/// Adds up rounds [from, to), of which the last rows may be missing if `mayLack`. `carried` is what
-/// was summed up, and what of the first row has been loaded.
-SmallVector<Value> RowEmitter::emitRounds(Value from, Value to, bool mayLack, ValueRange carried,
-                                          size_t numSums) {
+/// Adds up iterations [from, to), of which the last rows may be missing if `mayLack`. `carried` is
+/// what was summed up, and what of the first row has been loaded.
+SmallVector<Value> RowEmitter::emitIterations(Value from, Value to, bool mayLack,
+                                              ValueRange carried, size_t numSums) {
   Value rows = index.product(parallelSizes), last = index.sub(rows, index.constant(1));
   int64_t unroll = mayLack ? 1 : config.getUnroll();
   bool isEarly = carried.size() > numSums;
-  auto setRow = [&](Value round, bool isMasked) {
-    Value own = getRowOfRound(round);
+  auto setRow = [&](Value iteration, bool isMasked) {
+    Value own = getRowOfIteration(iteration);
     rowMask = isMasked ? index.isLess(own, rows) : Value();
     row = isMasked ? index.min(own, last) : own;
   };
   SmallVector<Value> result = points.emitLoop(
-      from, to, index.constant(unroll), carried, [&](Value round, ValueRange values) {
+      from, to, index.constant(unroll), carried, [&](Value iteration, ValueRange values) {
         SmallVector<Value> sums(values.take_front(numSums)), next;
         if (isEarly) {
           // Behind the last row it is loaded once more, unless others may have written it.
-          setRow(index.add(round, 1), /*isMasked=*/true);
+          setRow(index.add(iteration, 1), /*isMasked=*/true);
           makeChunks();
           next = loadInputs();
         }
         numExchanges = 0;
         for (int64_t i = 0; i < unroll; ++i) {
-          setRow(index.add(round, i), mayLack);
+          setRow(index.add(iteration, i), mayLack);
           emitRow(values.drop_front(numSums));
           sums = accumulatePartials(sums);
         }
-        // What the warps left for each other must have been read before the next round writes. Of
-        // two exchanges each waits for the other's readers.
+        // What the warps left for each other must have been read before the next iteration writes.
+        // Of two exchanges each waits for the other's readers.
         if (config.getThreads() > 32 && numExchanges == 1)
           meetRow();
         llvm::append_range(sums, next);
@@ -178,15 +183,15 @@ LogicalResult RowEmitter::runWithPartials() {
     for (const ReductionGroup::Member &member : group.partials)
       llvm::append_range(carried,
                          getStarts(member.combiner, emitInits(member, chunk, lanes), lanes));
-  // Every team makes the same number of rounds, so that all of them meet at the barriers: first
-  // those that no team lacks a row in, several at a time.
-  int64_t perRound = group.parts * config.getRows(), unroll = config.getUnroll();
-  Value rounds = index.ceilDiv(rows, index.constant(perRound));
-  Value full = index.mul(index.div(rows, perRound * unroll), unroll);
+  // Every thread group runs the same number of iterations, so that all of them meet at the
+  // barriers: first those that no thread group lacks a row in, several at a time.
+  int64_t perIteration = group.parts * config.getRows(), unroll = config.getUnroll();
+  Value iterations = index.ceilDiv(rows, index.constant(perIteration));
+  Value full = index.mul(index.div(rows, perIteration * unroll), unroll);
   // Where threads wait for each other, the next row is on its way meanwhile.
   size_t numSums = carried.size();
   if (unroll == 1 && loadsEarly()) {
-    Value own = getRowOfRound(none);
+    Value own = getRowOfIteration(none);
     rowMask = index.isLess(own, rows);
     row = index.min(own, index.max(index.sub(rows, index.constant(1)), none));
     makeChunks();
@@ -197,16 +202,16 @@ LogicalResult RowEmitter::runWithPartials() {
     llvm::append_range(carried, loadInputs());
     rowMask = {};
   }
-  carried = emitRounds(none, full, /*mayLack=*/false, carried, numSums);
+  carried = emitIterations(none, full, /*mayLack=*/false, carried, numSums);
   if (std::optional<int64_t> number = getConstantIntValue(rows);
-      !number || *number % (perRound * unroll) != 0)
-    carried = emitRounds(full, rounds, /*mayLack=*/true, carried, numSums);
+      !number || *number % (perIteration * unroll) != 0)
+    carried = emitIterations(full, iterations, /*mayLack=*/true, carried, numSums);
   for (const ReductionGroup::Input &input : group.inputs)
     points.withdraw(input.tensor);
   MutableArrayRef<Value> sums = MutableArrayRef(carried).take_front(numSums);
   row = getPart();
   makeChunks();
-  combineTeams(sums);
+  combineThreadGroups(sums);
   for (auto [number, chunk] : llvm::enumerate(chunks)) {
     size_t perChunk = numSums / chunks.size();
     storePartials(chunk, sums.slice(number * perChunk, perChunk));

@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // A row is read once where registers and shared memory hold it: of a few threads, of a block, or
-// of the blocks of a cluster, as its length and the number of rows demand.
+// of the blocks of a cluster, as its length and the number of rows require.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,9 +44,9 @@ static constexpr int64_t kShortClusterRow = 16384, kFewestClusterElements = 4096
 static constexpr int64_t kShortOddRow = 256;
 /// Rows that a block is expected to loop over where their number is symbolic.
 static constexpr int64_t kManyRows = 64;
-/// Vectors of a row that a thread of a walk loads before it adds the first one up: with 8, ptxas
-/// spills a little to have two blocks of 512 threads on a multiprocessor.
-static constexpr int64_t kWalkVectors = 6;
+/// Vectors of a row that a thread loads before it adds the first one up, where rows are summed up
+/// too: with 8, ptxas spills a little to have two blocks of 512 threads on a multiprocessor.
+static constexpr int64_t kPartialVectors = 6;
 /// Bytes that are read together wherever some of them are.
 static constexpr int64_t kSectorBytes = 32;
 
@@ -87,7 +87,7 @@ public:
       : group(group), kernel(kernel), sizes(sizes), rowBound(rowBound) {}
 
   Choice chooseRows();
-  Choice chooseWalk(int64_t length);
+  Choice chooseWithPartials(int64_t length);
 
 private:
   /// How many threads hold a row in registers. `bytes` are those of an element of all inputs,
@@ -362,13 +362,13 @@ Choice RowChooser::chooseRows() {
           reason};
 }
 
-Choice RowChooser::chooseWalk(int64_t length) {
+Choice RowChooser::chooseWithPartials(int64_t length) {
   int64_t vector =
       std::min(getVectorWidth(kernel), getInnermostDivisor(sizes, group, group.reductionDims));
   // Registers hold a thread's elements of each input and of each sum: a warp for a row while that
   // many fit, since warps need not wait for each other.
   int64_t perElement = group.inputs.size() + group.partials.size() + 1;
-  int64_t blocks = *countWalkBlocks(length, *kernel.target);
+  int64_t blocks = *countRowBlocks(length, *kernel.target);
   int64_t whole = length;
   length = llvm::divideCeil(length, blocks);
   int64_t threads = getMostThreads(length, vector, 32);
@@ -392,7 +392,7 @@ Choice RowChooser::chooseWalk(int64_t length) {
   while (threads * rows * 2 <= std::max<int64_t>(limit, threads) && rows < rowsOfBlock)
     rows *= 2;
   int64_t unroll = threads > 32 ? 1
-                                : std::clamp<int64_t>(kWalkVectors / chunks, 1,
+                                : std::clamp<int64_t>(kPartialVectors / chunks, 1,
                                                       std::max<int64_t>(1, rowsOfBlock / rows));
   std::string reason =
       llvm::formatv("rows of {0} elements, summed up over {1} rows too: {2}{3} threads hold one in "
@@ -424,11 +424,12 @@ LogicalResult RowReductionStrategy::enumerate(KernelQuery &query,
   Choice choice;
   if (!group->partials.empty()) {
     std::optional<int64_t> length = getStaticProduct(group->root, group->reductionDims);
-    if (!length || !countWalkBlocks(*length, query.getTarget()))
+    if (!length || !countRowBlocks(*length, query.getTarget()))
       return group->getRoot()->emitOpError("expected rows that blocks have registers for where "
                                            "they are summed up too, got rows of ")
              << (length ? std::to_string(*length) : "a symbolic number");
-    choice = RowChooser(*group, query.kernel, query.sizes, std::nullopt).chooseWalk(*length);
+    choice =
+        RowChooser(*group, query.kernel, query.sizes, std::nullopt).chooseWithPartials(*length);
   } else {
     choice = RowChooser(*group, query.kernel, query.sizes, query.rowBound).chooseRows();
   }

@@ -5,10 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Rows: the threads of a row take a vector each, round after round. A thread scans its vector; the
-// totals are scanned across the warp by shuffles; beyond a warp, every thread adds up the totals of
-// the warps before its own in shared memory, of which there are two sets, so that a round needs one
-// barrier. What the rounds before combine to is the same value in all threads.
+// Rows: the threads of a row take a vector each, iteration after iteration. A thread scans its
+// vector; the totals are scanned across the warp by shuffles; beyond a warp, every thread adds up
+// the totals of the warps before its own in shared memory, of which there are two sets, so that an
+// iteration needs one barrier. What the iterations before combine to is the same value in all
+// threads.
 //
 // Columns: lanes are neighbouring lines, so a thread's own running totals are all there is.
 //
@@ -137,11 +138,11 @@ public:
   LogicalResult run();
 
 private:
-  Value emitRound(Value round, Value from, Value before);
+  Value emitIteration(Value iteration, Value from, Value before);
   /// This thread's part: the running totals of its vector.
   SmallVector<Value> scanVector(Value vector);
   /// What the totals of the threads of the row before this one combine to, and those of all.
-  std::pair<Value, Value> scanThreads(Value total, Value round);
+  std::pair<Value, Value> scanThreads(Value total, Value iteration);
   Value scanWarp(Value total, int64_t width);
 
   RowScanAttr config;
@@ -168,7 +169,7 @@ Value RowScanEmitter::scanWarp(Value total, int64_t width) {
   return total;
 }
 
-std::pair<Value, Value> RowScanEmitter::scanThreads(Value total, Value round) {
+std::pair<Value, Value> RowScanEmitter::scanThreads(Value total, Value iteration) {
   int64_t threads = config.getThreads(), width = std::min<int64_t>(threads, 32);
   if (threads == 1)
     return {getNeutral(), total};
@@ -186,7 +187,7 @@ std::pair<Value, Value> RowScanEmitter::scanThreads(Value total, Value round) {
   int64_t warps = threads / 32;
   if (!warpTotals)
     warpTotals = frame.allocateShared(compute, 2 * warps);
-  Value set = index.mul(index.rem(round, 2), warps), warp = index.div(lane, 32);
+  Value set = index.mul(index.rem(iteration, 2), warps), warp = index.div(lane, 32);
   points.emitIf(index.isEqual(inWarp, index.constant(31)), [&] {
     memref::StoreOp::create(builder, loc, running, warpTotals, index.add(set, warp));
   });
@@ -202,8 +203,8 @@ std::pair<Value, Value> RowScanEmitter::scanThreads(Value total, Value round) {
 }
 
 /// The elements [from, from + threads * lanes) of the line, in the order of the scan; `before` is
-/// what those in front of them combine to. Returns the same for the next round.
-Value RowScanEmitter::emitRound(Value round, Value from, Value before) {
+/// what those in front of them combine to. Returns the same for the next iteration.
+Value RowScanEmitter::emitIteration(Value iteration, Value from, Value before) {
   Value first = index.add(from, index.mul(lane, lanes));
   Value mask = index.both(rowMask, index.isLess(first, end));
   // Vectors are loaded as they lie in memory, which is backwards for a reverse scan.
@@ -214,7 +215,7 @@ Value RowScanEmitter::emitRound(Value round, Value from, Value before) {
   Value neutral = splatTo(builder, loc, getNeutral(), lanes);
   loaded = arith::SelectOp::create(builder, loc, mask, loaded, neutral);
   SmallVector<Value> totals = scanVector(loaded);
-  auto [ofThreadsBefore, all] = scanThreads(totals.back(), round);
+  auto [ofThreadsBefore, all] = scanThreads(totals.back(), iteration);
   if (op.getTotals())
     return combine(before, all);
   Value start = combine(before, ofThreadsBefore);
@@ -232,7 +233,7 @@ Value RowScanEmitter::emitRound(Value round, Value from, Value before) {
 }
 
 LogicalResult RowScanEmitter::run() {
-  int64_t threads = config.getThreads(), perRound = threads * lanes;
+  int64_t threads = config.getThreads(), perIteration = threads * lanes;
   Value thread = frame.getThreadId(), one = index.constant(1);
   lane = index.rem(thread, threads);
   row = index.add(index.mul(frame.getBlockId(), config.getRows()), index.div(thread, threads));
@@ -251,13 +252,13 @@ LogicalResult RowScanEmitter::run() {
     Value count = index.sub(shape.segments, one);
     return Coord::uniform(index.add(index.mul(line, count), place));
   });
-  // All threads of a block make equally many rounds.
-  Value rounds = index.ceilDiv(shape.segment, index.constant(perRound));
+  // All threads of a block run the same number of iterations.
+  Value iterations = index.ceilDiv(shape.segment, index.constant(perIteration));
   Value total = points
-                    .emitLoop(index.constant(0), rounds, one, start,
-                              [&](Value round, ValueRange carried) -> SmallVector<Value> {
-                                Value from = index.add(begin, index.mul(round, perRound));
-                                return {emitRound(round, from, carried.front())};
+                    .emitLoop(index.constant(0), iterations, one, start,
+                              [&](Value iteration, ValueRange carried) -> SmallVector<Value> {
+                                Value from = index.add(begin, index.mul(iteration, perIteration));
+                                return {emitIteration(iteration, from, carried.front())};
                               })
                     .front();
   if (op.getTotals()) {

@@ -46,7 +46,7 @@ static Choice chooseScan(kernel::ScanOp op, const KernelInfo &kernel, KernelSize
     threads = 1;
     while (threads < 256 && threads < vectors)
       threads *= 2;
-    // One warp scans what takes it a few rounds: no barrier is as cheap.
+    // One warp scans what takes it a few iterations: no barrier is as cheap.
     if (vectors <= 128)
       threads = std::min<int64_t>(threads, 32);
   }

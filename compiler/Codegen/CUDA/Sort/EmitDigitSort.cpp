@@ -218,7 +218,7 @@ private:
   /// Where an element goes within those of its warp with its digit: the digit above 16 bits of
   /// rank.
   SmallVector<Value> rankElements(ArrayRef<Value> elements);
-  Value findFellows(Value digit);
+  Value findPeers(Value digit);
   Ends loadEnds();
   Ends addCounts();
   Value addUpWarp(Value own);
@@ -230,7 +230,7 @@ private:
   Coord storeElement(Value place);
   void storeCarried(Value place, const Coord &target);
   void storeTile();
-  void storeTilesByTurns(ArrayRef<Value> carried, ArrayRef<Value> slots);
+  void storeTileAndCarried(ArrayRef<Value> carried, ArrayRef<Value> slots);
   Value getPlace(int64_t item) { return index.add(thread, item * threads); }
   Value locateCounter(Value ofWarp, Value digit) {
     return index.add(index.mul(ofWarp, kernel::kOrderDigits), digit);
@@ -248,8 +248,8 @@ private:
 } // namespace
 
 /// The mask of those threads of the warp that hold the same digit.
-Value SortDigitEmitter::findFellows(Value digit) {
-  Value all = constant(word, -1), none = constant(word, 0), fellows;
+Value SortDigitEmitter::findPeers(Value digit) {
+  Value all = constant(word, -1), none = constant(word, 0), peers;
   for (int64_t bit = 1; bit < kernel::kOrderDigits; bit *= 2) {
     Value masked = arith::AndIOp::create(builder, loc, digit, constant(word, bit));
     Value isSet = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, masked, none);
@@ -257,9 +257,9 @@ Value SortDigitEmitter::findFellows(Value digit) {
         NVVM::VoteSyncOp::create(builder, loc, word, all, isSet, NVVM::VoteSyncKind::ballot);
     Value flipped = arith::SelectOp::create(builder, loc, isSet, none, all);
     others = arith::XOrIOp::create(builder, loc, others, flipped);
-    fellows = fellows ? arith::AndIOp::create(builder, loc, fellows, others).getResult() : others;
+    peers = peers ? arith::AndIOp::create(builder, loc, peers, others).getResult() : others;
   }
-  return fellows;
+  return peers;
 }
 
 SmallVector<Value> SortDigitEmitter::rankElements(ArrayRef<Value> elements) {
@@ -273,16 +273,16 @@ SmallVector<Value> SortDigitEmitter::rankElements(ArrayRef<Value> elements) {
             isInside(index.add(index.mul(warp, kWarp * items), index.add(lane, item * kWarp))))
       digit = arith::SelectOp::create(builder, loc, isThere, digit,
                                       constant(word, kernel::kOrderDigits - 1));
-    Value fellows = findFellows(digit);
+    Value peers = findPeers(digit);
     Value inFront = math::CtPopOp::create(
-        builder, loc, arith::AndIOp::create(builder, loc, fellows, lower).getResult());
+        builder, loc, arith::AndIOp::create(builder, loc, peers, lower).getResult());
     Value counter = locateCounter(warp, toIndex(digit));
     Value before = memref::LoadOp::create(builder, loc, counters, counter);
     syncWarp();
     Value isFirst =
         arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, inFront, constant(word, 0));
     points.emitIf(isFirst, [&] {
-      Value more = math::CtPopOp::create(builder, loc, fellows);
+      Value more = math::CtPopOp::create(builder, loc, peers);
       memref::StoreOp::create(builder, loc,
                               arith::AddIOp::create(builder, loc, before, more).getResult(),
                               counters, counter);
@@ -443,7 +443,7 @@ void SortDigitEmitter::storeTile() {
 }
 
 /// As `storeTile`, where what belongs to the elements follows them through their memory.
-void SortDigitEmitter::storeTilesByTurns(ArrayRef<Value> carried, ArrayRef<Value> slots) {
+void SortDigitEmitter::storeTileAndCarried(ArrayRef<Value> carried, ArrayRef<Value> slots) {
   SmallVector<Coord> targets;
   for (int64_t item = 0; item < items; ++item)
     targets.push_back(storeElement(getPlace(item)));
@@ -505,7 +505,7 @@ LogicalResult SortDigitEmitter::run() {
   SmallVector<Value> slots = fillTile(elements, byTurns ? ArrayRef<Value>() : carried, ranks);
   frame.barrier();
   if (byTurns)
-    storeTilesByTurns(carried, slots);
+    storeTileAndCarried(carried, slots);
   else
     storeTile();
   return finish();

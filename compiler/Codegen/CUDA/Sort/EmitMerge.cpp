@@ -9,7 +9,7 @@
 // right one; i is found by bisection, since it is the least number for which element i of the left
 // run comes behind element d - i - 1 of the right one. A block does that for the first of its
 // places and for the one behind its last, and takes the keys between to shared memory. Half of its
-// threads each search at once, so that a run is as many times shorter with each round; that is
+// threads each search at once, so that a run is as many times shorter with each iteration; that is
 // where a block waits. In shared memory every thread searches for the first of its
 // places, and merges the others one after the other; which element belongs to a place goes through
 // shared memory once more, so that neighbouring threads write to neighbouring places.
@@ -74,8 +74,8 @@ private:
   }
   Value padded(Value place, Type type) { return padPlace(points, place, type); }
   Value emitSearch(Value leftCount, Value rightCount, Value diagonal, GetKey left, GetKey right);
-  Value emitTeamSearch(Value leftCount, Value rightCount, Value diagonal, GetKey left,
-                       GetKey right);
+  Value emitGroupSearch(Value leftCount, Value rightCount, Value diagonal, GetKey left,
+                        GetKey right);
   Share findShare(Value block);
   void loadKeys(const Share &share);
   void orderPlaces(const Share &share);
@@ -132,11 +132,11 @@ Value MergeEmitter::emitSearch(Value leftCount, Value rightCount, Value diagonal
 
 /// The same, by half of the block's threads each for its own diagonal. A thread looks at both ends
 /// of an equal share of the range; the one between whose ends the answer changes tells the others.
-Value MergeEmitter::emitTeamSearch(Value leftCount, Value rightCount, Value diagonal, GetKey left,
-                                   GetKey right) {
-  int64_t team = threads / 2, range = op.getRun();
+Value MergeEmitter::emitGroupSearch(Value leftCount, Value rightCount, Value diagonal, GetKey left,
+                                    GetKey right) {
+  int64_t groupSize = threads / 2, range = op.getRun();
   Value one = index.constant(1), zero = index.constant(0);
-  Value fellow = index.rem(thread, team), first = index.mul(index.div(thread, team), 2);
+  Value rank = index.rem(thread, groupSize), first = index.mul(index.div(thread, groupSize), 2);
   auto takesMore = [&](Value number) -> Value {
     Value other = index.sub(index.sub(diagonal, one), number);
     return isLeftFirst(left(number), right(other));
@@ -151,16 +151,16 @@ Value MergeEmitter::emitTeamSearch(Value leftCount, Value rightCount, Value diag
     Value wide = memref::LoadOp::create(builder, loc, bounds, place);
     return arith::IndexCastOp::create(builder, loc, builder.getIndexType(), wide);
   };
-  int64_t rounds = 0;
-  for (; range > 0; range = llvm::divideCeil(range, team) - 1)
-    ++rounds;
+  int64_t iterations = 0;
+  for (; range > 0; range = llvm::divideCeil(range, groupSize) - 1)
+    ++iterations;
   Value from = index.max(index.sub(diagonal, rightCount), zero);
   SmallVector<Value> found = points.emitLoop(
-      zero, index.constant(rounds), one, {from, index.min(diagonal, leftCount)},
+      zero, index.constant(iterations), one, {from, index.min(diagonal, leftCount)},
       [&](Value, ValueRange bound) -> SmallVector<Value> {
         Value low = bound[0], high = bound[1], no = points.constant(builder.getBoolAttr(false));
-        Value step = index.ceilDiv(index.sub(high, low), index.constant(team));
-        Value start = index.add(low, index.mul(fellow, step));
+        Value step = index.ceilDiv(index.sub(high, low), index.constant(groupSize));
+        Value start = index.add(low, index.mul(rank, step));
         Value end = index.min(index.add(start, step), high);
         auto asks = [&](Value number) {
           return points.emitIf(
@@ -171,7 +171,7 @@ Value MergeEmitter::emitTeamSearch(Value leftCount, Value rightCount, Value diag
         Value isHere =
             arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ugt, atStart, atEnd);
         points.emitIf(isHere, [&] { publish(index.add(start, one), end); });
-        Value isLow = select(atStart, no, index.isEqual(fellow, zero));
+        Value isLow = select(atStart, no, index.isEqual(rank, zero));
         points.emitIf(isLow, [&] { publish(low, low); });
         frame.barrier();
         SmallVector<Value> next{known(first), known(index.add(first, one))};
@@ -200,7 +200,7 @@ MergeEmitter::Share MergeEmitter::findShare(Value block) {
   int64_t half = threads / 2;
   Value isSecond = index.isAtLeast(thread, index.constant(half));
   Value diagonal = select(isSecond, index.add(first, count), first);
-  Value taken = emitTeamSearch(
+  Value taken = emitGroupSearch(
       index.sub(middle, pair), index.sub(end, middle), diagonal,
       [&](Value number) { return getKey(index.add(left, number)); },
       [&](Value number) { return getKey(index.add(right, number)); });

@@ -46,15 +46,15 @@ class TileSortEmitter final : SortFrame {
 public:
   TileSortEmitter(const KernelInfo &kernel, const LineKernel &lines, SortAttr config)
       : SortFrame(kernel, lines, config.getThreads()), config(config),
-        fellows(config.getThreads() / config.getRows()), thread(getFellow()),
+        groupSize(config.getThreads() / config.getRows()), thread(getRank()),
         entries(frame, elementType, countPositionBits()),
-        sorter(entries, frame, config.getTile(), fellows, thread, config.getRows(), getSlot()) {}
+        sorter(entries, frame, config.getTile(), groupSize, thread, config.getRows(), getSlot()) {}
 
   LogicalResult run();
 
 private:
-  Value getSlot() { return index.div(frame.getThreadId(), fellows); }
-  Value getFellow() { return index.rem(frame.getThreadId(), fellows); }
+  Value getSlot() { return index.div(frame.getThreadId(), groupSize); }
+  Value getRank() { return index.rem(frame.getThreadId(), groupSize); }
   bool isInTile() {
     std::optional<int64_t> most = getConstantIntValue(shape.segment);
     return config.getBounded() || (most && *most <= config.getTile());
@@ -67,7 +67,7 @@ private:
   void storeTile();
 
   SortAttr config;
-  int64_t fellows; // threads that share a line
+  int64_t groupSize; // threads that share a line
   Value thread;
   EntryBuilder entries;
   TileSorter sorter;
@@ -94,11 +94,12 @@ void TileSortEmitter::fillFrom(Value place, Value from) {
   Value tile = index.constant(config.getTile());
   if (getConstantIntValue(place) == std::optional<int64_t>(0)) {
     SmallVector<Value> targets;
-    for (int64_t first = 0; first < config.getTile(); first += fellows)
+    for (int64_t first = 0; first < config.getTile(); first += groupSize)
       targets.push_back(index.add(thread, first));
     fill(targets, place, from);
   } else {
-    loop(index.add(place, thread), tile, fellows, [&](Value target) { fill(target, place, from); });
+    loop(index.add(place, thread), tile, groupSize,
+         [&](Value target) { fill(target, place, from); });
   }
   frame.barrier();
 }
@@ -111,16 +112,16 @@ void TileSortEmitter::storeTile() {
     storeResults(line, places, positions);
   };
   if (op.getKeep() != 0)
-    return loop(thread, countResults(line), fellows, [&](Value place) { store(place); });
+    return loop(thread, countResults(line), groupSize, [&](Value place) { store(place); });
   SmallVector<Value> places;
-  for (int64_t first = 0; first < config.getTile(); first += fellows)
+  for (int64_t first = 0; first < config.getTile(); first += groupSize)
     places.push_back(index.add(thread, first));
   store(places);
 }
 
 LogicalResult TileSortEmitter::run() {
   int64_t tile = config.getTile(), rows = config.getRows(), keep = op.getKeep();
-  if (fellows > tile / 2 || tile / fellows > kMostItems)
+  if (groupSize > tile / 2 || tile / groupSize > kMostItems)
     return op.emitOpError("expected threads that sort 2 to ")
            << kMostItems << " elements each, for " << config;
   if (!frame.fitsShared(0))
@@ -163,7 +164,7 @@ private:
   /// Compares and exchanges two places.
   using Exchange = function_ref<void(Value, Value)>;
   /// The steps of one stage; `half` is the length of a run, `pairs` the number of pairs that this
-  /// thread and its fellows, `stride` of them, share from `thread` on.
+  /// group of threads, `stride` of them, share from `thread` on.
   void emitStage(Value half, Value pairs, Value thread, int64_t stride, Exchange exchange);
   void exchange(Value first, Value second);
   Coord at(Value place) { return Coord::uniform(index.add(base, place)); }

@@ -144,10 +144,10 @@ int64_t padCount(int64_t count, Type type) { return count + (count >> getRowBits
 // Tiles
 //===----------------------------------------------------------------------===//
 
-TileSorter::TileSorter(EntryBuilder &entries, KernelFrame &frame, int64_t tile, int64_t fellows,
+TileSorter::TileSorter(EntryBuilder &entries, KernelFrame &frame, int64_t tile, int64_t groupSize,
                        Value thread, int64_t slots, Value slot)
     : entries(entries), frame(frame), points(frame.points), index(points.index),
-      builder(points.builder), loc(points.loc), tile(tile), items(tile / fellows),
+      builder(points.builder), loc(points.loc), tile(tile), items(tile / groupSize),
       itemBits(llvm::Log2_64(items)), thread(thread) {
   int64_t bytes = 0;
   for (unsigned word = 0; word < entries.countWords(); ++word) {
@@ -243,17 +243,18 @@ void TileSorter::mergeRest(Value stage) {
   Type type = builder.getIndexType();
   Value one = index.constant(1), zero = index.constant(0);
   Value left = index.sub(stage, index.constant(itemBits));
-  auto rounds = scf::WhileOp::create(builder, loc, TypeRange(type), ValueRange(left));
+  auto loop = scf::WhileOp::create(builder, loc, TypeRange(type), ValueRange(left));
   OpBuilder::InsertionGuard guard(builder);
-  Block *before = builder.createBlock(&rounds.getBefore(), {}, TypeRange(type), loc);
+  Block *before = builder.createBlock(&loop.getBefore(), {}, TypeRange(type), loc);
   {
     PointEmitter::Scope scope(points);
     Value bits = before->getArgument(0);
     scf::ConditionOp::create(builder, loc, index.isLess(zero, bits), bits);
   }
-  Block *after = builder.createBlock(&rounds.getAfter(), {}, TypeRange(type), loc);
+  Block *after = builder.createBlock(&loop.getAfter(), {}, TypeRange(type), loc);
   PointEmitter::Scope scope(points);
-  // Distances of 2^(bits - 1) and less are left; this round begins with them and ends with 2^end.
+  // Distances of 2^(bits - 1) and less are left; this iteration begins with them and ends with
+  // 2^end.
   Value bits = after->getArgument(0);
   Value end = index.max(index.sub(bits, index.constant(itemBits)), zero);
   Value step = arith::ShLIOp::create(builder, loc, one, end);

@@ -57,13 +57,13 @@ private:
   llvm::SmallVector<mlir::Type, 2> types;
 };
 
-/// Sorts entries in shared memory with a bitonic network. Each of `fellows` threads takes
-/// `tile / fellows` entries to its registers, compares those along several of the network's
+/// Sorts entries in shared memory with a bitonic network. Each of `groupSize` threads takes
+/// `tile / groupSize` entries to its registers, compares those along several of the network's
 /// distances, and puts them back.
 class TileSorter {
 public:
   /// `slot` of `slots` tiles of the block is this one's.
-  TileSorter(EntryBuilder &entries, KernelFrame &frame, int64_t tile, int64_t fellows,
+  TileSorter(EntryBuilder &entries, KernelFrame &frame, int64_t tile, int64_t groupSize,
              mlir::Value thread, int64_t slots, mlir::Value slot);
 
   EntryBuilder::Entry load(mlir::Value place);

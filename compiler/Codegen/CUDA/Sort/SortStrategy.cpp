@@ -38,7 +38,7 @@ static constexpr int64_t kLeastSearched = 512, kMostSelected = 128;
 /// Lines of symbolic length get variants for those that are not longer than this.
 static constexpr int64_t kSortBounds[] = {256, 1024, kSortTile};
 
-/// Threads that sort a tile together: with more elements each, fewer rounds go through shared
+/// Threads that sort a tile together: with more elements each, fewer steps go through shared
 /// memory; short tiles had better have some threads.
 static int64_t getSortThreads(int64_t tile) {
   int64_t items = tile >= 64 * kSortItems ? kSortItems : std::min<int64_t>(tile, kSortItems / 2);

@@ -133,8 +133,8 @@ static SmallVector<Value> placeTile(OpBuilder &builder, tile::PersistentOp op, V
   return {row, div(inGroup, rows), batch};
 }
 
-/// The loop of a serpentine: from each tile to the next one it is as far as to the round's end and
-/// back, by turns at either end.
+/// The loop of a serpentine: from each tile to the next one it is as far as to the wave's end and
+/// back, alternately at either end.
 static scf::WhileOp makeSerpentine(OpBuilder &builder, tile::PersistentOp op, Value first,
                                    Value count, Value step) {
   Location loc = op.getLoc();
@@ -195,12 +195,12 @@ static void lowerPersistent(tile::PersistentOp op) {
     first = arith::DivUIOp::create(rewriter, loc, first, share);
     step = arith::DivUIOp::create(rewriter, loc, step, share);
   }
-  if (op.getTurns() > 1) {
-    Value turns = arith::ConstantIndexOp::create(rewriter, loc, op.getTurns());
+  if (op.getEvery() > 1) {
+    Value every = arith::ConstantIndexOp::create(rewriter, loc, op.getEvery());
     auto flags = arith::IntegerOverflowFlags::nsw;
-    Value skipped = arith::MulIOp::create(rewriter, loc, op.getTurn(), step, flags);
+    Value skipped = arith::MulIOp::create(rewriter, loc, op.getFirst(), step, flags);
     first = arith::AddIOp::create(rewriter, loc, first, skipped, flags);
-    step = arith::MulIOp::create(rewriter, loc, step, turns, flags);
+    step = arith::MulIOp::create(rewriter, loc, step, every, flags);
   }
   if (op.getSerpentine())
     return lowerSerpentine(rewriter, op, first, count, step, perBatch);

@@ -47,16 +47,17 @@ struct LowerSyncWarpgroup final : TilePattern<tile::SyncWarpgroupOp> {
   }
 };
 
-/// Ping-pong barriers follow those of warpgroups; one consumer warpgroup arrives, the other waits.
-template <typename Op> struct LowerTurn final : TilePattern<Op> {
+/// Ping-pong barriers follow those of warpgroups; one half of the consumer warpgroups arrives, the
+/// other waits.
+template <typename Op> struct LowerPingPong final : TilePattern<Op> {
   using TilePattern<Op>::TilePattern;
 
   LogicalResult matchAndRewrite(Op op, typename TilePattern<Op>::Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     TileBuilder b(rewriter, op.getLoc());
     auto consumers = static_cast<int64_t>(op.getConsumers());
-    Value number = b.add(b.toWord(adaptor.getTurn()), b.word(1 + consumers));
-    b.assembly(std::is_same_v<Op, tile::TakeTurnOp> ? "bar.sync $0, $1;" : "bar.arrive $0, $1;",
+    Value number = b.add(b.toWord(adaptor.getHalf()), b.word(1 + consumers));
+    b.assembly(std::is_same_v<Op, tile::WaitPingPongOp> ? "bar.sync $0, $1;" : "bar.arrive $0, $1;",
                "r,n,~{memory}", {number, b.word(consumers * tile::kWarpgroupThreads)});
     rewriter.eraseOp(op);
     return success();
@@ -428,11 +429,11 @@ void addTileTypeConversions(LLVMTypeConverter &converter) {
 
 void populateTileToNVVMPatterns(const LLVMTypeConverter &converter, RewritePatternSet &patterns) {
   populateRingPatterns(converter, patterns);
-  patterns.add<LowerSyncWarpgroup, LowerTurn<tile::TakeTurnOp>, LowerTurn<tile::GiveTurnOp>,
-               LowerWrite, LowerReadElements, LowerWriteFragment, LowerUndefined, LowerMma,
-               LowerMmaFragments, LowerWaitFragments, LowerWaitMma, LowerFragment,
-               LowerReduceBlocks, LowerArriveBlocks, LowerWaitBlocks, LowerStoreIn, LowerPrefetch>(
-      converter);
+  patterns.add<LowerSyncWarpgroup, LowerPingPong<tile::WaitPingPongOp>,
+               LowerPingPong<tile::ArrivePingPongOp>, LowerWrite, LowerReadElements,
+               LowerWriteFragment, LowerUndefined, LowerMma, LowerMmaFragments, LowerWaitFragments,
+               LowerWaitMma, LowerFragment, LowerReduceBlocks, LowerArriveBlocks, LowerWaitBlocks,
+               LowerStoreIn, LowerPrefetch>(converter);
   populateFragmentPatterns(converter, patterns);
   populateRegisterPatterns(converter, patterns);
   populateMatrixPatterns(converter, patterns);

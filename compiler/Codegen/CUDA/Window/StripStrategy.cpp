@@ -134,11 +134,11 @@ double StripChooser::estimate(const Shape &shape) const {
                         loads * (shape.vector + kLoadInstructions) +
                         2.0 * shape.strip * shape.vector + kRowInstructions;
   double work = threads * rowsOfThread / (target.multiprocessors * target.rates.clock * 1000);
-  // Registers leave room for so many threads, and the last round of them may be short.
-  double resident = countResident(shape), rounds = threads / (target.multiprocessors * resident);
-  double busy = std::min(1.0, resident * std::min(1.0, rounds) / kBusyThreads);
+  // Registers leave room for so many threads, and the last wave of them may be short.
+  double resident = countResident(shape), waves = threads / (target.multiprocessors * resident);
+  double busy = std::min(1.0, resident * std::min(1.0, waves) / kBusyThreads);
   double issue =
-      work * instructions / (32 * kIssued * busy) * (rounds > 1 ? std::ceil(rounds) / rounds : 1);
+      work * instructions / (32 * kIssued * busy) * (waves > 1 ? std::ceil(waves) / waves : 1);
   double level1 = work * loads * static_cast<double>(shape.vector * bytes) / kL1BytesPerCycle;
   // Rows of the image are fetched again by the threads above and below.
   double height = rowsOfThread * strips.image.stride;
@@ -147,7 +147,7 @@ double StripChooser::estimate(const Shape &shape) const {
   double memory = countBytes() / target.rates.memory / 1000;
   double level2 =
       type.hasStaticShape() ? estimateCacheTime(target, type.getNumElements() * bytes) * again : 0;
-  double wait = std::max(1.0, rounds) * rowsOfThread *
+  double wait = std::max(1.0, waves) * rowsOfThread *
                 (kFirstRowWait + (elements <= kUnrolledWindow ? 0 : kRowWait * (windowRows - 1)));
   return kStart + std::max({memory, issue, level1, level2, wait});
 }

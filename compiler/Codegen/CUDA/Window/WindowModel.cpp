@@ -27,12 +27,12 @@ using namespace mlir;
 namespace xc::cuda {
 
 /// Microseconds of a kernel whose threads loop over windows, share columns, or share rows.
-static constexpr double kWalkStart = 1, kColumnStart = 2, kRowStart = 1.25;
+static constexpr double kDirectStart = 1, kColumnStart = 2, kRowStart = 1.25;
 /// Microseconds that a thread waits for an element of each of its results; of windows that begin in
 /// sectors of their own, longer.
 static constexpr double kElementWait = 0.03, kDistantWait = 0.06;
 /// Threads of a multiprocessor that loop over windows at a time.
-static constexpr double kWalkers = 1024;
+static constexpr double kDirectThreads = 1024;
 /// Nanoseconds of a multiprocessor for a line that threads of a warp read, for an element of a
 /// column, for one of a row, and for each thread of a row to meet the others.
 static constexpr double kLine = 0.6, kColumnElement = 0.066, kRowElement = 0.046, kRowThread = 0.29;
@@ -104,11 +104,11 @@ WindowProblem describeWindows(linalg::LinalgOp op, int64_t elements) {
   return problem;
 }
 
-double estimateWalkedWindows(const Target &target, const WindowProblem &problem, int64_t vector,
+double estimateDirectWindows(const Target &target, const WindowProblem &problem, int64_t vector,
                              int64_t unroll) {
   double work = static_cast<double>(problem.results) * problem.elements;
-  double walkers = problem.results / double(vector * unroll);
-  double rounds = std::max(1.0, walkers / (target.multiprocessors * kWalkers));
+  double threads = problem.results / double(vector * unroll);
+  double waves = std::max(1.0, threads / (target.multiprocessors * kDirectThreads));
   double wait = problem.apart < kSectorBytes ? kElementWait : kDistantWait;
   // Of the places of a thread's vector each is read by itself, unless they are neighbours.
   double places = std::max(1.0, vector / double(problem.features));
@@ -116,7 +116,7 @@ double estimateWalkedWindows(const Target &target, const WindowProblem &problem,
   double distance = problem.apart * (areNeighbours ? 1 : places);
   double served = problem.features * std::clamp(kLineBytes / distance, 1.0, kWarp);
   double lines = work / served * kLine / target.multiprocessors / 1000;
-  return kWalkStart + std::max(wait * problem.elements * vector * unroll * rounds, lines);
+  return kDirectStart + std::max(wait * problem.elements * vector * unroll * waves, lines);
 }
 
 double estimateWindowRows(const Target &target, const WindowProblem &problem, int64_t threads) {

@@ -20,7 +20,7 @@ WindowProblem describeWindows(mlir::linalg::LinalgOp op, int64_t elements);
 
 /// The microseconds where a thread loops over the windows of `vector` neighbouring results at a
 /// time, of `unroll` such vectors.
-double estimateWalkedWindows(const Target &target, const WindowProblem &problem, int64_t vector,
+double estimateDirectWindows(const Target &target, const WindowProblem &problem, int64_t vector,
                              int64_t unroll);
 
 /// The microseconds where `threads` neighbouring threads share a window along memory.

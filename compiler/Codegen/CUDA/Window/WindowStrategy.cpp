@@ -47,7 +47,7 @@ struct DirectWindowStrategy final : Strategy {
       return success();
     Choice choice = chooseElementwise(query.kernel, query.sizes, /*isWindow=*/true);
     auto config = cast<ElementwiseAttr>(choice.config);
-    choice.microseconds = estimateWalkedWindows(query.getTarget(), windows->problem,
+    choice.microseconds = estimateDirectWindows(query.getTarget(), windows->problem,
                                                 config.getVector(), config.getUnroll());
     choice.reason = llvm::formatv("windows of {0} elements, each of one thread; {1}",
                                   windows->elements, choice.reason);

@@ -33,7 +33,7 @@ def Array_Dialect : Dialect {
     and products of 16-bit floats accumulate in `f32`.
 
     **Dims** are static or `?`. A `?` is known when a function's inputs are
-    bound, or is *device-bounded*: its *extent*, how many elements count, is a
+    bound, or is a *bounded dynamic dim*: its runtime size, or *extent* for short, is a
     number in device memory, and its *bound* is a size that is static or known
     when inputs are bound. `array.set_extent` and `array.compress` make such
     dims (a filter's result, a cache that grows), and what is computed from them

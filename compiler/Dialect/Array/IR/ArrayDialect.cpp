@@ -8,7 +8,7 @@
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
 #include "compiler/Dialect/Array/IR/AttentionGradientOp.h"
 #include "compiler/Dialect/Array/IR/AttributeNames.h"
-#include "compiler/Dialect/Array/IR/Demands.h"
+#include "compiler/Dialect/Array/IR/PassAttributes.h"
 #include "compiler/Dialect/Array/IR/Requirements.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -266,7 +266,7 @@ LogicalResult ArrayDialect::verifyOperationAttribute(Operation *op, NamedAttribu
   if (isa<ModuleOp>(op) && attribute.getName() == kRecognizedAttr &&
       isa<DictionaryAttr>(attribute.getValue()))
     return success();
-  if (isa<TakeOp, ReshapeOp>(op) && attribute.getName() == kDemandAttr &&
+  if (isa<TakeOp, ReshapeOp>(op) && attribute.getName() == kRequirementAttr &&
       isa<StringAttr>(attribute.getValue()))
     return success();
   if (isMark(op, attribute.getName())) {

@@ -14,7 +14,7 @@ def Array_SetExtentOp : Array_Op<"set_extent", [Pure]> {
   let summary = "The first elements along a dim, as many as data says";
   let description = [{
     As XLA's `SetDimensionSize`: the first `count` elements of dim `axis`, where `count` is a number
-    in device memory. The result's dim is `?`, and device-bounded (see the dialect's description):
+    in device memory. The result's dim is a bounded dynamic dim (see the dialect's description):
     its extent is `count`, but not below 0 and not above the operand's size, which is its bound. Of a
     dim that has an extent already the smaller of both counts. Nothing is copied.
 
@@ -34,7 +34,7 @@ def Array_SetExtentOp : Array_Op<"set_extent", [Pure]> {
 def Array_ExtentOp : Array_Op<"extent", [Pure]> {
   let summary = "How many elements a dim has, as data";
   let description = [{
-    As XLA's `GetDimensionSize`: the extent of a device-bounded dim. Of any other dim it is the size.
+    As XLA's `GetDimensionSize`: the runtime size of a bounded dynamic dim. Of any other dim it is the size.
 
     Example:
     ```mlir
@@ -52,7 +52,7 @@ def Array_PadToBoundOp : Array_Op<"pad_to_bound", [Pure]> {
   let description = [{
     As XLA's `PadToStatic`, with a value of one's own: the operand's elements, and `value` where an
     index is not below the extent of its dim. The result's sizes are the bounds: `?` where the bound
-    is one that the host knows when inputs are bound. This is how a tensor with device-bounded dims
+    is one that the host knows when inputs are bound. This is how a tensor with bounded dynamic dims
     leaves a function, beside `array.extent` of them.
 
     Example:
@@ -69,9 +69,9 @@ def Array_PadToBoundOp : Array_Op<"pad_to_bound", [Pure]> {
 def Array_AppendOp : Array_Op<"append", [Pure]> {
   let summary = "Adds elements behind the extent of a dim";
   let description = [{
-    The operand, whose dim `axis` is device-bounded, with the elements of `update` behind the last
+    The operand, whose dim `axis` is a bounded dynamic dim, with the elements of `update` behind the last
     one: a cache of keys that grows. The bound stays; the extent grows by the size of `update`
-    (which may be device-bounded too), and what does not fit is dropped. Equal in all other dims.
+    (which may be a runtime size too), and what does not fit is dropped. Equal in all other dims.
     Done in place where the operand is not used again. `array.concatenate` makes an array with room
     for all instead.
 
@@ -93,7 +93,7 @@ def Array_CompressOp : Array_Op<"compress", [Pure, Array_Decomposable]> {
   let summary = "The slices for which a mask is true";
   let description = [{
     As `numpy.compress`: the slices along `axis` for which the vector `mask` is true, in their order.
-    The result's dim is `?`, and device-bounded: its bound is the operand's size, its extent the
+    The result's dim is a bounded dynamic dim: its bound is the operand's size, its extent the
     number of slices that were kept.
 
     Example:

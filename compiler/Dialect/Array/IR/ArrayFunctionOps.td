@@ -34,7 +34,7 @@ def Array_ErfInvOp : Array_FloatUnaryOp<"erfinv", "inverse of the error function
 def Array_Atan2Op : Array_BinaryOp<"atan2", Array_FloatTensor, "angle of the point (rhs, lhs)",
   "As `stablehlo.atan2` and `numpy.arctan2`: in [-pi, pi], the signs of zeros count.", [Array_Vjp]>;
 def Array_LogAddExpOp : Array_BinaryOp<"logaddexp", Array_FloatTensor, "`log(exp(a) + exp(b))`",
-  "As `numpy.logaddexp`: nothing overflows on the way.", [Commutative, Array_Vjp]>;
+  "As `numpy.logaddexp`: no intermediate value overflows.", [Commutative, Array_Vjp]>;
 def Array_NextAfterOp : Array_BinaryOp<"nextafter", Array_FloatTensor, "the number beside `a` towards `b`",
   "As `numpy.nextafter` and C's: `b` where both are equal, NaN where one is; denormals count as numbers.">;
 def Array_FloorDivOp : Array_BinaryOp<"floor_div", Array_NumberTensor, "quotient rounded down",

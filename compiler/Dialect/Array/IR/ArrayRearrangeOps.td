@@ -15,7 +15,7 @@ class Array_RearrangeOp<string mnemonic> : Array_InferredOp<mnemonic, [Array_Dec
 }
 
 def Array_RollOp : Array_RearrangeOp<"roll"> {
-  let summary = "Shifts elements along dims, round and round";
+  let summary = "Shifts elements along dims cyclically";
   let description = [{
     As `numpy.roll` with axes: element `i` along `axes[d]` moves to `i + shifts[d]`,
     modulo the dim's size. `axes` is strictly increasing. Decomposes into slices and

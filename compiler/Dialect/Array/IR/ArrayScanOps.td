@@ -55,6 +55,6 @@ def Array_CumMinOp : Array_ScanOp<"cummin", Array_NumberTensor, "minimum",
     "As `numpy.minimum.accumulate`: once there was a NaN, all is NaN.",
     "the highest number, or infinity", [Array_Vjp]>;
 def Array_LogCumSumExpOp : Array_ScanOp<"logcumsumexp", Array_FloatTensor, "logarithm of the sum of exponentials",
-    "As `numpy.logaddexp.accumulate`: nothing overflows on the way.", "-infinity", [Array_Vjp]>;
+    "As `numpy.logaddexp.accumulate`: no intermediate value overflows.", "-infinity", [Array_Vjp]>;
 
 #endif // XC_DIALECT_ARRAY_IR_ARRAYSCANOPS_TD

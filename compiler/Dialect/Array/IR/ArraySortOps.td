@@ -57,7 +57,7 @@ def Array_TopKOp : Array_InferredOp<"topk", [Array_Vjp]> {
     `axis` sorted in descending order (NaN first), or with `smallest` in ascending
     order (NaN last); of equal elements the one with the lower index comes first.
     The second result holds their indices, in `i32` or `i64`, as its type says. No
-    line is sorted beyond the `k` elements. Where a device-bounded `axis` has fewer than
+    line is sorted beyond the `k` elements. Where `axis` is a bounded dynamic dim of fewer than
     `k`, the others are the lowest number (with `smallest` the highest, or NaN), at index -1.
 
     Example:

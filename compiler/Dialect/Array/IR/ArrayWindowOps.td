@@ -45,7 +45,7 @@ def Array_ConvDimsAttr : AttrDef<Array_Dialect, "ConvDims"> {
 def Array_ConvOp : Array_InferredOp<"conv", [Array_Decomposable, Array_Vjp]> {
   let summary = "Convolution over any number of spatial dims";
   let description = [{
-    As `stablehlo.convolution`, which correlates (the filter is not turned around). `dims`
+    As `stablehlo.convolution`, which correlates (the filter is not flipped). `dims`
     says what each dim is. Per spatial dim: the input is spread by `input_dilation` (zeros
     between neighbours: a transposed convolution), then padded by `low` and `high` zeros
     (negative: cut), and the filter, spread by `filter_dilation`, steps over it by

@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A loop, of which each round attends to one block of queries and writes its part of the result in
-// place. All blocks have one size: the last one begins where it ends with the last query, and
+// A loop, of which each iteration attends to one block of queries and writes its part of the result
+// in place. All blocks have one size: the last one begins where it ends with the last query, and
 // computes some of what the one before has again.
 //
 // The size is a formula over sizes, which the host evaluates when inputs are bound: few queries, or
@@ -43,13 +43,13 @@ public:
   Values buildVjp(Value toResult, Value toLogsumexp, BuildAttentionVjp buildBlock);
 
 private:
-  /// Makes what a round has of the values that the loop carries, from the block's inputs and where
-  /// it begins.
-  using BuildRound =
+  /// Makes what an iteration has of the values that the loop carries, from the block's inputs and
+  /// where it begins.
+  using BuildIteration =
       llvm::function_ref<Values(const AttentionInputs &block, ValueRange carried, Value start)>;
 
   OpFoldResult chooseBlock();
-  Values loopOverQueries(Values carried, BuildRound build);
+  Values loopOverQueries(Values carried, BuildIteration build);
   AttentionInputs sliceQueries(AttentionInputs inputs, Value start);
   Value sliceMask(Value mask, Value at);
   Value getPlace(Value start) { return BlockBuilder::getPlace(start, block, queries); }
@@ -83,7 +83,7 @@ Value BlockLoop::sliceMask(Value mask, Value at) {
   if (along < 0)
     return mask;
   // The size of the block where the mask has as many rows as there are queries; else what is
-  // computed of it demands just that.
+  // computed of it requires just that.
   OpFoldResult others = sizes.sub(queries, block);
   return slice(mask, {{along, at, sizes.sub(sizes.size(mask, along), others)}});
 }
@@ -97,7 +97,7 @@ AttentionInputs BlockLoop::sliceQueries(AttentionInputs inputs, Value start) {
   return inputs;
 }
 
-Values BlockLoop::loopOverQueries(Values carried, BuildRound build) {
+Values BlockLoop::loopOverQueries(Values carried, BuildIteration build) {
   block = chooseBlock();
   carried.insert(carried.begin(), number(int64_t(0)));
   auto isMore = [&](Value start) {

@@ -8,8 +8,8 @@
 #include "compiler/Dialect/Array/IR/AttentionGradientOp.h"
 #include "compiler/Dialect/Array/IR/AttentionSteps.h"
 #include "compiler/Dialect/Array/IR/AttributeNames.h"
-#include "compiler/Dialect/Array/IR/Demands.h"
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+#include "compiler/Dialect/Array/IR/PassAttributes.h"
 
 using namespace mlir;
 

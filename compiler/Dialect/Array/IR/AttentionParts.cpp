@@ -15,7 +15,7 @@
 #include "compiler/Dialect/Array/IR/AttentionGradientOp.h"
 #include "compiler/Dialect/Array/IR/AttentionSteps.h"
 #include "compiler/Dialect/Array/IR/AttributeNames.h"
-#include "compiler/Dialect/Array/IR/Demands.h"
+#include "compiler/Dialect/Array/IR/PassAttributes.h"
 #include "compiler/Dialect/Array/IR/RuntimeSizes.h"
 #include "compiler/Dialect/Array/IR/Sizes.h"
 #include "compiler/Dialect/Array/IR/TensorTypes.h"
@@ -36,7 +36,7 @@ static constexpr int64_t kMaxScores = int64_t(1) << 22;
 /// Each part is three kernels, so parts are not too many; each a multiple of a product's tile.
 static constexpr int64_t kMaxParts = 32, kPartAlignment = 64;
 /// Scores that are held at once where sizes are not known: as many as those parts have. Parts are
-/// rounds of a loop then, whose launches cost more than the cache saves, so this is a matter of
+/// iterations of a loop then, whose launches cost more than the cache saves, so this is a matter of
 /// memory: 512 MiB of f32.
 static constexpr int64_t kMaxSymbolicScores = kMaxParts * kMaxScores;
 /// Where that is too few, parts are loops, and there are as many as save nearly half of the work

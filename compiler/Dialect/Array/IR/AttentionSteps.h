@@ -42,7 +42,7 @@ struct AttentionInputs {
   double scale;
 };
 
-/// Demands of the operands of some attention that they agree. Mask and sinks may be null.
+/// Requires of the operands of some attention that they agree. Mask and sinks may be null.
 void requireAttention(mlir::Value query, mlir::Value key, mlir::Value value, mlir::Value mask,
                       mlir::Value sinks, RequirementBuilder &requirements);
 

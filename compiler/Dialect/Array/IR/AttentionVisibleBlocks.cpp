@@ -5,20 +5,20 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// One loop, of which each round is one block of queries and one block of keys: for each block of
-// queries, from the first key that its first query sees to the last key that its last query sees.
-// Which those are the device knows, since an offset is data. All blocks are squares of one size,
-// which is known now, so all rounds are the same kernels and share their memory. The last blocks
-// begin where they end with the last query, or key; what they have again is computed again, or
-// hidden. There are at least as many queries and keys as a block has, and a mask that has several
-// rows or columns has as many.
+// One loop, of which each iteration is one block of queries and one block of keys: for each block
+// of queries, from the first key that its first query sees to the last key that its last query
+// sees. Which those are the device knows, since an offset is data. All blocks are squares of one
+// size, which is known now, so all iterations are the same kernels and share their memory. The last
+// blocks begin where they end with the last query, or key; what they have again is computed again,
+// or hidden. There are at least as many queries and keys as a block has, and a mask that has
+// several rows or columns has as many.
 //
-// A round carries what softmax has so far of the block of queries: the maximum of the scores, the
-// sum of their exponentials and the sum of values, both relative to that maximum. Each round writes
-// the quotient, which the block's last round makes the result.
+// An iteration carries what softmax has so far of the block of queries: the maximum of the scores,
+// the sum of their exponentials and the sum of values, both relative to that maximum. Each
+// iteration writes the quotient, which the block's last iteration makes the result.
 //
-// The gradient attends once for the logsumexp, by which each round knows its weights. What flows to
-// operands is added up in f32. Queries that a block has again count once.
+// The gradient attends once for the logsumexp, by which each iteration knows its weights. What
+// flows to operands is added up in f32. Queries that a block has again count once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -57,15 +57,15 @@ public:
   Values buildVjp(Value toResult, Value toLogsumexp);
 
 private:
-  /// Where a round's blocks begin, and what is computed of.
-  struct Round {
+  /// Where an iteration's blocks begin, and what is computed of.
+  struct Iteration {
     Value start, key, isFirst;
     AttentionInputs inputs;
   };
-  /// What the values that are carried become in a round.
-  using BuildRound = llvm::function_ref<Values(const Round &round, ValueRange carried)>;
+  /// What the values that are carried become in an iteration.
+  using BuildIteration = llvm::function_ref<Values(const Iteration &iteration, ValueRange carried)>;
 
-  Values loopOverBlocks(ArrayRef<Value> inits, BuildRound build);
+  Values loopOverBlocks(ArrayRef<Value> inits, BuildIteration build);
   AttentionInputs sliceInputs(Value start, Value key);
   SmallVector<Side> getMaskSides(Value start, Value key);
   /// Size `leading` of the scores, if that of some operand is known.
@@ -73,7 +73,7 @@ private:
   Value getPlace(Value start) { return BlockBuilder::getPlace(start, block, queries); }
   /// The first key that is seen by a query of the block at `start`.
   Value getFirstKey(Value start);
-  Values attend(const Round &round, ValueRange carried);
+  Values attend(const Iteration &iteration, ValueRange carried);
   /// The sum over each row of weights times their cotangents, less that of its logsumexp.
   Value buildRowSums(Value result, Value toResult, Value toLogsumexp);
   /// `[..., H, Q]` as `[..., H, Q, 1]` with split heads.
@@ -149,7 +149,7 @@ AttentionInputs VisibleBlocks::sliceInputs(Value start, Value key) {
   return inputs;
 }
 
-Values VisibleBlocks::loopOverBlocks(ArrayRef<Value> inits, BuildRound build) {
+Values VisibleBlocks::loopOverBlocks(ArrayRef<Value> inits, BuildIteration build) {
   Value none = number(int64_t(0));
   Values carried{none, getFirstKey(none)};
   llvm::append_range(carried, inits);
@@ -176,26 +176,26 @@ Values VisibleBlocks::loopOverBlocks(ArrayRef<Value> inits, BuildRound build) {
 //===----------------------------------------------------------------------===//
 
 /// Carried are the sum of values, the maximum and the sum of exponentials, and the results.
-Values VisibleBlocks::attend(const Round &round, ValueRange carried) {
-  AttentionSteps steps(round.inputs, builder, location);
+Values VisibleBlocks::attend(const Iteration &iteration, ValueRange carried) {
+  AttentionSteps steps(iteration.inputs, builder, location);
   Type element = in.getQueryType().getElementType();
   Value scores = steps.buildScores();
   int64_t axis = typeOf(scores).getRank() - 1;
   // A sink is a key that has been seen before the first one.
   Value before = in.sinks ? steps.buildSinkScores(sumType) : lowest(scores);
-  Value oldMaximum = e.select(round.isFirst, before, carried[1]);
-  Value oldSum = e.select(round.isFirst, e.scalar(in.sinks ? 1 : 0, scores), carried[2]);
-  Value oldValues = e.select(round.isFirst, e.scalar(0, scores), carried[0]);
+  Value oldMaximum = e.select(iteration.isFirst, before, carried[1]);
+  Value oldSum = e.select(iteration.isFirst, e.scalar(in.sinks ? 1 : 0, scores), carried[2]);
+  Value oldValues = e.select(iteration.isFirst, e.scalar(0, scores), carried[0]);
   Value maximum = e.make<MaxOp>(oldMaximum, e.reduce(ReduceKind::Max, scores, axis));
   Value base = finite(maximum);
   Value weights = e.make<ExpOp>(e.sub(scores, base)),
         factor = e.make<ExpOp>(e.sub(oldMaximum, base));
   Value sum = e.add(e.mul(oldSum, factor), e.reduce(ReduceKind::Sum, weights, axis));
   Value product =
-      steps.product(e.convert(weights, element), steps.share(round.inputs.value), false, false);
+      steps.product(e.convert(weights, element), steps.share(iteration.inputs.value), false, false);
   Value values = e.add(e.mul(oldValues, factor), product);
   Value result = e.convert(steps.merge(e.div(values, steps.makeDivisor(sum))), element);
-  Side side{dim, round.start, block};
+  Side side{dim, iteration.start, block};
   Values next{values, maximum, sum, update(carried[3], side, result)};
   if (in.hasLogsumexp) {
     Value logarithm = steps.merge(e.add(e.make<LogOp>(sum), base));
@@ -235,8 +235,9 @@ Values VisibleBlocks::build() {
   Values inits{values, column, column, unwritten(shape, in.getQueryType().getElementType())};
   if (in.hasLogsumexp)
     inits.push_back(unwritten(ArrayRef(shape).drop_back(), sumType));
-  Values results = loopOverBlocks(
-      inits, [&](const Round &round, ValueRange carried) { return attend(round, carried); });
+  Values results = loopOverBlocks(inits, [&](const Iteration &iteration, ValueRange carried) {
+    return attend(iteration, carried);
+  });
   return Values(ArrayRef(results).drop_front(3));
 }
 
@@ -261,13 +262,13 @@ Values VisibleBlocks::buildVjp(Value toResult, Value toLogsumexp) {
       inits.push_back(zeros(sizes.sizes(operand), getElementTypeOrSelf(operand).isF64()
                                                       ? sumType
                                                       : builder.getF32Type()));
-  Values sums = loopOverBlocks(inits, [&](const Round &round, ValueRange carried) {
-    AttentionSteps steps(round.inputs, builder, location);
+  Values sums = loopOverBlocks(inits, [&](const Iteration &iteration, ValueRange carried) {
+    AttentionSteps steps(iteration.inputs, builder, location);
     Type element = in.getQueryType().getElementType();
-    Side side{dim, round.start, block}, keySide{dim, round.key, block};
-    Value place = getPlace(round.start);
+    Side side{dim, iteration.start, block}, keySide{dim, iteration.key, block};
+    Value place = getPlace(iteration.start);
     auto sliceNew = [&](Value value) {
-      return maskRepeated(slice(value, side), dim, block, round.start, place);
+      return maskRepeated(slice(value, side), dim, block, iteration.start, place);
     };
     Value cotangent = steps.split(sliceNew(toResult)), row = asColumn(steps, sliceNew(rows));
     Value exponent = e.sub(steps.buildScores(), asColumn(steps, slice(logsumexp, side)));
@@ -275,16 +276,16 @@ Values VisibleBlocks::buildVjp(Value toResult, Value toLogsumexp) {
     // result, which is made where the product is, and no scores of f32 go through memory.
     Value shares = e.convert(e.make<ExpOp>(exponent), element);
     Value value = steps.product(shares, cotangent, true, false);
-    Value toShares = steps.product(cotangent, steps.share(round.inputs.value), false, true);
+    Value toShares = steps.product(cotangent, steps.share(iteration.inputs.value), false, true);
     Value toScaled = e.mul(e.widen(shares), e.sub(toShares, row));
     Value toScores = e.convert(e.mul(toScaled, in.scale), element);
-    Value query = steps.product(toScores, steps.share(round.inputs.key), false, false);
-    Value key = steps.product(toScores, steps.split(round.inputs.query), true, false);
+    Value query = steps.product(toScores, steps.share(iteration.inputs.key), false, false);
+    Value key = steps.product(toScores, steps.split(iteration.inputs.query), true, false);
     SmallVector<SmallVector<Side>> sides{{side}, {keySide}, {keySide}};
     Values parts{steps.merge(query), steps.unshare(key), steps.unshare(value)};
     if (isMaskAdded) {
-      sides.push_back(getMaskSides(round.start, round.key));
-      parts.push_back(e.sumToShape(steps.merge(toScaled), round.inputs.mask));
+      sides.push_back(getMaskSides(iteration.start, iteration.key));
+      parts.push_back(e.sumToShape(steps.merge(toScaled), iteration.inputs.mask));
     }
     // All sums before any of them is written: their memory is not taken again until then, so that
     // no product waits for what the one before it has made to be copied.

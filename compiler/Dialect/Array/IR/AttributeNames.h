@@ -6,7 +6,7 @@
 //===----------------------------------------------------------------------===//
 //
 // The names of discardable attributes that programs may have. ArrayDialect.cpp verifies them; those
-// that only passes write are in Demands.h.
+// that only passes write are in PassAttributes.h.
 //
 //===----------------------------------------------------------------------===//
 

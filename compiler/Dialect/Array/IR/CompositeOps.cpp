@@ -87,7 +87,7 @@ LogicalResult RmsNormOp::reifySizes(SizeBuilder &sizeBuilder, ReifiedRankedShape
   return reifyAs(getType(), sizeBuilder.sizes(getOperand()), sizeBuilder, shapes);
 }
 
-/// Demands that vectors are as long as what is normalised, and what the result's type says.
+/// Requires that vectors are as long as what is normalised, and what the result's type says.
 static void requireTrailing(Value operand, ValueRange vectors, RequirementBuilder &requirements) {
   SmallVector<Value> operands{operand};
   llvm::append_range(operands, vectors);
@@ -193,7 +193,7 @@ LogicalResult GroupNormOp::reifySizes(SizeBuilder &sizeBuilder,
 // Requirements of norms over features
 //===----------------------------------------------------------------------===//
 
-/// Demands an element of each vector for each feature.
+/// Requires an element of each vector for each feature.
 static void requireFeatures(Value operand, int64_t axis, ValueRange vectors,
                             RequirementBuilder &requirements) {
   for (Value vector : vectors)

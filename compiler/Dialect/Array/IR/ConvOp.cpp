@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Dialect/Array/IR/Demands.h"
+#include "compiler/Dialect/Array/IR/PassAttributes.h"
 #include "compiler/Dialect/Array/IR/Requirements.h"
 #include "compiler/Dialect/Array/IR/Sizes.h"
 #include "compiler/Dialect/Array/IR/SpreadConv.h"
@@ -201,7 +201,7 @@ LogicalResult ConvOp::reifySizes(SizeBuilder &sizes, ReifiedRankedShapedTypeDims
   return reifyAs(getType(), std::move(result), sizes, shapes);
 }
 
-/// Demands that dim `dim` of `tensor` divides into `groups`.
+/// Requires that dim `dim` of `tensor` divides into `groups`.
 static void requireMultiple(Value tensor, int64_t dim, int64_t groups,
                             RequirementBuilder &requirements) {
   SizeBuilder &sizes = requirements.getSizes();
@@ -213,7 +213,7 @@ static void requireMultiple(Value tensor, int64_t dim, int64_t groups,
                        whole);
 }
 
-/// Demands that the groups of a grouped convolution are whole, and of the filter's size.
+/// Requires that the groups of a grouped convolution are whole, and of the filter's size.
 static void requireGroups(ConvOp op, RequirementBuilder &requirements) {
   SizeBuilder &sizes = requirements.getSizes();
   ConvDimsAttr dims = op.getDims();

@@ -68,7 +68,7 @@ static void requireNarrowScalars(CustomKernelOp op, RequirementBuilder &requirem
                            "expected scalar " + Twine(index) + " to fit i32");
 }
 
-/// Demands no more blocks than CUDA launches along an axis.
+/// Requires no more blocks than CUDA launches along an axis.
 static void requireSmallGrid(CustomKernelOp op, RequirementBuilder &requirements) {
   constexpr int64_t most[] = {INT32_MAX, 65535, 65535};
   for (int axis = 0; axis < 3; ++axis) {

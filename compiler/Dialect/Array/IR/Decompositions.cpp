@@ -110,7 +110,7 @@ static FailureOr<Values> decomposeIntoReshape(OpTy op, OpBuilder &builder) {
   return Values{ReshapeOp::create(builder, op.getLoc(), type, op.getOperand(), sizes)};
 }
 
-/// Demands as many elements as the result has by the sizes of the operand.
+/// Requires as many elements as the result has by the sizes of the operand.
 template <typename OpTy> static void requireReshape(OpTy op, RequirementBuilder &requirements) {
   ReifiedRankedShapedTypeDims shapes;
   if (succeeded(op.reifySizes(requirements.getSizes(), shapes)))

@@ -12,8 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Dialect/Array/IR/Demands.h"
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+#include "compiler/Dialect/Array/IR/PassAttributes.h"
 #include "compiler/Dialect/Array/IR/Requirements.h"
 #include "compiler/Dialect/Array/IR/Sizes.h"
 #include "compiler/Dialect/Array/IR/TensorTypes.h"
@@ -108,7 +108,7 @@ private:
   }
   Value at(Value values, Value indices) {
     Value taken = e.make<TakeOp>(values, indices, uint64_t(0));
-    taken.getDefiningOp()->setAttr(kDemandAttr, e.getBuilder().getStringAttr(kGroupOfRows));
+    taken.getDefiningOp()->setAttr(kRequirementAttr, e.getBuilder().getStringAttr(kGroupOfRows));
     return taken;
   }
 

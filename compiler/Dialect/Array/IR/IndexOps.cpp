@@ -56,7 +56,7 @@ LogicalResult TakeOp::reifySizes(SizeBuilder &sizeBuilder, ReifiedRankedShapedTy
   return reifyAs(getType(), takenSizes(*this, sizeBuilder), sizeBuilder, shapes);
 }
 
-/// Demands an element along each of `axes` where the result has any.
+/// Requires an element along each of `axes` where the result has any.
 template <typename Op>
 static void requireElements(Op op, ArrayRef<int64_t> axes, RequirementBuilder &requirements) {
   ReifiedRankedShapedTypeDims shapes;
@@ -126,7 +126,7 @@ static FailureOr<Dims> gatherShape(const RuleContext &rule, RankedTensorType ope
   return shape;
 }
 
-/// Demands index vectors of as many components as there are axes.
+/// Requires index vectors of as many components as there are axes.
 static void requireComponents(Value indices, int64_t components, RequirementBuilder &requirements) {
   SizeBuilder &sizes = requirements.getSizes();
   int64_t last = cast<RankedTensorType>(indices.getType()).getRank() - 1;

@@ -9,8 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Dialect/Array/IR/Demands.h"
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+#include "compiler/Dialect/Array/IR/PassAttributes.h"
 #include "compiler/Dialect/Array/IR/Requirements.h"
 
 using namespace mlir;
@@ -196,7 +196,7 @@ void reifyRequirements(CompressOp op, RequirementBuilder &requirements) {
       requirements.requireSizeOfType(sizes.size(op.getOperand(), dim), from, dim, op.getType());
 }
 
-/// The mask, of which is demanded to have as many elements as there are rows to pick from.
+/// The mask, of which is required to have as many elements as there are rows to pick from.
 static Value getMaskOfRows(ExpressionBuilder &e, SizeBuilder sizeBuilder, CompressOp op) {
   int64_t rows = op.getOperand().getType().getDimSize(op.getAxis());
   if (!ShapedType::isDynamic(rows) && op.getMask().getType().hasStaticShape())

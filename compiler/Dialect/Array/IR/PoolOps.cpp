@@ -76,7 +76,7 @@ static LogicalResult reifyPlaces(SizeBuilder &sizes, Value operand, ArrayRef<Win
   return reifyAs(result.getType(), countPositions(sizes, operand, window), sizes, shapes);
 }
 
-/// Demands that `window` has as many positions over `operand` as `type` says.
+/// Requires that `window` has as many positions over `operand` as `type` says.
 static void requirePositions(Value operand, ArrayRef<WindowDim> window, RankedTensorType type,
                              ArrayRef<OpFoldResult> positions, RequirementBuilder &requirements) {
   for (auto [dim, windowDim] : llvm::enumerate(window))

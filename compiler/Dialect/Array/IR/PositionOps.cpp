@@ -5,8 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Dialect/Array/IR/Demands.h"
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+#include "compiler/Dialect/Array/IR/PassAttributes.h"
 #include "compiler/Dialect/Array/IR/Requirements.h"
 
 using namespace mlir;
@@ -104,7 +104,7 @@ static Value splitPairs(ExpressionBuilder &e, Value x, int64_t pairDim) {
   dispatchIndexOpFoldResults(sizes, dynamic, shape);
   auto type = RankedTensorType::get(shape, getElementTypeOrSelf(x.getType()));
   Value pairs = e.make<ReshapeOp>(type, x, dynamic);
-  pairs.getDefiningOp()->setAttr(kDemandAttr, e.getBuilder().getStringAttr(kEvenDim));
+  pairs.getDefiningOp()->setAttr(kRequirementAttr, e.getBuilder().getStringAttr(kEvenDim));
   return pairs;
 }
 

@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
-#include "compiler/Dialect/Array/IR/Demands.h"
 #include "compiler/Dialect/Array/IR/ElementwiseFolds.h"
+#include "compiler/Dialect/Array/IR/PassAttributes.h"
 #include "compiler/Dialect/Array/IR/Requirements.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"
@@ -45,7 +45,7 @@ static LogicalResult reifyReduction(SizeBuilder &sizeBuilder, Value operand, Arr
   return reifyAs(result.getType(), std::move(sizes), sizeBuilder, shapes);
 }
 
-/// Demands that what the types of `results` say of the dims that are kept is what `operand` says.
+/// Requires that what the types of `results` say of the dims that are kept is what `operand` says.
 static void requireKeptDims(Value operand, ArrayRef<int64_t> axes, bool keepdims,
                             unsigned resultCount, RequirementBuilder &requirements) {
   int64_t kept = 0;
@@ -307,7 +307,7 @@ static LogicalResult inferArg(const RuleContext &rule, AdaptorT adaptor,
   return success();
 }
 
-/// Demands an element to find for each line, and that its index can be counted.
+/// Requires an element to find for each line, and that its index can be counted.
 template <typename Op> static void requireIndexOfExtreme(Op op, RequirementBuilder &requirements) {
   Value operand = op.getOperand();
   int64_t axis = op.getAxis();

@@ -1,4 +1,4 @@
-//===- Requirements.cpp - What array ops demand of sizes ------------------===//
+//===- Requirements.cpp - What array ops require of sizes ------------------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -8,7 +8,7 @@
 #include "compiler/Dialect/Array/IR/Requirements.h"
 
 #include "compiler/Dialect/Array/IR/AttentionGradientOp.h"
-#include "compiler/Dialect/Array/IR/Demands.h"
+#include "compiler/Dialect/Array/IR/PassAttributes.h"
 #include "compiler/Dialect/Array/IR/Sizes.h"
 
 using namespace mlir;
@@ -243,8 +243,8 @@ void RequirementBuilder::requireCounted(OpFoldResult count, Type counter) {
 
 void RequirementBuilder::requireElement(ArrayRef<OpFoldResult> resultSizes, Value operand,
                                         int64_t dim, StringRef purpose) {
-  if (auto demand = op->getAttrOfType<StringAttr>(kDemandAttr))
-    return requireElementFor(resultSizes, operand, dim, demand.getValue());
+  if (auto requirement = op->getAttrOfType<StringAttr>(kRequirementAttr))
+    return requireElementFor(resultSizes, operand, dim, requirement.getValue());
   requireElementFor(resultSizes, operand, dim,
                     "expected an element in dim " + Twine(dim) + " of the operand" + purpose);
 }

@@ -1,13 +1,13 @@
-//===- Requirements.h - What array ops demand of sizes ----------*- C++ -*-===//
+//===- Requirements.h - What array ops require of sizes ----------*- C++ -*-===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// An op that demands something of its operands' sizes says so in `reifyRequirements`, beside its
+// An op that requires something of its operands' sizes says so in `reifyRequirements`, beside its
 // shape function, a composite in terms of its own operands. What types decide is the verifier's.
-// What only the run tells becomes a demand of who asks: a `plan.require` before the op, or a
+// What only the run tells becomes a requirement of who asks: a `plan.require` before the op, or a
 // comparison of formulas, for which no op is made. The interface is attached to the ops when the
 // dialect is loaded: their definitions do not know the plan dialect.
 //
@@ -27,18 +27,19 @@ class AttentionGradientOp;
 /// 1 where an array of `sizes` has elements, else 0.
 mlir::OpFoldResult isNotEmpty(SizeBuilder &sizeBuilder, llvm::ArrayRef<mlir::OpFoldResult> sizes);
 
-/// What an op demands of two sizes.
-struct SizeDemand {
+/// What an op requires of two sizes.
+struct SizeRequirement {
   mlir::OpFoldResult left;
   plan::Comparison comparison;
   mlir::OpFoldResult right;
   /// What is expected, in a sentence that names the op.
   std::string what;
-  /// Whether it is only that operands agree in a dim, of which other demands have better words.
+  /// Whether it is only that operands agree in a dim, of which other requirements have better
+  /// words.
   bool isAgreement;
 };
 
-/// Takes what one op demands. Leaves out what surely holds.
+/// Takes what one op requires. Leaves out what surely holds.
 class RequirementBuilder {
 public:
   /// Makes `plan.require`s at `builder`, which stands before `op`. Leaves out what follows from the
@@ -46,22 +47,22 @@ public:
   RequirementBuilder(mlir::OpBuilder &builder, mlir::Operation *op)
       : builder(&builder), op(op), sizes(builder, op->getLoc()) {}
 
-  /// Hands demands to `take`, which outlives it, in sizes of `analysis`. What types of results say
-  /// of `runtimeSizes` is not demanded: they are another matter than bounds.
+  /// Hands requirements to `take`, which outlives it, in sizes of `analysis`. What types of results
+  /// say of `runtimeSizes` is not required: they are another matter than bounds.
   RequirementBuilder(SizeAnalysis &analysis, RuntimeSizes &runtimeSizes, mlir::Operation *op,
-                     llvm::function_ref<void(SizeDemand)> take)
+                     llvm::function_ref<void(SizeRequirement)> take)
       : op(op), sizes(analysis, op->getLoc()), runtimeSizes(&runtimeSizes), take(take) {}
 
   SizeBuilder &getSizes() { return sizes; }
 
-  /// Demands that two sizes compare so. `what` says what is expected, after the op's name.
+  /// Requires that two sizes compare so. `what` says what is expected, after the op's name.
   void require(mlir::OpFoldResult left, plan::Comparison comparison, mlir::OpFoldResult right,
                const llvm::Twine &what);
 
-  /// Demands that dim `leftDim` of `left` is as large as dim `rightDim` of `right`.
+  /// Requires that dim `leftDim` of `left` is as large as dim `rightDim` of `right`.
   void requireEqualDims(mlir::Value left, int64_t leftDim, mlir::Value right, int64_t rightDim);
 
-  /// Demands the same of two dims that one loop of a linalg op goes over.
+  /// Requires the same of two dims that one loop of a linalg op goes over.
   void requireAgreement(mlir::Value left, int64_t leftDim, mlir::Value right, int64_t rightDim);
   /// Likewise of an operand's dim and what the type of result number `number` says.
   void requireAgreementWithResult(mlir::Value operand, int64_t operandDim, int64_t resultDim,
@@ -82,24 +83,24 @@ public:
   void requireBroadcastDims(mlir::ValueRange operands, int64_t dimCount, int64_t trailing,
                             bool withResult = true);
 
-  /// Of a composite: demands that what the types of its results say of their dims is what they come
-  /// to by its operands.
+  /// Of a composite: requires that what the types of its results say of their dims is what they
+  /// come to by its operands.
   void requireResultTypes();
   /// The same of one dim: `size` is what it comes to, in a tensor of type `from`.
   void requireSizeOfType(mlir::OpFoldResult size, mlir::RankedTensorType from, int64_t dim,
                          mlir::RankedTensorType to);
-  /// Demands that `operand` has as many elements as a tensor of sizes `to`.
+  /// Requires that `operand` has as many elements as a tensor of sizes `to`.
   void requireElementCount(mlir::Value operand, llvm::ArrayRef<mlir::OpFoldResult> to);
 
-  /// Demands that what the type of the first result says of its dims is what they come to by
+  /// Requires that what the type of the first result says of its dims is what they come to by
   /// `sizes`.
   void requireResultSizes(llvm::ArrayRef<mlir::OpFoldResult> resultSizes);
 
-  /// Demands that `count` elements are no more than `counter`, a signless integer type, counts:
+  /// Requires that `count` elements are no more than `counter`, a signless integer type, counts:
   /// their indices, and their number.
   void requireCounted(mlir::OpFoldResult count, mlir::Type counter);
 
-  /// Demands that dim `dim` of `operand` is not empty where the result, of `resultSizes`, has
+  /// Requires that dim `dim` of `operand` is not empty where the result, of `resultSizes`, has
   /// elements; `purpose` says what for.
   void requireElement(llvm::ArrayRef<mlir::OpFoldResult> resultSizes, mlir::Value operand,
                       int64_t dim, llvm::StringRef purpose);
@@ -107,15 +108,15 @@ public:
   void requireElementFor(llvm::ArrayRef<mlir::OpFoldResult> resultSizes, mlir::Value operand,
                          int64_t dim, const llvm::Twine &what);
 
-  /// Demands that a box of `boxSizes` fits into `operand`.
+  /// Requires that a box of `boxSizes` fits into `operand`.
   void requireBox(mlir::Value operand, llvm::ArrayRef<mlir::OpFoldResult> boxSizes);
 
-  /// Demands that dim `axis` of `operand` has `least` elements.
+  /// Requires that dim `axis` of `operand` has `least` elements.
   void requireLength(mlir::Value operand, int64_t axis, int64_t least);
 
-  /// Demands that the window of `windowSize` elements that the op moves over dim `dim` of `operand`
-  /// has as many `positions` there as `known` says, if that is not dynamic: at least as many where
-  /// the op takes the first ones. They are dim `resultDim` of the result.
+  /// Requires that the window of `windowSize` elements that the op moves over dim `dim` of
+  /// `operand` has as many `positions` there as `known` says, if that is not dynamic: at least as
+  /// many where the op takes the first ones. They are dim `resultDim` of the result.
   void requirePositions(mlir::Value operand, int64_t dim, int64_t resultDim,
                         mlir::OpFoldResult windowSize, mlir::OpFoldResult positions, int64_t known);
 
@@ -133,7 +134,7 @@ private:
   mlir::Operation *op;
   SizeBuilder sizes;
   RuntimeSizes *runtimeSizes = nullptr;
-  llvm::function_ref<void(SizeDemand)> take;
+  llvm::function_ref<void(SizeRequirement)> take;
 };
 
 // Of single ops, beside their shape functions.

@@ -8,7 +8,7 @@
 #include "compiler/Dialect/Array/IR/SizedOps.h"
 
 #include "compiler/Dialect/Array/IR/Broadcasts.h"
-#include "compiler/Dialect/Array/IR/Demands.h"
+#include "compiler/Dialect/Array/IR/PassAttributes.h"
 #include "compiler/Dialect/Array/IR/Requirements.h"
 #include "compiler/Dialect/Array/IR/Sizes.h"
 
@@ -286,8 +286,8 @@ void reifyRequirements(ReshapeOp op, RequirementBuilder &requirements) {
     return product;
   };
   std::string what;
-  if (auto demand = op->getAttrOfType<StringAttr>(kDemandAttr))
-    what = demand.str();
+  if (auto requirement = op->getAttrOfType<StringAttr>(kRequirementAttr))
+    what = requirement.str();
   else
     llvm::raw_string_ostream(what) << "expected as many elements in " << from << " as in " << to;
   requirements.require(count(sizes.sizes(op.getOperand())), plan::Comparison::Equal,
@@ -297,7 +297,7 @@ void reifyRequirements(ReshapeOp op, RequirementBuilder &requirements) {
 OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
   RankedTensorType type = getType();
   // One `?` in the same place is necessarily the same size, unless there are no elements. A size
-  // that is given is demanded.
+  // that is given is required.
   int64_t dim = llvm::find(type.getShape(), ShapedType::kDynamic) - type.getShape().begin();
   bool isCounted = type.getNumDynamicDims() == 1 && !llvm::is_contained(type.getShape(), 0) &&
                    (getSizes().empty() || isSizeOf(getSizes().front(), getOperand(), dim));

@@ -7,7 +7,7 @@
 
 #include "compiler/Dialect/Array/IR/SpreadConv.h"
 
-#include "compiler/Dialect/Array/IR/Demands.h"
+#include "compiler/Dialect/Array/IR/PassAttributes.h"
 #include "compiler/Dialect/Array/IR/Windows.h"
 
 #include "llvm/Support/MathExtras.h"

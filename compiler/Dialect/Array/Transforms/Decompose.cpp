@@ -15,7 +15,7 @@
 #include "compiler/Dialect/Array/Transforms/Passes.h"
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
-#include "compiler/Dialect/Array/IR/Demands.h"
+#include "compiler/Dialect/Array/IR/PassAttributes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/PatternMatch.h"

@@ -11,17 +11,17 @@
 // if:    another if on the same condition. Each region computes again what the old one did, and
 //        yields what flows back to the values from outside that either uses.
 //
-// while: the loop is replaced by one that also counts its rounds and keeps the values that each
-//        begins with, in arrays with a dim for rounds. A second loop counts down, and in each
-//        round computes one round of the old loop again and takes the cotangents of its values from
-//        behind it to before it; what flows to values from outside is added up.
+// while: the loop is replaced by one that also counts its iterations and keeps the values that each
+//        begins with, in arrays with a dim for iterations. A second loop counts down, and in each
+//        iteration computes one iteration of the old loop again and takes the cotangents of its
+//        values from behind it to before it; what flows to values from outside is added up.
 //
 //          %n, %y, %kept = while (0, %x, zeros[bound]) { ...; kept[n] = y; yield n + 1, f(y), kept
 //          } %dx = while (%n, %dy) { t > 0 } { yield t - 1, vjp of f at kept[t - 1] }
 //
-// How many rounds there may be has to be known beside the loop, for the arrays' sizes: a condition
-// that compares a value which grows by a constant with a constant or with a size, also as one of
-// several conditions. Other loops are refused.
+// How many iterations there may be has to be known beside the loop, for the arrays' sizes: a
+// condition that compares a value which grows by a constant with a constant or with a size, also as
+// one of several conditions. Other loops are refused.
 //
 //===----------------------------------------------------------------------===//
 
@@ -122,7 +122,7 @@ static LogicalResult pullBackIf(OpBuilder &builder, IfOp op, const llvm::DenseSe
 
 namespace {
 
-/// Finds a number that the rounds of a loop do not exceed.
+/// Finds a number that the iterations of a loop do not exceed.
 class RoundBound {
 public:
   /// Sizes are computed at the builder's place, before the loop.
@@ -161,7 +161,7 @@ static std::optional<int64_t> getNumber(Value value) {
   return isUnsigned ? static_cast<int64_t>(number.getZExtValue()) : number.getSExtValue();
 }
 
-/// What the body adds to value `argument` in each round.
+/// What the body adds to value `argument` in each iteration.
 std::optional<int64_t> RoundBound::getStep(unsigned argument) {
   Operation *op = yieldOf(loop.getBody(), argument).getDefiningOp();
   Value old = loop.getBody().getArgument(argument);
@@ -174,7 +174,7 @@ std::optional<int64_t> RoundBound::getStep(unsigned argument) {
   return isa<AddOp>(op) && op->getOperand(1) == old ? getNumber(op->getOperand(0)) : std::nullopt;
 }
 
-/// A size, or a number, that is the same in all rounds and that `value` does not exceed.
+/// A size, or a number, that is the same in all iterations and that `value` does not exceed.
 OpFoldResult RoundBound::getSize(Value value) {
   if (std::optional<int64_t> number = getNumber(value))
     return sizes.constant(*number);
@@ -205,7 +205,7 @@ OpFoldResult RoundBound::getSize(Value value) {
   return Value(builder.clone(*dim)->getResult(0));
 }
 
-/// The rounds while `counter` `direction` `limit`.
+/// The iterations while `counter` `direction` `limit`.
 OpFoldResult RoundBound::ofCounter(CompareDirection direction, Value counter, Value limit) {
   auto argument = dyn_cast<BlockArgument>(counter);
   if (!argument || argument.getOwner() != &loop.getCondition().front())
@@ -245,8 +245,9 @@ OpFoldResult RoundBound::ofCondition(Value condition) {
   auto compare = dyn_cast_if_present<CompareOp>(op);
   if (!compare)
     return {};
-  if (OpFoldResult rounds = ofCounter(compare.getDirection(), compare.getLhs(), compare.getRhs()))
-    return rounds;
+  if (OpFoldResult iterations =
+          ofCounter(compare.getDirection(), compare.getLhs(), compare.getRhs()))
+    return iterations;
   auto swapped = [](CompareDirection direction) {
     switch (direction) {
     case CompareDirection::Lt:
@@ -292,13 +293,13 @@ private:
         .getResult(0);
   }
   Value number(int64_t value) { return e.integer(value, builder.getI64Type()); }
-  Values startsAt(Value round, int64_t rank) {
+  Values startsAt(Value iteration, int64_t rank) {
     Values starts(rank, number(0));
-    starts[0] = round;
+    starts[0] = iteration;
     return starts;
   }
   Value makeRoom(Value like, RankedTensorType type);
-  Value slice(Value kept, Value round, RankedTensorType type);
+  Value slice(Value kept, Value iteration, RankedTensorType type);
 
   OpBuilder &builder;
   WhileOp loop, backward;
@@ -310,14 +311,15 @@ private:
   /// The values that depend on what is wanted, and those from outside that the body uses.
   SmallVector<unsigned> carried;
   Values captures;
-  /// What stands for the number of rounds, and for the values of a round, until they are kept.
-  Value rounds;
+  /// What stands for the number of iterations, and for the values of an iteration, until they are
+  /// kept.
+  Value iterations;
   Values placeholders;
 };
 
 } // namespace
 
-/// A value depends on what is wanted where its first one does, or where what a round makes of
+/// A value depends on what is wanted where its first one does, or where what an iteration makes of
 /// values that do.
 LogicalResult LoopGradient::findCarried() {
   Block &body = loop.getBody().front();
@@ -357,7 +359,7 @@ static Operation *findExtent(Value value) {
   return nullptr;
 }
 
-/// What is kept of each round would have another extent.
+/// What is kept of each iteration would have another extent.
 LogicalResult LoopGradient::refuseExtents() {
   for (auto [index, placeholder] : llvm::enumerate(placeholders)) {
     Operation *extent = findExtent(loop.getInits()[index]);
@@ -366,10 +368,11 @@ LogicalResult LoopGradient::refuseExtents() {
     if (placeholder.use_empty() || !extent)
       continue;
     InFlightDiagnostic error =
-        loop.emitError() << "'array.while' has no gradient: value " << index
-                         << ", which its gradient needs of each round, has a bounded dynamic dim; "
-                            "carry an array of the bound's size and the runtime size as "
-                            "data, and use array.set_extent in the body";
+        loop.emitError()
+        << "'array.while' has no gradient: value " << index
+        << ", which its gradient needs of each iteration, has a bounded dynamic dim; "
+           "carry an array of the bound's size and the runtime size as "
+           "data, and use array.set_extent in the body";
     error.attachNote(extent->getLoc()) << "its runtime size comes from here";
     return error;
   }
@@ -379,8 +382,8 @@ LogicalResult LoopGradient::refuseExtents() {
 /// The loop that counts down, with placeholders for what the other one will keep.
 LogicalResult LoopGradient::buildBackward() {
   Location loc = loop.getLoc();
-  rounds = makePlaceholder(RankedTensorType::get({}, builder.getI64Type()));
-  Values inits{rounds};
+  iterations = makePlaceholder(RankedTensorType::get({}, builder.getI64Type()));
+  Values inits{iterations};
   for (unsigned index : carried) {
     Value result = loop.getResult(index), cotangent = flowing.lookup(result);
     if (!cotangent || !typeOf(result).hasStaticShape()) {
@@ -425,14 +428,14 @@ LogicalResult LoopGradient::buildBackward() {
   return success();
 }
 
-/// Not all that a round computes is needed for its gradient.
+/// Not all that an iteration computes is needed for its gradient.
 void LoopGradient::dropUnused() {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(backward.getBody().front())))
     if (isOpTriviallyDead(&op) && !isa<UnrealizedConversionCastOp>(op))
       op.erase();
 }
 
-/// What no round changes is what the loop began with, and is not kept of each.
+/// What no iteration changes is what the loop began with, and is not kept of each.
 void LoopGradient::readUnchanged() {
   Block &body = loop.getBody().front();
   for (auto [index, yielded] : llvm::enumerate(body.getTerminator()->getOperands()))
@@ -440,7 +443,7 @@ void LoopGradient::readUnchanged() {
       placeholders[index].replaceAllUsesWith(loop.getInits()[index]);
 }
 
-/// Zeros for all rounds of a value like `like`.
+/// Zeros for all iterations of a value like `like`.
 Value LoopGradient::makeRoom(Value like, RankedTensorType type) {
   Values dynamic;
   SmallVector<int64_t> shape{getConstantIntValue(bound).value_or(ShapedType::kDynamic)};
@@ -458,7 +461,8 @@ Value LoopGradient::makeRoom(Value like, RankedTensorType type) {
                                   ArrayRef<int64_t>());
 }
 
-/// Replaces the loop by one that also gives the number of rounds and what each of them began with.
+/// Replaces the loop by one that also gives the number of iterations and what each of them began
+/// with.
 WhileOp LoopGradient::keepValues() {
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPoint(loop);
@@ -484,13 +488,13 @@ WhileOp LoopGradient::keepValues() {
   Block &body = keeping.getBody().front();
   auto yield = cast<YieldOp>(body.getTerminator());
   builder.setInsertionPoint(yield);
-  Value round = body.getArgument(old);
-  Values next{e.add(round, number(1))};
+  Value iteration = body.getArgument(old);
+  Values next{e.add(iteration, number(1))};
   for (auto [position, index] : llvm::enumerate(kept)) {
     Value all = body.getArgument(old + 1 + position);
     Value one = e.make<ExpandDimsOp>(body.getArgument(index), ArrayRef<int64_t>{0});
     next.push_back(
-        e.finish(e.make<DynamicUpdateSliceOp>(all, one, startsAt(round, typeOf(all).getRank())),
+        e.finish(e.make<DynamicUpdateSliceOp>(all, one, startsAt(iteration, typeOf(all).getRank())),
                  all.getType()));
   }
   yield.getValuesMutable().append(next);
@@ -499,8 +503,8 @@ WhileOp LoopGradient::keepValues() {
   return keeping;
 }
 
-/// What `kept` holds of `round`.
-Value LoopGradient::slice(Value kept, Value round, RankedTensorType type) {
+/// What `kept` holds of `iteration`.
+Value LoopGradient::slice(Value kept, Value iteration, RankedTensorType type) {
   SmallVector<int64_t> shape{1};
   Values dynamic;
   for (auto [dim, size] : llvm::enumerate(type.getShape())) {
@@ -508,21 +512,22 @@ Value LoopGradient::slice(Value kept, Value round, RankedTensorType type) {
     if (ShapedType::isDynamic(size))
       dynamic.push_back(sizes.value(sizes.size(kept, dim + 1)));
   }
-  Value one =
-      e.make<DynamicSliceOp>(type.clone(shape), kept, startsAt(round, type.getRank() + 1), dynamic);
+  Value one = e.make<DynamicSliceOp>(type.clone(shape), kept,
+                                     startsAt(iteration, type.getRank() + 1), dynamic);
   return e.finish(e.make<SqueezeOp>(one, ArrayRef<int64_t>{0}), type);
 }
 
 void LoopGradient::readKept(WhileOp keeping) {
   OpBuilder::InsertionGuard guard(builder);
   unsigned next = placeholders.size();
-  rounds.replaceAllUsesWith(keeping.getResult(next++));
-  rounds.getDefiningOp()->erase();
-  Value round = backward.getBody().front().getTerminator()->getOperand(0);
+  iterations.replaceAllUsesWith(keeping.getResult(next++));
+  iterations.getDefiningOp()->erase();
+  Value iteration = backward.getBody().front().getTerminator()->getOperand(0);
   for (Value placeholder : placeholders) {
     if (!placeholder.use_empty()) {
       builder.setInsertionPoint(placeholder.getDefiningOp());
-      placeholder.replaceAllUsesWith(slice(keeping.getResult(next++), round, typeOf(placeholder)));
+      placeholder.replaceAllUsesWith(
+          slice(keeping.getResult(next++), iteration, typeOf(placeholder)));
     }
     placeholder.getDefiningOp()->erase();
   }

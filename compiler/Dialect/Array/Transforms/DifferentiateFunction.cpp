@@ -8,7 +8,7 @@
 // The new function is a copy of the old one that goes on where it returned: cotangents of its
 // results, which are further arguments, flow back through the ops in reverse order. What does not
 // depend on a wanted input is left alone, so that it needs no gradient. Cotangents have the sizes
-// of their results: where that is known only when inputs are bound, it is demanded then.
+// of their results: where that is known only when inputs are bound, it is required then.
 //
 //===----------------------------------------------------------------------===//
 
@@ -106,7 +106,7 @@ static SmallVector<Value> addCotangents(func::FuncOp func) {
   return cotangents;
 }
 
-/// Demands that `cotangent`, an argument of `func`, has the sizes of `result`.
+/// Requires that `cotangent`, an argument of `func`, has the sizes of `result`.
 static void requireSizesOf(OpBuilder &builder, func::FuncOp func, Value result,
                            BlockArgument cotangent) {
   auto type = cast<RankedTensorType>(result.getType());

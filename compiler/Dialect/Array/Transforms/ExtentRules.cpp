@@ -12,7 +12,7 @@
 
 #include "compiler/Dialect/Array/Transforms/ExtentRules.h"
 
-#include "compiler/Dialect/Array/IR/Demands.h"
+#include "compiler/Dialect/Array/IR/PassAttributes.h"
 
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/TypeSwitch.h"

@@ -15,7 +15,7 @@
 
 #include "compiler/Dialect/Array/Transforms/ExtentRules.h"
 
-#include "compiler/Dialect/Array/IR/Demands.h"
+#include "compiler/Dialect/Array/IR/PassAttributes.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/TypeUtilities.h"

@@ -80,7 +80,7 @@ def Decompose : Pass<"xc-array-decompose"> {
 }
 
 def KeepAttention : Pass<"xc-array-keep-attention", "::mlir::ModuleOp"> {
-  let summary = "Leave attention whole that a target may have a kernel for";
+  let summary = "Keep attention whole where a target may have a kernel for it";
   let description = [{
     Marks attention that a target may have one kernel for as `array.whole`. `-xc-array-decompose` then leaves it, and it becomes a kernel
     op. Whether a target takes it is decided where targets are known. Marked are:
@@ -125,7 +125,7 @@ def NarrowWeights : Pass<"xc-array-narrow-weights", "::mlir::ModuleOp"> {
 }
 
 def Recognize : Pass<"xc-array-recognize", "::mlir::ModuleOp"> {
-  let summary = "Make whole what programs write in smaller ops";
+  let summary = "Replace small ops by the composite that they spell out";
   let description = [{
     Exporters write attention, norms and the like in small ops, of which there are no kernels as good as those of the ops. A table of
     recognizers finds:
@@ -159,9 +159,9 @@ def Recognize : Pass<"xc-array-recognize", "::mlir::ModuleOp"> {
 }
 
 def ResolveExtents : Pass<"xc-array-resolve-extents", "::mlir::func::FuncOp"> {
-  let summary = "Compute with device-bounded dims on arrays of their bounds";
+  let summary = "Compute with bounded dynamic dims on arrays of their bounds";
   let description = [{
-    Finds by forward dataflow which dims of which values are device-bounded (see the dialect's
+    Finds by forward dataflow which dims of which values are bounded dynamic dims (see the dialect's
     description), and what holds their extents: from `array.set_extent` on, through ops, ifs and
     whiles, whose values carry an extent beside the array. Then a tensor is an array of the bounds'
     sizes and nothing else is left of the extents than where an op's meaning needs them: what lies
@@ -169,7 +169,7 @@ def ResolveExtents : Pass<"xc-array-resolve-extents", "::mlir::func::FuncOp"> {
     or scanned towards their begin; indices are kept below it; sizes that data needs (the divisor of
     a mean) become data. `array.within` says where kernels need not compute what lies behind.
 
-    An op that has no rule for device-bounded dims is an error, as are dims of an op that have to be
+    An op that has no rule for bounded dynamic dims is an error, as are dims of an op that have to be
     equal and have different extents, a size that the host would have to know, and an operand or
     result of a function. Must run after `-xc-array-decompose`.
 

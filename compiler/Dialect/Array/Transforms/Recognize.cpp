@@ -13,7 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Dialect/Array/IR/Demands.h"
+#include "compiler/Dialect/Array/IR/PassAttributes.h"
 #include "compiler/Dialect/Array/Transforms/Passes.h"
 #include "compiler/Dialect/Array/Transforms/Recognizers.h"
 

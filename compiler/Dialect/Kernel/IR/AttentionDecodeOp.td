@@ -85,7 +85,7 @@ def Kernel_AttentionDecodeOp : Kernel_DecodeOp<"attention_decode", [AttrSizedOpe
 }
 
 def Kernel_AttentionCombineOp : Kernel_DecodeOp<"attention_combine"> {
-  let summary = "Join what queries have seen in parts of the keys";
+  let summary = "Combine the results of attention to some keys each";
   let description = [{
     `partials [..., S, E]` are results of attention to S parts of the keys and `logsumexps [..., S]` the logarithms of the sums of
     exponentials, f32 all. The destinations are the result `[..., E]`, a float type, and, if there is a second one, the logarithm of the

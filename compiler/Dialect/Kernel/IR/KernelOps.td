@@ -19,7 +19,7 @@ include "mlir/Interfaces/TilingInterface.td"
 def LoopNestOpInterface : OpInterface<"LoopNestOpInterface"> {
   let cppNamespace = "::xc::kernel";
   let description = [{
-    An op that scalar loops can express: the fallback that every op of the dialect has.
+    An op that scalar loops can express: the generic kernel that every op of the dialect has.
   }];
   let methods = [
     InterfaceMethod<[{

@@ -138,7 +138,7 @@ def Plan_LoopOp : Plan_Op<"loop", [Pure, AttrSizedOperandSegments,
 //===----------------------------------------------------------------------===//
 
 def Plan_RequireOp : Plan_Op<"require"> {
-  let summary = "Demand that two sizes agree";
+  let summary = "Require that two sizes agree";
   let description = [{
     Refuses a call whose inputs have other shapes than an op can work with, where that is not known before: `left` and
     `right` must be `equal`, `left` must be `at_most` `right`, or 1 or equal to it (`one_or_equal`). Sizes are taken to be 0 or more;

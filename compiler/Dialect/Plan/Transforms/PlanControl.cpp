@@ -14,13 +14,13 @@
 // value there, the body replaces it, in place where nothing needs the old one any more.
 //
 // Of an if that sizes decide only one region runs in a call, so both have one arena, as large as
-// the one that is chosen needs, and what a region demands of sizes is demanded where it is chosen.
+// the one that is chosen needs, and what a region requires of sizes is required where it is chosen.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Plan/Transforms/PlanBuilder.h"
 
-#include "compiler/Dialect/Array/IR/Demands.h"
+#include "compiler/Dialect/Array/IR/PassAttributes.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -116,9 +116,10 @@ PlanBuilder::buildNested(Operation *op, FlatSymbolRefAttr callee, const OuterPla
     for (auto [dim, got, expected] : llvm::enumerate(*inside, *outside)) {
       // A value of a loop keeps its size, whatever that is.
       if (around.replacesArguments && !nested.equalities.areEqual(got, expected))
-        return emitError(ret.getLoc()) << describeValue(op, index) << " changes its size: dim "
-                                       << dim << " is " << print(expected) << " before a round and "
-                                       << print(got) << " after it" << listSymbols({expected, got});
+        return emitError(ret.getLoc())
+               << describeValue(op, index) << " changes its size: dim " << dim << " is "
+               << print(expected) << " before an iteration and " << print(got) << " after it"
+               << listSymbols({expected, got});
       if ((got - expected).asConstant().value_or(0) != 0)
         return emitError(ret.getLoc())
                << describeValue(op, index) << " has two sizes: dim " << dim << " is "
@@ -130,7 +131,7 @@ PlanBuilder::buildNested(Operation *op, FlatSymbolRefAttr callee, const OuterPla
       nested.require(ret.getLoc(), got, Comparison::Equal, expected, what);
     }
   }
-  // What a region that sizes choose demands holds nowhere else.
+  // What a region that sizes choose requires holds nowhere else.
   if (nested.isChosen == isChosen)
     equalities = nested.equalities;
   return std::move(nested.plan);

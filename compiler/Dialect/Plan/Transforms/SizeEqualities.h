@@ -14,7 +14,7 @@
 
 namespace xc::plan {
 
-/// What follows from formulas that are demanded to be equal, as far as each tells what one symbol
+/// What follows from formulas that are required to be equal, as far as each tells what one symbol
 /// is; what does not is forgotten.
 class SizeEqualities {
 public:

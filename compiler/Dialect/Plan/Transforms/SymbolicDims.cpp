@@ -254,6 +254,11 @@ FormulaAttr SymbolicDims::shorten(FormulaAttr formula) {
   return isLong(formula) ? define(formula) : formula;
 }
 
+Value SymbolicDims::materializeSymbol(OpBuilder &builder, Location loc, unsigned symbol) {
+  const SymbolDefinition &definition = symbols[symbol];
+  return tensor::DimOp::create(builder, loc, func.getArgument(definition.input), definition.dim);
+}
+
 /// By an op that affine maps are not composed across.
 Value SymbolicDims::materializeDefinition(unsigned index, Location loc) {
   if (Value known = definitions[index].value)
@@ -279,11 +284,17 @@ Value SymbolicDims::materializeDefinition(unsigned index, Location loc) {
 Value SymbolicDims::materialize(OpBuilder &builder, Location loc, FormulaAttr formula,
                                 SmallVectorImpl<Value> &symbolValues) {
   if (symbolValues.empty())
-    for (const SymbolDefinition &symbol : symbols)
-      symbolValues.push_back(
-          tensor::DimOp::create(builder, loc, func.getArgument(symbol.input), symbol.dim));
+    for (unsigned symbol = 0; symbol < symbols.size(); ++symbol)
+      symbolValues.push_back(materializeSymbol(builder, loc, symbol));
   return emitFormula(builder, loc, formula, symbolValues, [&](unsigned symbol) {
     return materializeDefinition(symbol - symbols.size(), loc);
+  });
+}
+
+Value SymbolicDims::materialize(OpBuilder &builder, Location loc, FormulaAttr formula) {
+  return emitFormula(builder, loc, formula, {}, [&](unsigned symbol) {
+    return symbol < symbols.size() ? materializeSymbol(builder, loc, symbol)
+                                   : materializeDefinition(symbol - symbols.size(), loc);
   });
 }
 

@@ -7,7 +7,7 @@
 //
 // Every dynamic size of a function is a formula over its symbols: the `?` of
 // its inputs. Two `?` are one symbol if `array.dims` gives them one name, or if
-// an op demands that they are equal; the runtime checks such inputs when they
+// an op requires that they are equal; the runtime checks such inputs when they
 // are bound.
 //
 // Parts of formulas occur in each other: what is long gets a symbol of its own, and stands where it
@@ -53,7 +53,7 @@ struct SymbolDefinition {
   SizeRange range;
 };
 
-/// Whether dims of arguments whose sizes an op demands to be equal are one symbol.
+/// Whether dims of arguments whose sizes an op requires to be equal are one symbol.
 enum class UnifySizes { No, Yes };
 
 /// Formulas of the index values and tensor sizes of one function. Built once; valid while the
@@ -97,6 +97,8 @@ public:
   /// start of the function.
   mlir::Value materialize(mlir::OpBuilder &builder, mlir::Location loc, FormulaAttr formula,
                           llvm::SmallVectorImpl<mlir::Value> &symbolValues);
+  /// The same of those sizes alone that the formula names.
+  mlir::Value materialize(mlir::OpBuilder &builder, mlir::Location loc, FormulaAttr formula);
 
 private:
   void nameArgumentSymbols();
@@ -111,6 +113,7 @@ private:
   FormulaBounds getBounds(FormulaAttr formula) const;
   FormulaBounds getSymbolBounds(unsigned symbol) const;
   FormulaAttr define(FormulaAttr formula);
+  mlir::Value materializeSymbol(mlir::OpBuilder &builder, mlir::Location loc, unsigned symbol);
   mlir::Value materializeDefinition(unsigned index, mlir::Location loc);
 
   struct Definition {

@@ -97,7 +97,7 @@ def Tile_TensorMapType : Tile_Type<"TensorMap", "tensor_map"> {
     return $_get($_ctxt, box, elementType, span, /*imageRank=*/0);
   }]>];
   let extraClassDeclaration = [{
-    /// True if copies bring columns of pixels, not boxes.
+    /// True if copies bring columns of pixels, not tiled boxes.
     bool isIm2col() const { return getImageRank() != 0; }
     /// Dims of the tensor.
     int64_t getRank() const { return isIm2col() ? getImageRank() : static_cast<int64_t>(getBox().size()); }

@@ -383,10 +383,11 @@ LogicalResult PersistentOp::verify() {
   if (getRaster() < 1 || getShare() < 1)
     return emitOpError("expected at least one row in a group and one block for a tile, got ")
            << getRaster() << " and " << getShare();
-  if (getTurns() < 1 || (getTurns() > 1) != static_cast<bool>(getTurn()))
-    return emitOpError("expected a turn where there are several, got ") << getTurns() << " turns";
-  if (getSerpentine() && getTurns() > 1)
-    return emitOpError("expected no turns of a serpentine, got ") << getTurns();
+  if (getEvery() < 1 || (getEvery() > 1) != static_cast<bool>(getFirst()))
+    return emitOpError("expected a first tile where not every one is taken, got every ")
+           << getEvery();
+  if (getSerpentine() && getEvery() > 1)
+    return emitOpError("expected every tile of a serpentine, got every ") << getEvery();
   return success();
 }
 

@@ -15,7 +15,7 @@ include "compiler/Dialect/Tile/IR/TileDialect.td"
 //===----------------------------------------------------------------------===//
 
 def Tile_TensorMapOp : Tile_Op<"tensor_map", [Pure]> {
-  let summary = "Describe a tensor in global memory for copies of boxes";
+  let summary = "Describe a tensor in global memory for copies of TMA boxes";
   let description = [{
     `memory` is the tensor's binding. `sizes` and `strides` map the kernel's scalars to sizes and strides in elements, outermost
     dim first; the innermost stride is 1, the others are multiples of 16 bytes. So is `offset`, which maps them to where the tensor
@@ -197,10 +197,10 @@ def Tile_SyncBlocksOp : Tile_EffectOp<"sync_blocks"> {
 //===----------------------------------------------------------------------===//
 
 def Tile_LoadOp : Tile_EffectOp<"load", [AttrSizedOperandSegments]> {
-  let summary = "Start copying a tile from global memory by boxes";
+  let summary = "Start copying a tile from global memory by TMA boxes";
   let description = [{
     One thread executes it. Copies the `slot`'s panels from the tensor, the first from `coords` (outermost dim first) on, each next one
-    further along the innermost dim; the stage's full barrier counts the bytes. Boxes of fewer rows leave the slot's last ones as they are. A box as
+    further along the innermost dim; the stage's full barrier counts the bytes. TMA boxes of fewer rows leave the slot's last ones as they are. A box as
     wide as a last panel that is not full brings that one alone, as does one with `panel`. Of an im2col map `coords` are the first pixel's, in the bounding box, and
     each pixel is read `offsets` further along the spatial dims; what is outside of the image is zero. Becomes `cp.async.bulk.tensor`
     for each panel. Example:
@@ -344,30 +344,30 @@ def Tile_SyncWarpgroupOp : Tile_EffectOp<"sync_warpgroup"> {
   let assemblyFormat = "$warpgroup attr-dict";
 }
 
-class Tile_TurnOp<string mnemonic> : Tile_EffectOp<mnemonic> {
-  let arguments = (ins Index:$turn, I64Attr:$consumers);
-  let assemblyFormat = "$turn `consumers` $consumers attr-dict";
+class Tile_PingPongOp<string mnemonic> : Tile_EffectOp<mnemonic> {
+  let arguments = (ins Index:$half, I64Attr:$consumers);
+  let assemblyFormat = "$half `consumers` $consumers attr-dict";
 }
 
-def Tile_TakeTurnOp : Tile_TurnOp<"take_turn"> {
-  let summary = "Wait until team `turn` of two may use the ring";
+def Tile_WaitPingPongOp : Tile_PingPongOp<"wait_ping_pong"> {
+  let summary = "Wait until half `half` of the consumer warpgroups may use the ring";
   let description = [{
-    The `consumers` warpgroups of the role are two teams, which use stages in turn: a stage's barriers tell a phase only from the one
-    before it, so a team must not wait for a stage before the other one has seen the stages in front of it. All threads of the
-    team execute the op. Becomes `bar.sync` on a barrier of the team's own. Example:
+    The `consumers` warpgroups of the role are two halves (ping-pong), which use the ring's stages alternately. The barriers of a stage
+    tell a phase only from the one before it. So a half must not wait for a stage before the other one has seen the stages in front of
+    it. All threads of the half execute the op. Becomes `bar.sync` on a barrier of the half's own. Example:
     ```mlir
-    tile.take_turn %team consumers 2
+    tile.wait_ping_pong %half consumers 2
     ```
   }];
 }
 
-def Tile_GiveTurnOp : Tile_TurnOp<"give_turn"> {
-  let summary = "Let team `turn` of two use the ring";
+def Tile_ArrivePingPongOp : Tile_PingPongOp<"arrive_ping_pong"> {
+  let summary = "Let half `half` of the consumer warpgroups use the ring";
   let description = [{
-    All threads of the other team execute it; it does not wait. Nobody gives the first turn to the first team but the second one, before
-    it takes its own. Becomes `bar.arrive`. Example:
+    All threads of the other half execute it; it does not wait. The second half arrives once before its first wait, since nobody else
+    lets the first half begin. Becomes `bar.arrive`. Example:
     ```mlir
-    tile.give_turn %other consumers 2
+    tile.arrive_ping_pong %other consumers 2
     ```
   }];
 }
@@ -604,14 +604,14 @@ def Tile_WarpSpecializeOp : Tile_Op<"warp_specialize", [SingleBlock, RecursiveMe
 }
 
 def Tile_PersistentOp : Tile_Op<"persistent", [SingleBlock, RecursiveMemoryEffects, AttrSizedOperandSegments]> {
-  let summary = "Walk over this block's share of a grid of tiles";
+  let summary = "Loop over this block's share of a grid of tiles";
   let description = [{
     Block i of g works on tiles i, i + g, i + 2 * g, ... of each of `batches` grids of `tilesM` x `tilesN` tiles. Tiles
     are numbered in groups of `raster` rows, within a group column by column, so that blocks that run together share
     operands in L2. With `share` s, s blocks that follow one another work on each tile together.
-    With `serpentine`, every second round goes backwards: block i works on tiles i, 2 * g - 1 - i, i + 2 * g, ... Where tiles get
-    cheaper one by one, and rounds begin at the same place in each row of them, no block has the dearest tile of every round then.
-    With `turn` i `of` n, the executing threads take only every n-th of their block's tiles, from number i on. The body's arguments are the tile's row, column and batch, then the values carried from tile to tile. Example:
+    With `serpentine`, every second wave goes backwards: block i works on tiles i, 2 * g - 1 - i, i + 2 * g, ... Where tiles get
+    cheaper one by one, and waves begin at the same place in each row of them, no block has the dearest tile of every wave then.
+    With `first` i `every` n, the executing threads take only every n-th of their block's tiles, from number i on. The body's arguments are the tile's row, column and batch, then the values carried from tile to tile. Example:
     ```mlir
     %last = tile.persistent (%rows, %columns, %batches) raster 8 carry (%stage : index) {
     ^bb0(%row: index, %column: index, %batch: index, %current: index):
@@ -621,11 +621,11 @@ def Tile_PersistentOp : Tile_Op<"persistent", [SingleBlock, RecursiveMemoryEffec
     ```
   }];
   let arguments = (ins Index:$tilesM, Index:$tilesN, Index:$batches, I64Attr:$raster, DefaultValuedAttr<I64Attr, "1">:$share,
-                       Optional<Index>:$turn, DefaultValuedAttr<I64Attr, "1">:$turns, Variadic<AnyType>:$inits, UnitAttr:$serpentine);
+                       Optional<Index>:$first, DefaultValuedAttr<I64Attr, "1">:$every, Variadic<AnyType>:$inits, UnitAttr:$serpentine);
   let results = (outs Variadic<AnyType>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    `(` $tilesM `,` $tilesN `,` $batches `)` `raster` $raster (`share` $share^)? (`turn` $turn^ `of` $turns)? (`serpentine` $serpentine^)?
+    `(` $tilesM `,` $tilesN `,` $batches `)` `raster` $raster (`share` $share^)? (`first` $first^ `every` $every)? (`serpentine` $serpentine^)?
     (`carry` `(` $inits^ `:` type($inits) `)`)? $body attr-dict
     (`->` type($results)^)?
   }];

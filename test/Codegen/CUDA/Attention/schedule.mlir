@@ -10,7 +10,7 @@ func.func @wide(%q: tensor<8x16x4096x128xbf16>) -> tensor<8x16x4096x128xbf16> {
   return %r : tensor<8x16x4096x128xbf16>
 }
 
-// 33 tiles of each head, of which four fill a round: a block would have the largest of all rounds.
+// 33 tiles of each head, of which four fill a wave: a block would have the largest of all waves.
 // CHECK: raster = 8, ping_pong = 1, serpentine = 1>
 // CHECK: key: sm_90a attention bf16 4x16x4097x4097x128x128 causal
 func.func @aliased(%q: tensor<4x16x4097x128xbf16>) -> tensor<4x16x4097x128xbf16> {

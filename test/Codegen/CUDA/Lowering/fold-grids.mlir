@@ -37,7 +37,7 @@ func.func @one_more() attributes {cuda.index_bits = 64 : i32, plan.launch = #pla
 
 // -----
 
-// A symbolic number may be too large, and shared memory is used again in the next round.
+// A symbolic number may be too large, and shared memory is used again in the next iteration.
 // CHECK-LABEL: func.func @symbolic
 // CHECK-SAME:    grid = [(s0 ceildiv 4) ceildiv ((s0 ceildiv 4) floordiv 2147483647 + 1), 1, 1]
 // CHECK:         %[[SHARED:.*]] = memref.alloc()

@@ -137,7 +137,7 @@ builtin.module @symbolic attributes {plan.target = #plan.target<"cuda", "sm_90a"
     %p = linalg.contract indexing_maps = [#at, #b, #c] ins(%a, %b : tensor<?x768xbf16>, tensor<?x50257xbf16>) outs(%c : tensor<768x50257xbf16>) -> tensor<768x50257xbf16>
     return %p : tensor<768x50257xbf16>
   }
-  // Threads turn factors of known sizes only, so that nothing would be gained.
+  // Threads transpose operands of known sizes only, so that nothing would be gained.
   // CHECK-LABEL: func.func @symbolic_sum(
   // CHECK-NOT:     tensor.pad
   func.func @symbolic_sum(%a: tensor<?x4096xf32>, %b: tensor<?x4097xf32>, %c: tensor<4096x4097xf32>) -> tensor<4096x4097xf32> {

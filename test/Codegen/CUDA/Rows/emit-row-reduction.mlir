@@ -386,18 +386,18 @@ builtin.module @walk_in_clusters attributes {plan.kernel, plan.target = #plan.ta
 // -----
 
 // Of two rows at a time, the threads of one wait for each other alone, until the last row is done.
-// CHECK-LABEL: func.func @walk_of_teams
+// CHECK-LABEL: func.func @loop_of_thread_groups
 // CHECK:         scf.for
 // CHECK-NOT:       gpu.barrier
-// CHECK:           nvvm.barrier id = %[[TEAM:.*]] number_of_threads = %[[THREADS:.*]]
-// CHECK:           nvvm.barrier id = %[[TEAM]] number_of_threads = %[[THREADS]]
+// CHECK:           nvvm.barrier id = %[[GROUP:.*]] number_of_threads = %[[THREADS:.*]]
+// CHECK:           nvvm.barrier id = %[[GROUP]] number_of_threads = %[[THREADS]]
 // CHECK:           scf.yield
 // CHECK:         gpu.barrier
 #whole = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
 #column = affine_map<(d0, d1) -> (d0 mod 4, d1)>
-builtin.module @walk_of_teams attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
-  func.func @walk_of_teams() attributes {lowering_config = #cuda.row_reduction<threads = 64, rows = 2, vector = 2, chunks = 1>} {
+builtin.module @loop_of_thread_groups attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @loop_of_thread_groups() attributes {lowering_config = #cuda.row_reduction<threads = 64, rows = 2, vector = 2, chunks = 1>} {
     %b0 = plan.binding 0 read align 64 : memref<32x128xf32>
     %b1 = plan.binding 1 write align 64 : memref<32xf32>
     %b2 = plan.binding 2 write align 64 : memref<4x128xf32>
@@ -428,7 +428,7 @@ builtin.module @walk_of_teams attributes {plan.kernel, plan.target = #plan.targe
 
 // -----
 
-// Rows that not every team has in the last round: they count for nothing, and nobody stores them.
+// Rows that not every thread group has in the last iteration: they count for nothing, and nobody stores them.
 // CHECK-LABEL: func.func @walk_that_lacks_rows
 // CHECK:         %[[SUMS:[^ ]*]] = scf.for %{{.*}} = %c0 to %c3 step
 // CHECK-NOT:       arith.select

@@ -1,6 +1,6 @@
 // RUN: xc-opt %s -split-input-file -canonicalize -xc-cuda-select-strategy -xc-cuda-emit-scan -canonicalize -cse | FileCheck %s
 
-// A block scans a row in rounds: vectors, warps by shuffles, totals of warps in shared memory.
+// A block scans a row in iterations: vectors, warps by shuffles, totals of warps in shared memory.
 // CHECK-LABEL: func.func @row()
 // CHECK-SAME:    lowering_config = #cuda.row_scan<threads = 256, rows = 1, vector = 4>
 // CHECK:         memref.alloc() {cuda.shared_offset = 0 : i64} : memref<16xf32, #gpu.address_space<workgroup>>

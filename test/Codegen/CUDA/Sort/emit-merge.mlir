@@ -1,6 +1,6 @@
 // RUN: xc-opt %s -split-input-file -canonicalize -xc-cuda-select-strategy -xc-cuda-emit-merge -canonicalize -cse | FileCheck %s
 
-// Two rounds of a search by half of the block each, then bisection by each thread among what the block has; then one place after the other.
+// Two iterations of a search by half of the block each, then bisection by each thread among what the block has; then one place after the other.
 // CHECK-LABEL: func.func @merge()
 // CHECK-SAME:    lowering_config = #cuda.merge<threads = 256, items = 16>
 // CHECK-DAG:     %[[ROUNDS:.*]] = arith.constant 2 : index

@@ -1,6 +1,6 @@
 // RUN: xc-opt %s -split-input-file -canonicalize -xc-cuda-select-strategy -xc-cuda-emit-sort -canonicalize -cse | FileCheck %s
 
-// Keys and positions are one integer, in shared memory between rounds of registers; a stage for each doubling of what is in order.
+// Keys and positions are one integer, in shared memory between steps in registers; a stage for each doubling of what is in order.
 // CHECK-LABEL: func.func @sort()
 // CHECK-SAME:    lowering_config = #cuda.sort<threads = 128, rows = 16, tile = 64>
 // CHECK-DAG:     memref.alloc() {cuda.shared_offset = 0 : i64} : memref<1088xi64, #gpu.address_space<workgroup>>

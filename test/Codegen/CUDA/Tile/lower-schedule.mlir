@@ -56,7 +56,7 @@ func.func @persistent(%m: index, %n: index, %b: index, %init: index) -> index {
   return %last : index
 }
 
-// Threads of the second of two teams pass over the block's first tile, and take every second one.
+// Threads of the second half of the consumers pass over the block's first tile, and take every second one.
 // CHECK-LABEL: func.func @turns
 // CHECK-SAME:    %[[TURN:[^:]*]]: index)
 // CHECK:         %[[BLOCK:.*]] = plan.workgroup_id x
@@ -66,15 +66,15 @@ func.func @persistent(%m: index, %n: index, %b: index, %init: index) -> index {
 // CHECK:         %[[FIRST:.*]] = arith.addi %[[BLOCK]], %[[SKIPPED]]
 // CHECK:         %[[STEP:.*]] = arith.muli %[[GRID]], %[[TWO]]
 // CHECK:         scf.for %{{.*}} = %[[FIRST]] to %{{.*}} step %[[STEP]]
-func.func @turns(%m: index, %n: index, %b: index, %turn: index) {
-  tile.persistent (%m, %n, %b) raster 8 turn %turn of 2 {
+func.func @turns(%m: index, %n: index, %b: index, %half: index) {
+  tile.persistent (%m, %n, %b) raster 8 first %half every 2 {
   ^bb0(%row: index, %column: index, %batch: index):
     tile.yield
   }
   return
 }
 
-// Every second round of tiles goes backwards: the hop to the next tile is that to the end of the round and back, at either end in turn.
+// Every second wave of tiles goes backwards: the hop to the next tile is that to the end of the wave and back, at either end in turn.
 // CHECK-LABEL: func.func @serpentine
 // CHECK-SAME:    (%[[M:[^:]*]]: index, %[[N:[^:]*]]: index, %[[B:[^:]*]]: index, %[[INIT:[^:]*]]: index
 // CHECK:         %[[ALL:.*]] = arith.muli %{{.*}}, %[[B]]

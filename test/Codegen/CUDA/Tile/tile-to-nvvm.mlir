@@ -206,8 +206,8 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
     tile.write_fragment %x, %x, %x, %x to %tile[%i, %i] : vector<2xbf16>, !tile.shared<64x64xbf16>
     tile.fence_async
     tile.sync_warpgroup %i
-    tile.take_turn %i consumers 2
-    tile.give_turn %i consumers 2
+    tile.wait_ping_pong %i consumers 2
+    tile.arrive_ping_pong %i consumers 2
     tile.store %tile[%i] panel 0 to %map[%i, %i] : !tile.shared<64x64xbf16>, !tile.tensor_map<64x64xbf16>
     tile.wait_stores 0 read
     return

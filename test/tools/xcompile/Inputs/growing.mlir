@@ -1,4 +1,4 @@
-// A loop whose value doubles its size in each round.
+// A loop whose value doubles its size in each iteration.
 func.func @main(%x: tensor<4xf32>, %n: tensor<i32>) -> tensor<?xf32> {
   %r:2 = array.while %n, %x : (tensor<i32>, tensor<4xf32>) -> (tensor<i32>, tensor<?xf32>) condition {
   ^bb0(%i: tensor<i32>, %v: tensor<?xf32>):

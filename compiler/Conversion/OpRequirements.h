@@ -1,12 +1,12 @@
-//===- StateRequirements.h - What a module's ops demand of sizes -*- C++ -*-===//
+//===- OpRequirements.h - What a module's ops require of sizes -*- C++ -*-===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef XC_CONVERSION_STATEREQUIREMENTS_H
-#define XC_CONVERSION_STATEREQUIREMENTS_H
+#ifndef XC_CONVERSION_OPREQUIREMENTS_H
+#define XC_CONVERSION_OPREQUIREMENTS_H
 
 #include "compiler/Dialect/Array/IR/Requirements.h"
 
@@ -14,7 +14,7 @@
 
 namespace xc {
 
-/// Hands each comparison of sizes that `op` demands to `requirements`: an array op says so by its
+/// Hands each comparison of sizes that `op` requires to `requirements`: an array op says so by its
 /// interface, linalg ops and slices of the input by their indices. Fails, with an error, where the
 /// indices of a linalg op cannot be told from sizes.
 mlir::LogicalResult stateRequirements(mlir::Operation *op, array::RequirementBuilder &requirements);
@@ -25,4 +25,4 @@ mlir::LogicalResult stateRequirements(mlir::ModuleOp module);
 
 } // namespace xc
 
-#endif // XC_CONVERSION_STATEREQUIREMENTS_H
+#endif // XC_CONVERSION_OPREQUIREMENTS_H

@@ -1,4 +1,4 @@
-// RUN: xc-opt %s -split-input-file -xc-cuda-launch-early | FileCheck %s
+// RUN: xc-opt %s -split-input-file -xc-cuda-allow-dependent-launch | FileCheck %s
 
 
 // What is before may still write x when the kernel begins: loads of it are plain ones, behind the wait.

@@ -1,19 +1,19 @@
-//===- Demands.h - What decomposed ops demand, and in whose name -*- C++ -*-===//
+//===- PassAttributes.h - Attributes that only passes write ----*- C++ -*-===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// What ops of a gradient, and of what passes make, demand of sizes is asked where array ops become
+// What ops of a gradient, and of what passes make, require of sizes is asked where array ops become
 // linalg, and by then a composite op is many simpler ones. Their locations say which op the user
 // wrote: locations are kept by all passes and do not keep ops from being equal. What only the
-// composite demands is an attribute.
+// composite requires is an attribute.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef XC_DIALECT_ARRAY_IR_DEMANDS_H
-#define XC_DIALECT_ARRAY_IR_DEMANDS_H
+#ifndef XC_DIALECT_ARRAY_IR_PASSATTRIBUTES_H
+#define XC_DIALECT_ARRAY_IR_PASSATTRIBUTES_H
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Location.h"
@@ -30,8 +30,8 @@ inline constexpr llvm::StringLiteral kOpenEndAttr = "array.open_end";
 /// Of an `array.sort`: how many elements its lines must have at least.
 inline constexpr llvm::StringLiteral kLeastSizeAttr = "array.least_size";
 
-/// Of an `array.take` or `array.reshape`: what is said where its sizes are not what it demands.
-inline constexpr llvm::StringLiteral kDemandAttr = "array.demand";
+/// Of an `array.take` or `array.reshape`: what is said where its sizes are not what it requires.
+inline constexpr llvm::StringLiteral kRequirementAttr = "array.requirement";
 
 /// Of an `array.iota` and an `array.reduce`: their elements must be no more than their type counts.
 inline constexpr llvm::StringLiteral kCountedAttr = "array.counted";
@@ -78,4 +78,4 @@ inline llvm::StringRef getOriginName(mlir::Operation *op) {
 
 } // namespace xc::array
 
-#endif // XC_DIALECT_ARRAY_IR_DEMANDS_H
+#endif // XC_DIALECT_ARRAY_IR_PASSATTRIBUTES_H

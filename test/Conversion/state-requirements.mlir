@@ -1,8 +1,8 @@
-// RUN: xc-opt %s -xc-state-demands | FileCheck %s
-// RUN: xc-opt %s -xc-state-demands -canonicalize -cse | FileCheck %s --check-prefix=KEPT
-// RUN: xc-opt %s -xc-state-demands | FileCheck %s --check-prefix=GUARD
+// RUN: xc-opt %s -xc-state-requirements | FileCheck %s
+// RUN: xc-opt %s -xc-state-requirements -canonicalize -cse | FileCheck %s --check-prefix=KEPT
+// RUN: xc-opt %s -xc-state-requirements | FileCheck %s --check-prefix=GUARD
 
-// Both slices say what they demand, of which the second one's is known to hold.
+// Both slices say what they require, of which the second one's is known to hold.
 // CHECK-LABEL: func.func @slices
 // CHECK-SAME: %[[X:[^:]*]]: tensor<?x4xf32>
 // CHECK: %[[N:.*]] = tensor.dim %[[X]], %c0
@@ -16,7 +16,7 @@ func.func @slices(%x: tensor<?x4xf32>) -> tensor<2x4xf32> {
   return %b : tensor<2x4xf32>
 }
 
-// What folds take away stays demanded.
+// What folds take away stays required.
 // KEPT-LABEL: func.func @same
 // KEPT: plan.require %{{.*}} equal
 // KEPT-NOT: = array.select
@@ -26,7 +26,7 @@ func.func @same(%p: tensor<?xi1>, %x: tensor<?xf32>) -> tensor<?xf32> {
   return %a : tensor<?xf32>
 }
 
-// What elementwise ops demand is said of the sizes of inputs, once.
+// What elementwise ops require is said of the sizes of inputs, once.
 // CHECK-LABEL: func.func @sums
 // CHECK: plan.require %{{.*}} equal %{{.*}}, "expected operands that agree in a dim: tensor<?xf32> and tensor<?xf32>"
 // CHECK-NOT: plan.require
@@ -37,7 +37,7 @@ func.func @sums(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
   return %b : tensor<?xf32>
 }
 
-// Nothing is demanded by an op that no result depends on, or that needs no check.
+// Nothing is required by an op that no result depends on, or that needs no check.
 // CHECK-LABEL: func.func @unused
 // CHECK-NOT: plan.require
 // CHECK: return
@@ -81,7 +81,7 @@ func.func @regions(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<3xf32> {
   return %z : tensor<3xf32>
 }
 
-// Ops say what they demand also where passes that know what extents mean refuse the function.
+// Ops say what they require also where passes that know what extents mean refuse the function.
 // CHECK-LABEL: func.func @refused_later
 // CHECK: plan.require %{{.*}} equal %{{.*}}, "expected operands that agree in a dim: tensor<?xf32> and tensor<?xf32>"
 // CHECK-NOT: plan.require
@@ -95,7 +95,7 @@ func.func @refused_later(%x: tensor<?xf32>, %y: tensor<?xf32>, %m: tensor<i64>, 
   return %e : tensor<f32>
 }
 
-// A product demands equal inner dims, and a result whose type says more than those of its operands that they are so.
+// A product requires equal inner dims, and a result whose type says more than those of its operands that they are so.
 // CHECK-LABEL: func.func @product
 // CHECK: plan.require %{{.*}} equal %{{.*}}, "expected operands that agree in a dim: tensor<?x?xf32> and tensor<?x8xf32>"
 // CHECK: plan.require %{{.*}} equal %c4{{.*}}, "expected operands that agree in a dim: tensor<?x?xf32> and tensor<4x8xf32>"
@@ -106,7 +106,7 @@ func.func @product(%x: tensor<?x?xf32>, %y: tensor<?x8xf32>) -> tensor<4x8xf32> 
   return %a : tensor<4x8xf32>
 }
 
-// A composite demands what its parts do, in its own name.
+// A composite requires what its parts do, in its own name.
 // CHECK-LABEL: func.func @composite
 // CHECK: plan.require %{{.*}} at_most %{{.*}}, "array.partition: expected at least 3 elements in dim 0 of the operand"
 // CHECK: return
@@ -133,7 +133,7 @@ func.func @attention(%q: tensor<?x2x?x8xf32>, %k: tensor<?x2x?x8xf32>, %v: tenso
   return %y : tensor<?x2x?x8xf32>
 }
 
-// What the type of a composite's result knows is demanded where its operands do not tell.
+// What the type of a composite's result knows is required where its operands do not tell.
 // CHECK-LABEL: func.func @result_type
 // CHECK: plan.require %{{.*}} equal %c4, "expected dim 0 of tensor<?xf32> to be that of tensor<4xf32>"
 // CHECK-NOT: plan.require
@@ -143,7 +143,7 @@ func.func @result_type(%x: tensor<?x8xf32>) -> tensor<4xf32> {
   return %y : tensor<4xf32>
 }
 
-// A loop that has no iteration for some sizes demands where there may be one. What it carries has the sizes that it
+// A loop that has no iteration for some sizes requires where there may be one. What it carries has the sizes that it
 // begins with.
 // CHECK-LABEL: func.func @loop
 // CHECK: plan.require %{{.*}} at_most %{{.*}}, "array.slice: expected a slice within dim 0 of the operand"
@@ -171,7 +171,7 @@ func.func @loop(%x: tensor<?xf32>) -> tensor<?xf32> {
   return %r#1 : tensor<?xf32>
 }
 
-// Of regions that constants choose, however they are computed, the one that is never chosen demands nothing.
+// Of regions that constants choose, however they are computed, the one that is never chosen requires nothing.
 // CHECK-LABEL: func.func @constant_choice
 // CHECK: plan.require %c2{{.*}} at_most
 // CHECK-NOT: plan.require
@@ -190,7 +190,7 @@ func.func @constant_choice(%x: tensor<?xf32>) -> tensor<2xf32> {
   return %y : tensor<2xf32>
 }
 
-// A bounded dynamic dim counts with its bound, and is nothing that the host chooses by: both regions demand.
+// A bounded dynamic dim counts with its bound, and is nothing that the host chooses by: both regions require.
 // CHECK-LABEL: func.func @bounded
 // CHECK: plan.require %{{.*}} equal %{{.*}}, "array.append: expected dim 1 of tensor<1x?xf32> to be dim 1 of tensor<?x?xf32>"
 // CHECK: plan.require %c3{{.*}} at_most %{{.*}}, "array.slice: expected a slice within dim 1 of the operand"

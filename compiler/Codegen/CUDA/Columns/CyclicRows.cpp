@@ -1,4 +1,4 @@
-//===- WalkedRows.cpp - Rows that are reduced and summed up ---------------===//
+//===- CyclicRows.cpp - Rows that are reduced and summed up ---------------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -12,7 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Codegen/CUDA/Columns/WalkedRows.h"
+#include "compiler/Codegen/CUDA/Columns/CyclicRows.h"
 
 #include "compiler/Codegen/CUDA/Common/ReductionSplit.h"
 #include "compiler/Codegen/Common/Combiner.h"
@@ -154,7 +154,7 @@ bool RowOps::collect() {
     for (auto [loop, range] : llvm::enumerate(generic.getStaticLoopRanges())) {
       if (llvm::is_contained(opLoops, loop))
         continue;
-      if (ShapedType::isDynamic(range) || !countWalkBlocks(length *= range, *target))
+      if (ShapedType::isDynamic(range) || !countRowBlocks(length *= range, *target))
         return false;
     }
     reducesRows |= op != root && generic.getNumReductionLoops() > 0;
@@ -305,17 +305,17 @@ static bool isSum(linalg::GenericOp op) {
   return succeeded(combiner) && !combiner->startsFromInit() && !combiner->getPosition();
 }
 
-std::optional<WalkedRows> takeWalkedRows(Block &block, const Target &target,
+std::optional<CyclicRows> takeCyclicRows(Block &block, const Target &target,
                                          function_ref<bool(linalg::GenericOp)> isCandidate) {
   SmallVector<linalg::GenericOp> candidates;
   for (auto op : block.getOps<linalg::GenericOp>())
-    if (isCandidate(op) && chooseWalkParts(op, target) && isSum(op))
+    if (isCandidate(op) && chooseCyclicParts(op, target) && isSum(op))
       candidates.push_back(op);
   for (linalg::GenericOp root : candidates) {
     RowOps ops(root, target);
     if (!ops.collect() || !ops.areCollapsible())
       continue;
-    WalkedRows rows{{root}, *chooseWalkParts(root, target)};
+    CyclicRows rows{{root}, *chooseCyclicParts(root, target)};
     for (linalg::GenericOp sum : candidates)
       if (sum != root && ops.isSumOfSameRows(sum)) {
         RowOps more = ops;

@@ -1,4 +1,4 @@
-//===- LaunchEarly.cpp - Let kernels begin before others have ended -------===//
+//===- AllowDependentLaunch.cpp - Programmatic dependent launch of kernels ===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -10,7 +10,7 @@
 // for that by itself. Its blocks take what room the last blocks in front of them leave; none is
 // launched before all of those have begun, so nobody is kept from running. But blocks that are
 // fewer than there is room for crowd where those in front of them end first. Where that costs more
-// than an early start gains, a kernel takes so much shared memory that they cannot: see
+// than the overlap gains, a kernel takes so much shared memory that they cannot: see
 // KernelFrame::spreadBlocks.
 //
 // Parameters, constants and what the init plan made of them are there before any call. A kernel
@@ -40,7 +40,7 @@ using namespace mlir;
 
 namespace xc::cuda {
 
-#define GEN_PASS_DEF_LAUNCHEARLY
+#define GEN_PASS_DEF_ALLOWDEPENDENTLAUNCH
 #include "compiler/Codegen/CUDA/Passes.h.inc"
 
 static constexpr unsigned kMinComputeCapability = 90;
@@ -213,7 +213,7 @@ static void loadFixedFirst(LLVM::LLVMFuncOp kernel, Operation *wait) {
 
 /// The first instructions let what is behind the kernel begin, which waits in turn, and wait for
 /// what is before it.
-static void launchEarly(LLVM::LLVMFuncOp kernel) {
+static void allowDependentLaunch(LLVM::LLVMFuncOp kernel) {
   OpBuilder builder = OpBuilder::atBlockBegin(&kernel.getBody().front());
   NVVM::GriddepcontrolOp::create(builder, kernel.getLoc(),
                                  NVVM::GridDepActionKind::launch_dependents);
@@ -225,7 +225,7 @@ static void launchEarly(LLVM::LLVMFuncOp kernel) {
 
 namespace {
 
-struct LaunchEarly final : impl::LaunchEarlyBase<LaunchEarly> {
+struct AllowDependentLaunch final : impl::AllowDependentLaunchBase<AllowDependentLaunch> {
   void runOnOperation() override {
     const Target *target = findTarget(getOperation());
     if (!target || target->computeCapability < kMinComputeCapability)
@@ -241,7 +241,7 @@ struct LaunchEarly final : impl::LaunchEarlyBase<LaunchEarly> {
         std::optional<double> waves = countWaves(launch, *target);
         if (!waves || (*waves > kSmall && ordersLoadsInLoops(kernel)))
           continue;
-        launchEarly(kernel);
+        allowDependentLaunch(kernel);
       }
       dropInvariance(kernel);
     }
