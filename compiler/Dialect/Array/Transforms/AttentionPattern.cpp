@@ -249,19 +249,6 @@ bool isRoundedTo(Value value, Type element) {
   });
 }
 
-Value arrange(Value value, ArrayRef<int64_t> order, ExpressionBuilder &e) {
-  SmallVector<int64_t> permutation, front;
-  for (int64_t dim = 0; dim < typeOf(value).getRank(); ++dim)
-    if (!llvm::is_contained(order, dim)) {
-      front.push_back(permutation.size());
-      permutation.push_back(dim);
-    }
-  llvm::append_range(permutation, order);
-  if (!llvm::is_sorted(permutation))
-    value = e.make<TransposeOp>(value, permutation);
-  return front.empty() ? value : e.make<SqueezeOp>(value, front);
-}
-
 /// Dims `first` to `first + count` of `value`, all but one at most of known sizes, as one.
 static Value mergeDims(Value value, int64_t first, int64_t count, ExpressionBuilder &e) {
   if (count == 1)

@@ -119,9 +119,6 @@ double findScale(mlir::Value value);
 /// `value` without them.
 mlir::Value dropScale(mlir::Value value, ExpressionBuilder &e);
 
-/// `value` with its dims `order`; those that are not named have size 1 and go.
-mlir::Value arrange(mlir::Value value, llvm::ArrayRef<int64_t> order, ExpressionBuilder &e);
-
 /// Whether `value` has elements of `element`, or is rounded to it wherever it is used.
 bool isRoundedTo(mlir::Value value, mlir::Type element);
 

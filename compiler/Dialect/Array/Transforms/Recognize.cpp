@@ -57,6 +57,7 @@ static constexpr Recognizer kRecognizers[] = {
     {"scatter of one element for each row", one<recognizeBatchedScatter>},
     {"padding of a pool's gradient", one<recognizePoolGradient>},
     {"sum of distances from a mean", one<recognizeDistanceSum>},
+    {"sum of multiples", one<recognizeScaledSum>},
     {"norm", one<recognizeNorm>},
     {"scale or bias of a norm", one<recognizeNormScale>},
     {"GELU or SiLU", one<recognizeFunction>},

@@ -85,6 +85,21 @@ static View descend(const View &view, Value operand) {
   return result;
 }
 
+/// The first of a constant's numbers, if each one is larger by 1 than the one before.
+static std::optional<int64_t> matchCount(Operation *op) {
+  auto constant = dyn_cast_or_null<ConstantOp>(op);
+  auto elements = constant ? dyn_cast<DenseIntElementsAttr>(constant.getValue()) : nullptr;
+  if (!elements || elements.getType().getRank() != 1 || elements.isSplat() ||
+      elements.getElementType().isInteger(1))
+    return std::nullopt;
+  auto numbers = elements.getValues<APInt>();
+  int64_t first = (*numbers.begin()).getSExtValue();
+  for (auto [index, number] : llvm::enumerate(numbers))
+    if (number.getSExtValue() != first + int64_t(index))
+      return std::nullopt;
+  return first;
+}
+
 std::optional<Position> MaskParts::matchPosition(const View &view) const {
   if (std::optional<double> number = getSplat(view.source))
     return Position{0, 0, static_cast<int64_t>(*number)};
@@ -96,6 +111,12 @@ std::optional<Position> MaskParts::matchPosition(const View &view) const {
     if (dim != rank - 2 && dim != rank - 1)
       return std::nullopt;
     return dim == rank - 2 ? Position{1, 0, 0} : Position{0, 1, 0};
+  }
+  if (std::optional<int64_t> first = matchCount(op)) {
+    int64_t dim = view.dims.empty() ? View::kNone : view.find(0);
+    if (dim != rank - 2 && dim != rank - 1)
+      return std::nullopt;
+    return dim == rank - 2 ? Position{1, 0, *first} : Position{0, 1, *first};
   }
   if (auto convert = dyn_cast_or_null<ConvertOp>(op)) {
     Type from = typeOf(convert.getOperand()).getElementType();

@@ -63,6 +63,8 @@ mlir::Value recognizeBatchedScatter(mlir::Operation *root, ExpressionBuilder &e)
 mlir::Value recognizePoolGradient(mlir::Operation *root, ExpressionBuilder &e);
 /// The sum of distances from a mean, times numbers for each row: zeros.
 mlir::Value recognizeDistanceSum(mlir::Operation *root, ExpressionBuilder &e);
+/// The sum of something times numbers for each row, where its own sum is there: these times that.
+mlir::Value recognizeScaledSum(mlir::Operation *root, ExpressionBuilder &e);
 /// An expression that has the values of GELU or SiLU: array.gelu, array.silu.
 mlir::Value recognizeFunction(mlir::Operation *root, ExpressionBuilder &e);
 /// Halves of the last dim that are joined as those of a rotation: without slices and a join.

@@ -183,4 +183,17 @@ SmallVector<int64_t> getReducedDims(int64_t rank, ArrayRef<int64_t> axes, bool k
   return map;
 }
 
+Value arrange(Value value, ArrayRef<int64_t> order, ExpressionBuilder &e) {
+  SmallVector<int64_t> permutation, front;
+  for (int64_t dim = 0; dim < typeOf(value).getRank(); ++dim)
+    if (!llvm::is_contained(order, dim)) {
+      front.push_back(permutation.size());
+      permutation.push_back(dim);
+    }
+  llvm::append_range(permutation, order);
+  if (!llvm::is_sorted(permutation))
+    value = e.make<TransposeOp>(value, permutation);
+  return front.empty() ? value : e.make<SqueezeOp>(value, front);
+}
+
 } // namespace xc::array
