@@ -187,6 +187,46 @@ func.func @rotations(%x: tensor<2x4x8xf32>, %c: tensor<4x4xf32>, %s: tensor<4x4x
 
 // -----
 
+// What flows through a rotation, as differentiation spells it: the other half has the other sign.
+// CHECK-LABEL: func.func @rotation_gradient
+// CHECK-NOT:     array.concatenate
+// CHECK:         array.reverse %{{.*}} axes = [2]
+// CHECK:         array.sub
+// CHECK-NOT:     array.slice
+func.func @rotation_gradient(%x: tensor<2x4x8xf32>, %c: tensor<4x4xf32>, %s: tensor<4x4xf32>) -> tensor<2x4x8xf32> {
+  %a = array.slice %x [:, :, :4] : tensor<2x4x8xf32> -> tensor<2x4x4xf32>
+  %b = array.slice %x [:, :, 4:8] : tensor<2x4x8xf32> -> tensor<2x4x4xf32>
+  %ac = array.mul %a, %c : (tensor<2x4x4xf32>, tensor<4x4xf32>) -> tensor<2x4x4xf32>
+  %bs = array.mul %b, %s : (tensor<2x4x4xf32>, tensor<4x4xf32>) -> tensor<2x4x4xf32>
+  %bc = array.mul %b, %c : (tensor<2x4x4xf32>, tensor<4x4xf32>) -> tensor<2x4x4xf32>
+  %na = array.neg %a : tensor<2x4x4xf32>
+  %as = array.mul %na, %s : (tensor<2x4x4xf32>, tensor<4x4xf32>) -> tensor<2x4x4xf32>
+  %first = array.add %bs, %ac : tensor<2x4x4xf32>
+  %second = array.add %bc, %as : tensor<2x4x4xf32>
+  %y = array.concatenate %first, %second axis = 2 : (tensor<2x4x4xf32>, tensor<2x4x4xf32>) -> tensor<2x4x8xf32>
+  return %y : tensor<2x4x8xf32>
+}
+
+// -----
+
+// Signs of no rotation: a mirror.
+// CHECK-LABEL: func.func @mirrored
+// CHECK:         array.concatenate
+func.func @mirrored(%x: tensor<2x4x8xf32>, %c: tensor<4x4xf32>, %s: tensor<4x4xf32>) -> tensor<2x4x8xf32> {
+  %a = array.slice %x [:, :, :4] : tensor<2x4x8xf32> -> tensor<2x4x4xf32>
+  %b = array.slice %x [:, :, 4:8] : tensor<2x4x8xf32> -> tensor<2x4x4xf32>
+  %ac = array.mul %a, %c : (tensor<2x4x4xf32>, tensor<4x4xf32>) -> tensor<2x4x4xf32>
+  %bs = array.mul %b, %s : (tensor<2x4x4xf32>, tensor<4x4xf32>) -> tensor<2x4x4xf32>
+  %bc = array.mul %b, %c : (tensor<2x4x4xf32>, tensor<4x4xf32>) -> tensor<2x4x4xf32>
+  %as = array.mul %a, %s : (tensor<2x4x4xf32>, tensor<4x4xf32>) -> tensor<2x4x4xf32>
+  %first = array.add %ac, %bs : tensor<2x4x4xf32>
+  %second = array.add %bc, %as : tensor<2x4x4xf32>
+  %y = array.concatenate %first, %second axis = 2 : (tensor<2x4x4xf32>, tensor<2x4x4xf32>) -> tensor<2x4x8xf32>
+  return %y : tensor<2x4x8xf32>
+}
+
+// -----
+
 // Halves in the other order are no rotation.
 // CHECK-LABEL: func.func @swapped
 // CHECK:         array.concatenate

@@ -85,47 +85,66 @@ private:
   Value pairs;
 };
 
-/// `half * factor`.
+/// `half * factor`, or the negative of that.
 struct Term {
   Half half;
   Value factor;
+  bool isNegated = false;
 };
 
 } // namespace
 
-static std::optional<Term> asTerm(Value value) {
-  auto mul = value.getDefiningOp<MulOp>();
+static std::optional<Term> asTerm(Value value, bool isNegated) {
+  auto skipNeg = [&](Value x) {
+    auto neg = x.getDefiningOp<NegOp>();
+    isNegated ^= neg != nullptr;
+    return neg ? neg.getOperand() : x;
+  };
+  auto mul = skipNeg(value).getDefiningOp<MulOp>();
   if (!mul || !mul->hasOneUse())
     return std::nullopt;
   for (auto [half, factor] :
-       {std::pair(mul.getLhs(), mul.getRhs()), std::pair(mul.getRhs(), mul.getLhs())})
-    if (std::optional<Half> found = asHalf(half);
+       {std::pair(mul.getLhs(), mul.getRhs()), std::pair(mul.getRhs(), mul.getLhs())}) {
+    bool before = isNegated;
+    Value x = skipNeg(half);
+    if (std::optional<Half> found = asHalf(x);
         found && typeOf(half).getShape() == typeOf(value).getShape())
-      return Term{*found, factor};
+      return Term{*found, factor, isNegated};
+    isNegated = before;
+  }
   return std::nullopt;
 }
 
-/// `[a * c - b * s, b * c + a * s]`.
+/// The terms of a sum of two, those of half `first` first.
+static std::optional<std::pair<Term, Term>> asTerms(Value value, int64_t first) {
+  Operation *op = value.getDefiningOp();
+  if (!isa_and_nonnull<AddOp, SubOp>(op) || !op->hasOneUse())
+    return std::nullopt;
+  std::optional<Term> lhs = asTerm(op->getOperand(0), false),
+                      rhs = asTerm(op->getOperand(1), isa<SubOp>(op));
+  if (!lhs || !rhs || lhs->half.whole != rhs->half.whole || lhs->half.index == rhs->half.index)
+    return std::nullopt;
+  if (lhs->half.index != first)
+    std::swap(lhs, rhs);
+  return std::pair(*lhs, *rhs);
+}
+
+/// `[a * c - b * s, b * c + a * s]`, or as its gradient has it `[a * c + b * s, b * c - a * s]`.
 static Value matchRotated(Value first, Value second, ExpressionBuilder &e) {
-  auto sub = first.getDefiningOp<SubOp>();
-  auto add = second.getDefiningOp<AddOp>();
-  if (!sub || !add || !sub->hasOneUse() || !add->hasOneUse())
+  auto ofFirst = asTerms(first, 0), ofSecond = asTerms(second, 1);
+  if (!ofFirst || !ofSecond)
     return {};
-  std::optional<Term> ac = asTerm(sub.getLhs()), bs = asTerm(sub.getRhs()),
-                      bc = asTerm(add.getLhs()), as = asTerm(add.getRhs());
-  if (!ac || !bs || !bc || !as)
-    return {};
-  if (bc->half.index == 0)
-    std::swap(bc, as);
-  Value whole = ac->half.whole;
-  bool fits = ac->half.index == 0 && bs->half.index == 1 && bc->half.index == 1 &&
-              as->half.index == 0 && bs->half.whole == whole && bc->half.whole == whole &&
-              as->half.whole == whole && ac->factor == bc->factor && bs->factor == as->factor;
+  auto [ac, bs] = *ofFirst;
+  auto [bc, as] = *ofSecond;
+  Value whole = ac.half.whole;
+  bool fits = bc.half.whole == whole && ac.factor == bc.factor && bs.factor == as.factor &&
+              !ac.isNegated && !bc.isNegated && bs.isNegated != as.isNegated;
   if (!fits)
     return {};
   Pairs pairs(whole, e);
-  return pairs.join(e.add(e.mul(pairs.getOwn(), pairs.spread(ac->factor)),
-                          e.mul(pairs.getOthers(), pairs.spread(bs->factor))));
+  Value own = e.mul(pairs.getOwn(), pairs.spread(ac.factor)),
+        others = e.mul(pairs.getOthers(), pairs.spread(bs.factor));
+  return pairs.join(bs.isNegated ? e.add(own, others) : e.sub(own, others));
 }
 
 /// What `value`, `[-b, a]`, is made of; null if it is something else.
