@@ -94,6 +94,15 @@ def hidden_rows(q, k, v):
     return jnp.einsum("bhqk,bkhd->bqhd", jax.nn.softmax(scores, axis=-1), v)
 
 
+def hidden_pairs(q, k, v):
+    """flax.linen.make_attention_mask of tokens that are there: what is none sees nothing, and heads share keys."""
+    there = jnp.arange(TOKENS)[None, :] < np.array([TOKENS - 7, 3])[:, None]
+    seen = (there[:, :, None] & there[:, None, :] & SEEN)[:, None, None]
+    split = q.reshape(*q.shape[:2], k.shape[2], -1, WIDTH)
+    scores = jnp.where(seen, jnp.einsum("bqgnd,bkgd->bgnqk", split, k) / 4, jnp.finfo(q.dtype).min)
+    return jnp.einsum("bgnqk,bkgd->bqgnd", jax.nn.softmax(scores, axis=-1), v).reshape(q.shape)
+
+
 def dropped(q, k, v):
     """Some weights are dropped: no attention as the op computes it."""
     keeps = draw("attention_dropped", (TOKENS, TOKENS), low=0, high=2, dtype=np.int32)[0].astype(bool)
@@ -130,6 +139,9 @@ attention("by_hand", by_hand, 2)
 attention("by_weights", by_weights)
 attention("padded", padded)
 attention("hidden_rows", hidden_rows)
+attention("hidden_pairs", hidden_pairs, 2)
+attention("lengths", lambda q, k, v: jax.nn.dot_product_attention(q, k, v, key_value_seq_lengths=jnp.array([TOKENS, 5])), 2)
+attention("one_head", hidden_pairs, 1)
 attention("dropped", dropped)
 attention("self", transposed_loss)
 attention("of_jax", jax.nn.dot_product_attention)

@@ -271,6 +271,17 @@ SmallVector<int64_t> AttentionOperands::getDims(int side) const {
   return llvm::map_to_vector(scores.product.dims, [&](auto pair) { return pair[side]; });
 }
 
+/// Whether a mask has some of the dims that would be one dim of heads, but not all: it would have
+/// to be repeated along the others.
+bool AttentionOperands::hasMaskOfSomeHeads() const {
+  int64_t first = getFirstHeadDim(), count = getNumHeadDims();
+  return llvm::any_of(scores.masks, [&](const Mask &mask) {
+    View view = viewMask(mask);
+    int64_t missing = llvm::count(ArrayRef(view.dims).slice(first, count), kNone);
+    return missing > 0 && missing < count;
+  });
+}
+
 bool AttentionOperands::assignRoles(int64_t ofKeys, ArrayRef<int64_t> valueDims) {
   keys = ofKeys;
   if (keys == kNone)
@@ -290,9 +301,10 @@ bool AttentionOperands::assignRoles(int64_t ofKeys, ArrayRef<int64_t> valueDims)
       return false;
     (hasKey ? batch : queries).push_back(role);
   }
+  isShared = !batch.empty() && queries.size() > 1 && hasMaskOfSomeHeads();
   // Heads become one dim, of a known size.
   SmallVector<int64_t> heads(ArrayRef(queries).drop_back(!queries.empty()));
-  if (!batch.empty())
+  if (!batch.empty() && !isShared)
     heads.push_back(batch.back());
   return llvm::none_of(heads, [&](int64_t role) { return ShapedType::isDynamic(sizeOf(role)); });
 }
@@ -307,9 +319,9 @@ Value AttentionOperands::arrangeQueries(Value value, ArrayRef<int64_t> dims, int
   value = arrange(value, order, e);
   if (queries.empty())
     value = e.make<ExpandDimsOp>(value, ArrayRef<int64_t>{typeOf(value).getRank() - 1});
-  int64_t heads = getNumHeadDims(), firstHead = batch.size() - !batch.empty();
+  int64_t heads = getNumHeadDims();
   return heads == 0 ? e.make<ExpandDimsOp>(value, ArrayRef<int64_t>{0})
-                    : mergeDims(value, firstHead, heads, e);
+                    : mergeDims(value, getFirstHeadDim(), heads, e);
 }
 
 Value AttentionOperands::arrangeKeys(Value value, ArrayRef<int64_t> dims, int64_t features) {
@@ -318,7 +330,9 @@ Value AttentionOperands::arrangeKeys(Value value, ArrayRef<int64_t> dims, int64_
     order.push_back(dims[role]);
   order.append({dims[keys], features});
   value = arrange(value, order, e);
-  return batch.empty() ? e.make<ExpandDimsOp>(value, ArrayRef<int64_t>{0}) : value;
+  return batch.empty() || isShared
+             ? e.make<ExpandDimsOp>(value, ArrayRef<int64_t>{int64_t(batch.size())})
+             : value;
 }
 
 View AttentionOperands::viewMask(const Mask &mask) const {
@@ -350,7 +364,7 @@ Value AttentionOperands::placeMask(const Mask &mask) {
     placed = e.make<ExpandDimsOp>(placed, missing);
   if (queries.empty())
     placed = e.make<ExpandDimsOp>(placed, ArrayRef<int64_t>{int64_t(batch.size())});
-  int64_t heads = getNumHeadDims(), first = batch.size() - !batch.empty();
+  int64_t heads = getNumHeadDims(), first = getFirstHeadDim();
   if (heads < 2)
     return placed;
   auto shape = typeOf(placed).getShape().slice(first, heads);
@@ -394,6 +408,19 @@ Value AttentionOperands::buildMask() {
   return e.select(hides, added, e.scalar(-std::numeric_limits<double>::infinity(), added));
 }
 
+Value AttentionOperands::buildSeen() {
+  Value seen;
+  for (const Mask &mask : scores.masks) {
+    Value value = placeMask(mask);
+    if (!elementOf(value).isInteger(1))
+      continue;
+    if (!mask.keepsTrue)
+      value = e.make<LogicalNotOp>(value);
+    seen = seen ? e.make<AndOp>(seen, value) : value;
+  }
+  return seen;
+}
+
 /// `value`, whose dims are those of the roles `present` and features, in dims of `resultRoles`.
 static Value restore(Value value, ArrayRef<int64_t> present, ArrayRef<int64_t> resultRoles,
                      ExpressionBuilder &e) {
@@ -434,8 +461,8 @@ Value AttentionOperands::restoreQueries(Value value, ArrayRef<int64_t> resultRol
 }
 
 Value AttentionOperands::restoreKeys(Value value, ArrayRef<int64_t> resultRoles) {
-  if (batch.empty())
-    value = e.make<SqueezeOp>(value, ArrayRef<int64_t>{0});
+  if (batch.empty() || isShared)
+    value = e.make<SqueezeOp>(value, ArrayRef<int64_t>{int64_t(batch.size())});
   SmallVector<int64_t> present = batch;
   present.push_back(keys);
   return restore(value, present, resultRoles, e);

@@ -94,6 +94,8 @@ public:
   mlir::Value arrangeKeys(mlir::Value value, llvm::ArrayRef<int64_t> dims, int64_t features);
   /// All masks as one; null where there is none.
   mlir::Value buildMask();
+  /// The truth values of all masks that have some: true where a query sees a key.
+  mlir::Value buildSeen();
   /// The other way round: `value`, as arranged above, in dims of `resultRoles`.
   mlir::Value restoreQueries(mlir::Value value, llvm::ArrayRef<int64_t> resultRoles);
   mlir::Value restoreKeys(mlir::Value value, llvm::ArrayRef<int64_t> resultRoles);
@@ -102,8 +104,12 @@ public:
   llvm::SmallVector<int64_t> getDims(int side) const;
 
 private:
+  bool hasMaskOfSomeHeads() const;
   /// Dims that one op has for them: heads of keys, then those that share one.
-  int64_t getNumHeadDims() const { return queries.size() - !queries.empty() + !batch.empty(); }
+  int64_t getNumHeadDims() const {
+    return queries.size() - !queries.empty() + (!batch.empty() && !isShared);
+  }
+  int64_t getFirstHeadDim() const { return batch.size() - (!batch.empty() && !isShared); }
   int64_t sizeOf(int64_t role) const;
   mlir::Value placeMask(const Mask &mask);
 
@@ -112,6 +118,7 @@ private:
   int querySide = 0;
   llvm::SmallVector<int64_t> batch, queries; ///< in order; the last of the queries is their own
   int64_t keys = View::kNone;
+  bool isShared = false; ///< all heads share one of the keys, and all batch dims are in front
 };
 
 /// What scales, put on `value` before its dims were moved, multiply it with.

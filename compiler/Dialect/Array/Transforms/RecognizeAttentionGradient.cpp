@@ -19,8 +19,9 @@
 // The products say which dim of which operand is which. Operands that two products have must be the
 // same. A scale may be on queries or keys: then it is looked for below dq or dk, too.
 //
-// Left alone is what a choice of a finite number hides, unless each query is known to see a key: of
-// a row that is hidden throughout, p is not 0, but ds is.
+// Where a choice of a finite number hides a whole row, p is even, and not 0, but ds is 0. Unless
+// each query is known to see a key, such rows get a cotangent of 0, and values what flows to them
+// by even weights.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,6 +42,7 @@ namespace {
 struct Cleared {
   View predicate; ///< the gradient's dims in its own
   bool keepsTrue = true;
+  bool isSeen = false; ///< of what hides scores: whether it is known to leave a key to each query
 };
 
 /// A product of weights, or of their gradient, and what it is in the pattern.
@@ -66,11 +68,13 @@ private:
   bool hasCotangent() const;
   bool sortUses();
   bool areScaledAlike();
+  SmallVector<Cleared> findChoices() const;
   bool areHiddenAlike();
   bool isSeen(const Mask &mask) const;
   bool hasTypes();
   bool isUsedAlone() const;
   Operation *findPlace() const;
+  Value takeHiddenRows(Value &toResult, Value values);
   Replacement build(Operation *root);
 
   ExpressionBuilder &e;
@@ -86,6 +90,7 @@ private:
   int64_t cotangentFeatures = View::kNone, valueFeatures = View::kNone;
   Use *forward = nullptr, *toValue = nullptr, *toQuery = nullptr, *toKey = nullptr;
   bool isQueryScaled = false, isKeyScaled = false; ///< before their product, and behind it
+  bool hasHiddenRows = false;                      ///< through which nothing flows
 };
 
 } // namespace
@@ -124,7 +129,7 @@ static std::optional<View> climb(Value value, Value of, bool isGradient, Use &us
     if (bool keepsTrue; !next && isGradient && select && (next = matchCleared(select, keepsTrue))) {
       View predicate = View::of(select.getPredicate(), {/*broadcasts=*/true, /*converts=*/false})
                            .alignedTo(select.getType().getRank());
-      passed.push_back({view, {predicate, keepsTrue}});
+      passed.push_back({view, {predicate, keepsTrue, false}});
     }
     if (!next)
       return std::nullopt;
@@ -136,7 +141,7 @@ static std::optional<View> climb(Value value, Value of, bool isGradient, Use &us
     for (auto [own, dim] : llvm::zip_equal(at.dims, view.dims))
       if (own != View::kNone && dim != View::kNone)
         dims[dim] = cleared.predicate.dims[own];
-    use.cleared.push_back({View{cleared.predicate.source, dims}, cleared.keepsTrue});
+    use.cleared.push_back({View{cleared.predicate.source, dims}, cleared.keepsTrue, false});
   }
   return view;
 }
@@ -361,9 +366,9 @@ bool GradientMatch::isSeen(const Mask &mask) const {
                               sizeOf(operands->getKeys(), 1 - side));
 }
 
-/// Whether what is hidden gets nothing, and nothing else is left out.
-bool GradientMatch::areHiddenAlike() {
-  SmallVector<Cleared> hidden;
+/// The choices that hide scores.
+SmallVector<Cleared> GradientMatch::findChoices() const {
+  SmallVector<Cleared> choices;
   for (const Mask &mask : scores->masks) {
     if (!elementOf(mask.value).isInteger(1))
       continue;
@@ -373,18 +378,32 @@ bool GradientMatch::areHiddenAlike() {
     SmallVector<int64_t> dims = mask.weights.dims;
     for (int64_t &dim : dims)
       dim = dim == View::kNone ? View::kNone : view.dims[dim];
-    hidden.push_back({View{view.source, dims}, mask.keepsTrue});
-    if (!isSeen(mask))
-      return false;
+    choices.push_back({View{view.source, dims}, mask.keepsTrue, isSeen(mask)});
   }
-  return llvm::all_of(ofGradient, [&](const Use &use) {
-    return llvm::all_of(use.cleared, [&](const Cleared &one) {
-      return llvm::any_of(hidden, [&](const Cleared &other) {
-        return one.predicate.source == other.predicate.source &&
-               one.predicate.dims == other.predicate.dims && one.keepsTrue == other.keepsTrue;
-      });
-    });
-  });
+  return choices;
+}
+
+/// Whether what is hidden gets nothing, and nothing else is left out.
+bool GradientMatch::areHiddenAlike() {
+  SmallVector<Cleared> choices = findChoices();
+  auto isSame = [](const Cleared &one, const Cleared &other) {
+    return one.predicate.source == other.predicate.source &&
+           one.predicate.dims == other.predicate.dims && one.keepsTrue == other.keepsTrue;
+  };
+  unsigned unseen = 0, cleared = 0;
+  for (const Cleared &choice : choices)
+    unseen += !choice.isSeen;
+  for (const Use &use : ofGradient)
+    for (const Cleared &one : use.cleared) {
+      auto *choice = llvm::find_if(choices, [&](const Cleared &own) { return isSame(one, own); });
+      if (choice == choices.end())
+        return false;
+      cleared += !choice->isSeen;
+    }
+  // Rows that nobody clears are as attention has them.
+  hasHiddenRows = cleared > 0;
+  bool areEven = unseen == scores->masks.size() && cleared == unseen * ofGradient.size();
+  return !hasHiddenRows || areEven;
 }
 
 /// `value` in elements of `element`, which may have been widened; null if they have not been.
@@ -484,6 +503,25 @@ Operation *GradientMatch::findPlace() const {
   return isBefore(value, place) && isBefore(cotangent, place) ? place : nullptr;
 }
 
+/// Takes rows that are hidden throughout out of `toResult`; returns what `values` get of them.
+Value GradientMatch::takeHiddenRows(Value &toResult, Value values) {
+  int64_t last = typeOf(toResult).getRank() - 1, heads = last - 2;
+  Value seen = e.reduce(ReduceKind::Or, operands->buildSeen(), last), zero = e.scalar(0, toResult);
+  Value hidden = e.widen(e.select(seen, zero, toResult));
+  toResult = e.select(seen, toResult, zero);
+  // The mean over keys, of all queries and heads that share these.
+  Value sums = e.reduce(ReduceKind::Sum, hidden, last - 1);
+  SmallVector<int64_t> split(typeOf(sums).getShape());
+  int64_t shared = typeOf(values).getDimSize(heads);
+  if (split[heads] != shared) {
+    split[heads] /= shared;
+    split.insert(split.begin() + heads, shared);
+    sums = e.make<ReshapeOp>(typeOf(sums).clone(split), sums, e.dynamicSizes(sums));
+    sums = e.reduce(ReduceKind::Sum, sums, heads + 1, /*keepdims=*/false);
+  }
+  return e.div(sums, e.count(e.widen(values), last - 1));
+}
+
 Replacement GradientMatch::build(Operation *root) {
   Operation *place = findPlace();
   if (!place)
@@ -529,6 +567,7 @@ Replacement GradientMatch::build(Operation *root) {
     builder.setInsertionPoint(place);
   }
   Value toResult = operands->arrangeQueries(cotangent, cotangentDims, cotangentFeatures);
+  Value toValues = hasHiddenRows ? takeHiddenRows(toResult, values) : Value();
   auto gradient = AttentionGradientOp::create(
       builder, root->getLoc(), query, key, values, toResult, mask, /*offset=*/Value(),
       /*sinks=*/Value(), /*logsumexp=*/Value(), /*delta=*/Value(), /*causal=*/UnitAttr(),
@@ -539,9 +578,10 @@ Replacement GradientMatch::build(Operation *root) {
             operands->restoreQueries(gradient.getToQuery(), toQuery->application.resultRoles));
   if (toKey)
     replace(toKey, operands->restoreKeys(gradient.getToKey(), toKey->application.resultRoles));
+  toValues = toValues ? e.finish(e.add(e.widen(gradient.getToValue()), toValues), values.getType())
+                      : gradient.getToValue();
   if (toValue)
-    replace(toValue,
-            operands->restoreKeys(gradient.getToValue(), toValue->application.resultRoles));
+    replace(toValue, operands->restoreKeys(toValues, toValue->application.resultRoles));
   if (forward && !isForwardFirst) {
     builder.setInsertionPoint(forward->getOp());
     buildAttention();
