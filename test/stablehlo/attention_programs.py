@@ -115,18 +115,19 @@ def transposed_loss(q, k, v):
     return by_einsum(q, q, q) + 0 * k + 0 * v
 
 
-def attention(name, function, heads_of_keys=HEADS, dtypes=(jnp.float32, jnp.bfloat16)):
-    def run(q, k, v, w):
+def attention(name, function, heads_of_keys=HEADS, bias=None, dtypes=(jnp.float32, jnp.bfloat16)):
+    """`function` of queries, keys and values, and of what has the shape `bias`, if that is given."""
+    def run(w, *operands):
         def loss(*operands):
             y = function(*operands)
             return jnp.sum((y * w).astype(jnp.float32)), y
-        gradients, y = jax.grad(loss, (0, 1, 2), has_aux=True)(q, k, v)
+        gradients, y = jax.grad(loss, tuple(range(len(operands))), has_aux=True)(*operands)
         return y, gradients
 
     keys = (BATCH, TOKENS, heads_of_keys, WIDTH)
     queries = (BATCH, TOKENS, HEADS, WIDTH)
     for dtype in dtypes:
-        arguments = draw(f"attention_{name}", queries, keys, keys, queries, low=-1)
+        arguments = draw(f"attention_{name}", queries, queries, keys, keys, *([bias] if bias else []), low=-1)
         PROGRAMS.append((f"attention_{name}_{jnp.dtype(dtype).name}", run, tuple(np.asarray(jnp.asarray(x, dtype)) for x in arguments)))
 
 
@@ -148,3 +149,7 @@ attention("of_jax", jax.nn.dot_product_attention)
 attention("of_jax_causal", functools.partial(jax.nn.dot_product_attention, is_causal=True), 2)
 attention("of_jax_window", functools.partial(jax.nn.dot_product_attention, is_causal=True, local_window_size=(7, 0)), 1)
 attention("remat", jax.checkpoint(by_einsum))
+attention("bias", lambda q, k, v, b: jax.nn.dot_product_attention(q, k, v, bias=b), bias=(1, HEADS, TOKENS, TOKENS))
+attention("bias_of_tokens", lambda q, k, v, b: jax.nn.dot_product_attention(q, k, v, bias=b), bias=(BATCH, 1, TOKENS, TOKENS))
+attention("bias_of_groups", lambda q, k, v, b: jax.nn.dot_product_attention(q, k, v, bias=b), 2, bias=(1, HEADS, TOKENS, TOKENS))
+attention("whole_bias", lambda q, k, v, b: jax.nn.dot_product_attention(q, k, v, bias=b), bias=(BATCH, HEADS, TOKENS, TOKENS))

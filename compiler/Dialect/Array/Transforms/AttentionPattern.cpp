@@ -335,13 +335,18 @@ Value AttentionOperands::arrangeKeys(Value value, ArrayRef<int64_t> dims, int64_
              : value;
 }
 
+SmallVector<int64_t> AttentionOperands::getRoles() const {
+  SmallVector<int64_t> roles = batch;
+  llvm::append_range(roles, queries);
+  roles.push_back(keys);
+  return roles;
+}
+
 View AttentionOperands::viewMask(const Mask &mask) const {
   View view = View::of(mask.value, {/*broadcasts=*/true, /*converts=*/false})
                   .alignedTo(typeOf(mask.weights.source).getRank());
-  SmallVector<int64_t> all = batch, dims;
-  llvm::append_range(all, queries);
-  all.push_back(keys);
-  for (int64_t role : all) {
+  SmallVector<int64_t> dims;
+  for (int64_t role : getRoles()) {
     int64_t place = scores.weights.find(role);
     int64_t dim = place == kNone ? kNone : mask.weights.dims[place];
     dims.push_back(dim == kNone ? kNone : view.dims[dim]);
@@ -466,6 +471,17 @@ Value AttentionOperands::restoreKeys(Value value, ArrayRef<int64_t> resultRoles)
   SmallVector<int64_t> present = batch;
   present.push_back(keys);
   return restore(value, present, resultRoles, e);
+}
+
+Value AttentionOperands::restoreMask(Value value, ArrayRef<int64_t> resultRoles) {
+  SmallVector<int64_t> order, added, roles = getRoles();
+  for (auto [dim, role] : llvm::enumerate(resultRoles))
+    if (role == kNone)
+      added.push_back(dim);
+    else
+      order.push_back(llvm::find(roles, role) - roles.begin());
+  value = arrange(value, order, e);
+  return added.empty() ? value : e.make<ExpandDimsOp>(value, added);
 }
 
 //===----------------------------------------------------------------------===//

@@ -81,11 +81,15 @@ public:
   llvm::ArrayRef<int64_t> getBatch() const { return batch; }
   llvm::ArrayRef<int64_t> getQueries() const { return queries; }
   int64_t getKeys() const { return keys; }
+  /// All of them in the order of a mask's dims: batch, queries, keys.
+  llvm::SmallVector<int64_t> getRoles() const;
+  /// Whether roles are dims of the op as they are.
+  bool hasOneHeadDim() const { return getNumHeadDims() == 1 && !queries.empty(); }
   /// Which operand of the first product the queries are.
   int getQuerySide() const { return querySide; }
   mlir::Value getQuery() const { return scores.product.operands[querySide]; }
   mlir::Value getKey() const { return scores.product.operands[1 - querySide]; }
-  /// The mask's dims by its roles, batch first, then queries and keys.
+  /// The mask's dims by the roles.
   View viewMask(const Mask &mask) const;
 
   /// `value`, which has dims `dims` by role, as `[batch, heads, queries, features]`.
@@ -99,6 +103,9 @@ public:
   /// The other way round: `value`, as arranged above, in dims of `resultRoles`.
   mlir::Value restoreQueries(mlir::Value value, llvm::ArrayRef<int64_t> resultRoles);
   mlir::Value restoreKeys(mlir::Value value, llvm::ArrayRef<int64_t> resultRoles);
+
+  /// Of a mask with one dim of heads.
+  mlir::Value restoreMask(mlir::Value value, llvm::ArrayRef<int64_t> resultRoles);
 
   /// The dims of an operand of the first product by role.
   llvm::SmallVector<int64_t> getDims(int side) const;

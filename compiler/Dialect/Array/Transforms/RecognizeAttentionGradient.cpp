@@ -25,75 +25,14 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Dialect/Array/IR/AttentionGradientOp.h"
 #include "compiler/Dialect/Array/IR/TensorTypes.h"
-#include "compiler/Dialect/Array/Transforms/AttentionPattern.h"
-#include "compiler/Dialect/Array/Transforms/SoftmaxGradient.h"
+#include "compiler/Dialect/Array/Transforms/AttentionGradientMatch.h"
 
 using namespace mlir;
 
 namespace xc::array {
 
 static constexpr Through kMoves{/*broadcasts=*/false, /*converts=*/true};
-
-namespace {
-
-/// A choice of 0 where scores have been hidden.
-struct Cleared {
-  View predicate; ///< the gradient's dims in its own
-  bool keepsTrue = true;
-  bool isSeen = false; ///< of what hides scores: whether it is known to leave a key to each query
-};
-
-/// A product of weights, or of their gradient, and what it is in the pattern.
-struct Use {
-  Product product;
-  Application application;
-  Value result;     ///< of the product, or what has been scaled behind it
-  double scale = 1; ///< above and below the product
-  SmallVector<Cleared> cleared;
-  Operation *getOp() const { return product.result.getDefiningOp(); }
-};
-
-class GradientMatch {
-public:
-  explicit GradientMatch(ExpressionBuilder &e) : e(e) {}
-  Replacement recognize(Operation *root);
-
-private:
-  bool match(Operation *root);
-  bool findUses(Value of, bool isGradient);
-  bool addUse(Operation *op, Value of, bool isGradient);
-  bool matchCotangent();
-  bool hasCotangent() const;
-  bool sortUses();
-  bool areScaledAlike();
-  SmallVector<Cleared> findChoices() const;
-  bool areHiddenAlike();
-  bool isSeen(const Mask &mask) const;
-  bool hasTypes();
-  bool isUsedAlone() const;
-  Operation *findPlace() const;
-  Value takeHiddenRows(Value &toResult, Value values);
-  Replacement build(Operation *root);
-
-  ExpressionBuilder &e;
-  std::optional<SoftmaxGradient> softmax;
-  Value toScores; ///< the result of the softmax's gradient
-  MatchedOps ops;
-  std::optional<Scores> scores;
-  std::optional<AttentionOperands> operands;
-  SmallVector<Use, 2> ofWeights, ofGradient;
-  /// Of dp: dy, and its dims by role; v likewise.
-  Value cotangent, value;
-  SmallVector<int64_t> cotangentDims, valueDims;
-  int64_t cotangentFeatures = View::kNone, valueFeatures = View::kNone;
-  Use *forward = nullptr, *toValue = nullptr, *toQuery = nullptr, *toKey = nullptr;
-  bool isQueryScaled = false, isKeyScaled = false; ///< before their product, and behind it
-  bool hasHiddenRows = false;                      ///< through which nothing flows
-};
-
-} // namespace
 
 /// The operand of `select` that is kept, if the other one is 0; null if none is.
 static Value matchCleared(SelectOp select, bool &keepsTrue) {
@@ -115,9 +54,9 @@ static bool isMove(Operation *op) {
 //===----------------------------------------------------------------------===//
 
 /// What `value` is of `of`, through moves; of a gradient through scales and choices as well.
-static std::optional<View> climb(Value value, Value of, bool isGradient, Use &use) {
+static std::optional<View> climb(Value value, Value of, bool isGradient, ProductUse &use) {
   View view = View::of(value);
-  SmallVector<std::pair<View, Cleared>> passed;
+  SmallVector<std::pair<View, ClearedScores>> passed;
   while (view.source != of) {
     Operation *op = view.source.getDefiningOp();
     if (!op)
@@ -166,7 +105,7 @@ bool GradientMatch::addUse(Operation *op, Value of, bool isGradient) {
   if (!product)
     return false;
   for (int side : {0, 1}) {
-    Use use{*product, {}, op->getResult(0), 1, {}};
+    ProductUse use{*product, {}, op->getResult(0), 1, {}};
     std::optional<View> view = climb(product->operands[side], of, isGradient, use);
     if (!view)
       continue;
@@ -184,7 +123,46 @@ bool GradientMatch::addUse(Operation *op, Value of, bool isGradient) {
   return false;
 }
 
-/// Goes down from `of`; false if anything but a product uses it.
+/// A sum of the gradient over dims that a mask lacks, which is what the mask gets.
+bool GradientMatch::addMaskSum(Operation *op) {
+  auto sum = dyn_cast<ReduceOp>(op);
+  ProductUse unused;
+  if (!sum || sum.getKind() != ReduceKind::Sum || maskSum)
+    return false;
+  std::optional<View> view = climb(sum.getOperand(), toScores, /*isGradient=*/false, unused);
+  if (!view)
+    return false;
+  maskSum = sum.getResult();
+  maskRoles = getReducedDims(view->dims.size(), sum.getAxes(), sum.getKeepdims());
+  for (int64_t &dim : maskRoles) {
+    dim = dim == View::kNone ? View::kNone : view->dims[dim];
+    dim = dim == View::kNone ? View::kNone : scores->weights.dims[dim];
+  }
+  return true;
+}
+
+/// Whether the only mask gets the sum that has been found, if there is one.
+bool GradientMatch::isOfMask() const {
+  if (!maskSum)
+    return true;
+  if (scores->masks.size() != 1 || softmax->factor != 1 || !operands->hasOneHeadDim())
+    return false;
+  const Mask &mask = scores->masks.front();
+  Type element = elementOf(mask.value);
+  if (!isa<FloatType>(element) || mask.factor != 1 || !isRoundedTo(maskSum, element))
+    return false;
+  SmallVector<int64_t> own;
+  for (auto [role, dim] : llvm::zip_equal(operands->getRoles(), operands->viewMask(mask).dims))
+    if (dim != View::kNone)
+      own.push_back(role);
+  SmallVector<int64_t> found(
+      llvm::make_filter_range(maskRoles, [](int64_t role) { return role != View::kNone; }));
+  llvm::sort(own);
+  llvm::sort(found);
+  return own == found;
+}
+
+/// Goes down from `of`; false if anything but a product, or a sum for a mask, uses it.
 bool GradientMatch::findUses(Value of, bool isGradient) {
   SmallVector<Value> worklist{of};
   llvm::SmallPtrSet<Operation *, 8> seen;
@@ -202,7 +180,7 @@ bool GradientMatch::findUses(Value of, bool isGradient) {
       if (isStep) {
         ops.add(user);
         worklist.push_back(user->getResult(0));
-      } else if (!addUse(user, of, isGradient)) {
+      } else if (!addUse(user, of, isGradient) && !(isGradient && addMaskSum(user))) {
         return false;
       }
     }
@@ -262,17 +240,18 @@ bool GradientMatch::hasCotangent() const {
 bool GradientMatch::sortUses() {
   SmallVector<int64_t> queries(operands->getQueries());
   llvm::sort(queries);
-  auto sumsOver = [](const Use &use, ArrayRef<int64_t> roles) {
+  auto sumsOver = [](const ProductUse &use, ArrayRef<int64_t> roles) {
     SmallVector<int64_t> summed(use.application.summed);
     llvm::sort(summed);
     return ArrayRef(summed) == roles;
   };
-  auto has = [](const Use &use, Value factor, ArrayRef<int64_t> dims, int64_t features) {
+  auto has = [](const ProductUse &use, Value factor, ArrayRef<int64_t> dims, int64_t features) {
     const Application &own = use.application;
     return areSame(own.factor, own.factorDims, own.features, factor, SmallVector<int64_t>(dims),
                    features);
   };
-  auto put = [&](Use *&place, Use &use, Value factor, ArrayRef<int64_t> dims, int64_t features) {
+  auto put = [&](ProductUse *&place, ProductUse &use, Value factor, ArrayRef<int64_t> dims,
+                 int64_t features) {
     bool isFree = !place && has(use, factor, dims, features);
     place = &use;
     return isFree;
@@ -280,12 +259,12 @@ bool GradientMatch::sortUses() {
   int64_t keys = operands->getKeys();
   auto contract = scores->product.contract.front();
   int querySide = operands->getQuerySide(), keySide = 1 - querySide;
-  for (Use &use : ofWeights)
+  for (ProductUse &use : ofWeights)
     if (!(sumsOver(use, keys) ? put(forward, use, value, valueDims, valueFeatures)
                               : sumsOver(use, queries) &&
                                     put(toValue, use, cotangent, cotangentDims, cotangentFeatures)))
       return false;
-  for (Use &use : ofGradient)
+  for (ProductUse &use : ofGradient)
     if (!(sumsOver(use, keys)
               ? put(toQuery, use, operands->getKey(), operands->getDims(keySide), contract[keySide])
               : sumsOver(use, queries) && put(toKey, use, operands->getQuery(),
@@ -311,7 +290,7 @@ static Value findScaled(Value value, double scale) {
 }
 
 /// `use` with `result` in place of that of its product, below which it is.
-static void moveDown(Use &use, Value result, MatchedOps &ops) {
+static void moveDown(ProductUse &use, Value result, MatchedOps &ops) {
   View view = View::of(result);
   double unused = 1;
   while (view.source != use.product.result) {
@@ -334,10 +313,10 @@ bool GradientMatch::areScaledAlike() {
   auto isScale = [&](double own) {
     return std::abs(own - scores->scale) <= 1e-6 * std::abs(scores->scale);
   };
-  for (Use &use : ofGradient)
+  for (ProductUse &use : ofGradient)
     if (!isScale(use.scale * softmax->factor))
       return false;
-  auto take = [&](Use *use, Value operand) {
+  auto take = [&](ProductUse *use, Value operand) {
     double scale = findScale(operand);
     Value scaled = use && scale != 1 ? findScaled(use->product.result, scale) : Value();
     if (scaled)
@@ -367,8 +346,8 @@ bool GradientMatch::isSeen(const Mask &mask) const {
 }
 
 /// The choices that hide scores.
-SmallVector<Cleared> GradientMatch::findChoices() const {
-  SmallVector<Cleared> choices;
+SmallVector<ClearedScores> GradientMatch::findChoices() const {
+  SmallVector<ClearedScores> choices;
   for (const Mask &mask : scores->masks) {
     if (!elementOf(mask.value).isInteger(1))
       continue;
@@ -385,17 +364,18 @@ SmallVector<Cleared> GradientMatch::findChoices() const {
 
 /// Whether what is hidden gets nothing, and nothing else is left out.
 bool GradientMatch::areHiddenAlike() {
-  SmallVector<Cleared> choices = findChoices();
-  auto isSame = [](const Cleared &one, const Cleared &other) {
+  SmallVector<ClearedScores> choices = findChoices();
+  auto isSame = [](const ClearedScores &one, const ClearedScores &other) {
     return one.predicate.source == other.predicate.source &&
            one.predicate.dims == other.predicate.dims && one.keepsTrue == other.keepsTrue;
   };
   unsigned unseen = 0, cleared = 0;
-  for (const Cleared &choice : choices)
+  for (const ClearedScores &choice : choices)
     unseen += !choice.isSeen;
-  for (const Use &use : ofGradient)
-    for (const Cleared &one : use.cleared) {
-      auto *choice = llvm::find_if(choices, [&](const Cleared &own) { return isSame(one, own); });
+  for (const ProductUse &use : ofGradient)
+    for (const ClearedScores &one : use.cleared) {
+      auto *choice =
+          llvm::find_if(choices, [&](const ClearedScores &own) { return isSame(one, own); });
       if (choice == choices.end())
         return false;
       cleared += !choice->isSeen;
@@ -428,20 +408,23 @@ bool GradientMatch::hasTypes() {
   cotangent = findUnwidened(cotangent, element);
   if (!value || !cotangent)
     return false;
-  return llvm::all_of(ArrayRef<Use *>{forward, toValue, toQuery, toKey},
-                      [&](Use *use) { return !use || isRoundedTo(use->result, element); });
+  return llvm::all_of(ArrayRef<ProductUse *>{forward, toValue, toQuery, toKey},
+                      [&](ProductUse *use) { return !use || isRoundedTo(use->result, element); });
 }
 
 /// Whether only the results of the pattern are used elsewhere.
 bool GradientMatch::isUsedAlone() const {
   llvm::SmallPtrSet<Operation *, 4> last;
-  for (const Use *use : {forward, toValue, toQuery, toKey})
+  for (const ProductUse *use : {forward, toValue, toQuery, toKey})
     if (use)
       last.insert(use->getOp());
+  if (maskSum)
+    last.insert(maskSum.getDefiningOp());
   return llvm::all_of(ops, [&](Operation *op) {
-    bool isScale = llvm::any_of(ArrayRef<const Use *>{toQuery, toKey}, [&](const Use *use) {
-      return use && use->result.getDefiningOp() == op;
-    });
+    bool isScale =
+        llvm::any_of(ArrayRef<const ProductUse *>{toQuery, toKey}, [&](const ProductUse *use) {
+          return use && use->result.getDefiningOp() == op;
+        });
     return op->getBlock() == softmax->softmax->getBlock() &&
            (isScale || llvm::all_of(op->getUsers(), [&](Operation *user) {
               return ops.contains(user) || last.contains(user);
@@ -482,115 +465,8 @@ bool GradientMatch::match(Operation *root) {
   operands.emplace(*scores, e);
   return operands->assignRoles(scores->weights.dims[softmax->axis], valueDims) && hasCotangent() &&
          findUses(weights, /*isGradient=*/false) && findUses(toScores, /*isGradient=*/true) &&
-         sortUses() && areScaledAlike() && areHiddenAlike() && hasTypes() && isUsedAlone();
-}
-
-//===----------------------------------------------------------------------===//
-// Building
-//===----------------------------------------------------------------------===//
-
-static bool isBefore(Value value, Operation *place) {
-  Operation *op = value.getDefiningOp();
-  return !op || op->getBlock() != place->getBlock() || op->isBeforeInBlock(place);
-}
-
-/// The first of the products that are replaced; null where an operand comes later.
-Operation *GradientMatch::findPlace() const {
-  Operation *place = nullptr;
-  for (const Use *use : {toValue, toQuery, toKey})
-    if (use && (!place || use->getOp()->isBeforeInBlock(place)))
-      place = use->getOp();
-  return isBefore(value, place) && isBefore(cotangent, place) ? place : nullptr;
-}
-
-/// Takes rows that are hidden throughout out of `toResult`; returns what `values` get of them.
-Value GradientMatch::takeHiddenRows(Value &toResult, Value values) {
-  int64_t last = typeOf(toResult).getRank() - 1, heads = last - 2;
-  Value seen = e.reduce(ReduceKind::Or, operands->buildSeen(), last), zero = e.scalar(0, toResult);
-  Value hidden = e.widen(e.select(seen, zero, toResult));
-  toResult = e.select(seen, toResult, zero);
-  // The mean over keys, of all queries and heads that share these.
-  Value sums = e.reduce(ReduceKind::Sum, hidden, last - 1);
-  SmallVector<int64_t> split(typeOf(sums).getShape());
-  int64_t shared = typeOf(values).getDimSize(heads);
-  if (split[heads] != shared) {
-    split[heads] /= shared;
-    split.insert(split.begin() + heads, shared);
-    sums = e.make<ReshapeOp>(typeOf(sums).clone(split), sums, e.dynamicSizes(sums));
-    sums = e.reduce(ReduceKind::Sum, sums, heads + 1, /*keepdims=*/false);
-  }
-  return e.div(sums, e.count(e.widen(values), last - 1));
-}
-
-Replacement GradientMatch::build(Operation *root) {
-  Operation *place = findPlace();
-  if (!place)
-    return {};
-  // The attention itself may come before what takes its operands for the gradient.
-  bool isForwardFirst = forward && forward->getOp()->isBeforeInBlock(place);
-  if (isForwardFirst && !isBefore(value, forward->getOp()))
-    return {};
-  OpBuilder &builder = e.getBuilder();
-  builder.setInsertionPoint(isForwardFirst ? forward->getOp() : place);
-  int querySide = operands->getQuerySide(), keySide = 1 - querySide;
-  auto contract = scores->product.contract.front();
-  double scale = scores->scale;
-  auto take = [&](Value operand, bool isScaled) {
-    if (isScaled)
-      scale *= findScale(operand);
-    return isScaled ? dropScale(operand, e) : operand;
-  };
-  Value query = operands->arrangeQueries(take(operands->getQuery(), isQueryScaled),
-                                         operands->getDims(querySide), contract[querySide]);
-  Value key = operands->arrangeKeys(take(operands->getKey(), isKeyScaled),
-                                    operands->getDims(keySide), contract[keySide]);
-  Value values = operands->arrangeKeys(value, valueDims, valueFeatures);
-  Value mask = operands->buildMask();
-  Replacement replacement;
-  auto replace = [&](Use *use, Value by) {
-    if (!use)
-      return;
-    by = e.finish(by, use->result.getType());
-    if (use->result.getDefiningOp() == root)
-      replacement.results.push_back(by);
-    else
-      replacement.others.push_back({use->result, by});
-  };
-  auto buildAttention = [&] {
-    Value attention = e.make<AttentionOp>(
-        query, key, values, mask, /*offset=*/Value(), /*sinks=*/Value(), /*causal=*/false,
-        /*window=*/IntegerAttr(), /*with_logsumexp=*/false, APFloat(scale));
-    replace(forward, operands->restoreQueries(attention, forward->application.resultRoles));
-  };
-  if (isForwardFirst) {
-    buildAttention();
-    builder.setInsertionPoint(place);
-  }
-  Value toResult = operands->arrangeQueries(cotangent, cotangentDims, cotangentFeatures);
-  Value toValues = hasHiddenRows ? takeHiddenRows(toResult, values) : Value();
-  auto gradient = AttentionGradientOp::create(
-      builder, root->getLoc(), query, key, values, toResult, mask, /*offset=*/Value(),
-      /*sinks=*/Value(), /*logsumexp=*/Value(), /*delta=*/Value(), /*causal=*/UnitAttr(),
-      /*window=*/IntegerAttr(), builder.getF64FloatAttr(scale), /*with_mask=*/UnitAttr(),
-      /*with_sinks=*/UnitAttr());
-  if (toQuery)
-    replace(toQuery,
-            operands->restoreQueries(gradient.getToQuery(), toQuery->application.resultRoles));
-  if (toKey)
-    replace(toKey, operands->restoreKeys(gradient.getToKey(), toKey->application.resultRoles));
-  toValues = toValues ? e.finish(e.add(e.widen(gradient.getToValue()), toValues), values.getType())
-                      : gradient.getToValue();
-  if (toValue)
-    replace(toValue, operands->restoreKeys(toValues, toValue->application.resultRoles));
-  if (forward && !isForwardFirst) {
-    builder.setInsertionPoint(forward->getOp());
-    buildAttention();
-  }
-  return replacement;
-}
-
-Replacement GradientMatch::recognize(Operation *root) {
-  return match(root) ? build(root) : Replacement();
+         sortUses() && isOfMask() && areScaledAlike() && areHiddenAlike() && hasTypes() &&
+         isUsedAlone();
 }
 
 Replacement recognizeAttentionGradient(Operation *root, ExpressionBuilder &e) {
