@@ -122,16 +122,16 @@ func.func @groups(%q: tensor<2x32x2x3x64xbf16>, %k: tensor<2x128x2x64xbf16>, %v:
 // CHECK-LABEL: func.func @queries_alone
 // CHECK:         array.attention_gradient
 // CHECK:         return
-func.func @queries_alone(%q: tensor<4x32x64xf32>, %k: tensor<4x128x64xf32>, %v: tensor<4x128x64xf32>, %g: tensor<4x32x64xf32>, %z: tensor<4x32x128xf32>) -> (tensor<4x32x64xf32>) {
-  %s = array.matmul %q, %k transpose_b : (tensor<4x32x64xf32>, tensor<4x128x64xf32>) -> tensor<4x32x128xf32>
-  %p = array.softmax %s axis = 2 : tensor<4x32x128xf32>
-  %dp = array.matmul %g, %v transpose_b : (tensor<4x32x64xf32>, tensor<4x128x64xf32>) -> tensor<4x32x128xf32>
-  %pg = array.mul %p, %dp : tensor<4x32x128xf32>
-  %sum = array.reduce sum, %pg axes = [2] keepdims : tensor<4x32x128xf32> -> tensor<4x32x1xf32>
-  %away = array.sub %dp, %sum : (tensor<4x32x128xf32>, tensor<4x32x1xf32>) -> tensor<4x32x128xf32>
-  %ds = array.mul %p, %away : tensor<4x32x128xf32>
-  %dq = array.matmul %ds, %k : (tensor<4x32x128xf32>, tensor<4x128x64xf32>) -> tensor<4x32x64xf32>
-  return %dq : tensor<4x32x64xf32>
+func.func @queries_alone(%q: tensor<4x32x64xf16>, %k: tensor<4x128x64xf16>, %v: tensor<4x128x64xf16>, %g: tensor<4x32x64xf16>, %z: tensor<4x32x128xf16>) -> (tensor<4x32x64xf16>) {
+  %s = array.matmul %q, %k transpose_b : (tensor<4x32x64xf16>, tensor<4x128x64xf16>) -> tensor<4x32x128xf16>
+  %p = array.softmax %s axis = 2 : tensor<4x32x128xf16>
+  %dp = array.matmul %g, %v transpose_b : (tensor<4x32x64xf16>, tensor<4x128x64xf16>) -> tensor<4x32x128xf16>
+  %pg = array.mul %p, %dp : tensor<4x32x128xf16>
+  %sum = array.reduce sum, %pg axes = [2] keepdims : tensor<4x32x128xf16> -> tensor<4x32x1xf16>
+  %away = array.sub %dp, %sum : (tensor<4x32x128xf16>, tensor<4x32x1xf16>) -> tensor<4x32x128xf16>
+  %ds = array.mul %p, %away : tensor<4x32x128xf16>
+  %dq = array.matmul %ds, %k : (tensor<4x32x128xf16>, tensor<4x128x64xf16>) -> tensor<4x32x64xf16>
+  return %dq : tensor<4x32x64xf16>
 }
 
 // -----
@@ -140,16 +140,16 @@ func.func @queries_alone(%q: tensor<4x32x64xf32>, %k: tensor<4x128x64xf32>, %v: 
 // CHECK-LABEL: func.func @other_sum
 // CHECK-NOT:     array.attention
 // CHECK:         return
-func.func @other_sum(%q: tensor<4x32x64xf32>, %k: tensor<4x128x64xf32>, %v: tensor<4x128x64xf32>, %g: tensor<4x32x64xf32>, %z: tensor<4x32x128xf32>) -> (tensor<4x32x64xf32>) {
-  %s = array.matmul %q, %k transpose_b : (tensor<4x32x64xf32>, tensor<4x128x64xf32>) -> tensor<4x32x128xf32>
-  %p = array.softmax %s axis = 2 : tensor<4x32x128xf32>
-  %dp = array.matmul %g, %v transpose_b : (tensor<4x32x64xf32>, tensor<4x128x64xf32>) -> tensor<4x32x128xf32>
-  %pg = array.mul %p, %z : tensor<4x32x128xf32>
-  %sum = array.reduce sum, %pg axes = [2] keepdims : tensor<4x32x128xf32> -> tensor<4x32x1xf32>
-  %away = array.sub %dp, %sum : (tensor<4x32x128xf32>, tensor<4x32x1xf32>) -> tensor<4x32x128xf32>
-  %ds = array.mul %p, %away : tensor<4x32x128xf32>
-  %dq = array.matmul %ds, %k : (tensor<4x32x128xf32>, tensor<4x128x64xf32>) -> tensor<4x32x64xf32>
-  return %dq : tensor<4x32x64xf32>
+func.func @other_sum(%q: tensor<4x32x64xf16>, %k: tensor<4x128x64xf16>, %v: tensor<4x128x64xf16>, %g: tensor<4x32x64xf16>, %z: tensor<4x32x128xf16>) -> (tensor<4x32x64xf16>) {
+  %s = array.matmul %q, %k transpose_b : (tensor<4x32x64xf16>, tensor<4x128x64xf16>) -> tensor<4x32x128xf16>
+  %p = array.softmax %s axis = 2 : tensor<4x32x128xf16>
+  %dp = array.matmul %g, %v transpose_b : (tensor<4x32x64xf16>, tensor<4x128x64xf16>) -> tensor<4x32x128xf16>
+  %pg = array.mul %p, %z : tensor<4x32x128xf16>
+  %sum = array.reduce sum, %pg axes = [2] keepdims : tensor<4x32x128xf16> -> tensor<4x32x1xf16>
+  %away = array.sub %dp, %sum : (tensor<4x32x128xf16>, tensor<4x32x1xf16>) -> tensor<4x32x128xf16>
+  %ds = array.mul %p, %away : tensor<4x32x128xf16>
+  %dq = array.matmul %ds, %k : (tensor<4x32x128xf16>, tensor<4x128x64xf16>) -> tensor<4x32x64xf16>
+  return %dq : tensor<4x32x64xf16>
 }
 
 // -----
@@ -158,17 +158,17 @@ func.func @other_sum(%q: tensor<4x32x64xf32>, %k: tensor<4x128x64xf32>, %v: tens
 // CHECK-LABEL: func.func @dropped
 // CHECK-NOT:     array.attention
 // CHECK:         return
-func.func @dropped(%q: tensor<4x32x64xf32>, %k: tensor<4x128x64xf32>, %v: tensor<4x128x64xf32>, %g: tensor<4x32x64xf32>, %z: tensor<4x32x128xf32>) -> (tensor<4x32x64xf32>) {
-  %s = array.matmul %q, %k transpose_b : (tensor<4x32x64xf32>, tensor<4x128x64xf32>) -> tensor<4x32x128xf32>
-  %p = array.softmax %s axis = 2 : tensor<4x32x128xf32>
-  %dp = array.matmul %g, %v transpose_b : (tensor<4x32x64xf32>, tensor<4x128x64xf32>) -> tensor<4x32x128xf32>
-  %d = array.mul %dp, %z : tensor<4x32x128xf32>
-  %pg = array.mul %p, %d : tensor<4x32x128xf32>
-  %sum = array.reduce sum, %pg axes = [2] keepdims : tensor<4x32x128xf32> -> tensor<4x32x1xf32>
-  %away = array.sub %d, %sum : (tensor<4x32x128xf32>, tensor<4x32x1xf32>) -> tensor<4x32x128xf32>
-  %ds = array.mul %p, %away : tensor<4x32x128xf32>
-  %dq = array.matmul %ds, %k : (tensor<4x32x128xf32>, tensor<4x128x64xf32>) -> tensor<4x32x64xf32>
-  return %dq : tensor<4x32x64xf32>
+func.func @dropped(%q: tensor<4x32x64xf16>, %k: tensor<4x128x64xf16>, %v: tensor<4x128x64xf16>, %g: tensor<4x32x64xf16>, %z: tensor<4x32x128xf16>) -> (tensor<4x32x64xf16>) {
+  %s = array.matmul %q, %k transpose_b : (tensor<4x32x64xf16>, tensor<4x128x64xf16>) -> tensor<4x32x128xf16>
+  %p = array.softmax %s axis = 2 : tensor<4x32x128xf16>
+  %dp = array.matmul %g, %v transpose_b : (tensor<4x32x64xf16>, tensor<4x128x64xf16>) -> tensor<4x32x128xf16>
+  %d = array.mul %dp, %z : tensor<4x32x128xf16>
+  %pg = array.mul %p, %d : tensor<4x32x128xf16>
+  %sum = array.reduce sum, %pg axes = [2] keepdims : tensor<4x32x128xf16> -> tensor<4x32x1xf16>
+  %away = array.sub %d, %sum : (tensor<4x32x128xf16>, tensor<4x32x1xf16>) -> tensor<4x32x128xf16>
+  %ds = array.mul %p, %away : tensor<4x32x128xf16>
+  %dq = array.matmul %ds, %k : (tensor<4x32x128xf16>, tensor<4x128x64xf16>) -> tensor<4x32x64xf16>
+  return %dq : tensor<4x32x64xf16>
 }
 
 // -----
@@ -177,16 +177,16 @@ func.func @dropped(%q: tensor<4x32x64xf32>, %k: tensor<4x128x64xf32>, %v: tensor
 // CHECK-LABEL: func.func @used
 // CHECK-NOT:     array.attention
 // CHECK:         return
-func.func @used(%q: tensor<4x32x64xf32>, %k: tensor<4x128x64xf32>, %v: tensor<4x128x64xf32>, %g: tensor<4x32x64xf32>, %z: tensor<4x32x128xf32>) -> (tensor<4x32x64xf32>, tensor<4x32x128xf32>) {
-  %s = array.matmul %q, %k transpose_b : (tensor<4x32x64xf32>, tensor<4x128x64xf32>) -> tensor<4x32x128xf32>
-  %p = array.softmax %s axis = 2 : tensor<4x32x128xf32>
-  %dp = array.matmul %g, %v transpose_b : (tensor<4x32x64xf32>, tensor<4x128x64xf32>) -> tensor<4x32x128xf32>
-  %pg = array.mul %p, %dp : tensor<4x32x128xf32>
-  %sum = array.reduce sum, %pg axes = [2] keepdims : tensor<4x32x128xf32> -> tensor<4x32x1xf32>
-  %away = array.sub %dp, %sum : (tensor<4x32x128xf32>, tensor<4x32x1xf32>) -> tensor<4x32x128xf32>
-  %ds = array.mul %p, %away : tensor<4x32x128xf32>
-  %dq = array.matmul %ds, %k : (tensor<4x32x128xf32>, tensor<4x128x64xf32>) -> tensor<4x32x64xf32>
-  return %dq, %p : tensor<4x32x64xf32>, tensor<4x32x128xf32>
+func.func @used(%q: tensor<4x32x64xf16>, %k: tensor<4x128x64xf16>, %v: tensor<4x128x64xf16>, %g: tensor<4x32x64xf16>, %z: tensor<4x32x128xf16>) -> (tensor<4x32x64xf16>, tensor<4x32x128xf16>) {
+  %s = array.matmul %q, %k transpose_b : (tensor<4x32x64xf16>, tensor<4x128x64xf16>) -> tensor<4x32x128xf16>
+  %p = array.softmax %s axis = 2 : tensor<4x32x128xf16>
+  %dp = array.matmul %g, %v transpose_b : (tensor<4x32x64xf16>, tensor<4x128x64xf16>) -> tensor<4x32x128xf16>
+  %pg = array.mul %p, %dp : tensor<4x32x128xf16>
+  %sum = array.reduce sum, %pg axes = [2] keepdims : tensor<4x32x128xf16> -> tensor<4x32x1xf16>
+  %away = array.sub %dp, %sum : (tensor<4x32x128xf16>, tensor<4x32x1xf16>) -> tensor<4x32x128xf16>
+  %ds = array.mul %p, %away : tensor<4x32x128xf16>
+  %dq = array.matmul %ds, %k : (tensor<4x32x128xf16>, tensor<4x128x64xf16>) -> tensor<4x32x64xf16>
+  return %dq, %p : tensor<4x32x64xf16>, tensor<4x32x128xf16>
 }
 
 // -----
@@ -195,16 +195,16 @@ func.func @used(%q: tensor<4x32x64xf32>, %k: tensor<4x128x64xf32>, %v: tensor<4x
 // CHECK-LABEL: func.func @other_keys
 // CHECK-NOT:     array.attention
 // CHECK:         return
-func.func @other_keys(%q: tensor<4x32x64xf32>, %k: tensor<4x128x64xf32>, %v: tensor<4x128x64xf32>, %g: tensor<4x32x64xf32>, %z: tensor<4x32x128xf32>) -> (tensor<4x32x64xf32>) {
-  %s = array.matmul %q, %k transpose_b : (tensor<4x32x64xf32>, tensor<4x128x64xf32>) -> tensor<4x32x128xf32>
-  %p = array.softmax %s axis = 2 : tensor<4x32x128xf32>
-  %dp = array.matmul %g, %v transpose_b : (tensor<4x32x64xf32>, tensor<4x128x64xf32>) -> tensor<4x32x128xf32>
-  %pg = array.mul %p, %dp : tensor<4x32x128xf32>
-  %sum = array.reduce sum, %pg axes = [2] keepdims : tensor<4x32x128xf32> -> tensor<4x32x1xf32>
-  %away = array.sub %dp, %sum : (tensor<4x32x128xf32>, tensor<4x32x1xf32>) -> tensor<4x32x128xf32>
-  %ds = array.mul %p, %away : tensor<4x32x128xf32>
-  %dq = array.matmul %ds, %v : (tensor<4x32x128xf32>, tensor<4x128x64xf32>) -> tensor<4x32x64xf32>
-  return %dq : tensor<4x32x64xf32>
+func.func @other_keys(%q: tensor<4x32x64xf16>, %k: tensor<4x128x64xf16>, %v: tensor<4x128x64xf16>, %g: tensor<4x32x64xf16>, %z: tensor<4x32x128xf16>) -> (tensor<4x32x64xf16>) {
+  %s = array.matmul %q, %k transpose_b : (tensor<4x32x64xf16>, tensor<4x128x64xf16>) -> tensor<4x32x128xf16>
+  %p = array.softmax %s axis = 2 : tensor<4x32x128xf16>
+  %dp = array.matmul %g, %v transpose_b : (tensor<4x32x64xf16>, tensor<4x128x64xf16>) -> tensor<4x32x128xf16>
+  %pg = array.mul %p, %dp : tensor<4x32x128xf16>
+  %sum = array.reduce sum, %pg axes = [2] keepdims : tensor<4x32x128xf16> -> tensor<4x32x1xf16>
+  %away = array.sub %dp, %sum : (tensor<4x32x128xf16>, tensor<4x32x1xf16>) -> tensor<4x32x128xf16>
+  %ds = array.mul %p, %away : tensor<4x32x128xf16>
+  %dq = array.matmul %ds, %v : (tensor<4x32x128xf16>, tensor<4x128x64xf16>) -> tensor<4x32x64xf16>
+  return %dq : tensor<4x32x64xf16>
 }
 
 // -----
@@ -213,11 +213,29 @@ func.func @other_keys(%q: tensor<4x32x64xf32>, %k: tensor<4x128x64xf32>, %v: ten
 // CHECK-LABEL: func.func @unscaled
 // CHECK-NOT:     array.attention
 // CHECK:         return
-func.func @unscaled(%q: tensor<4x32x64xf32>, %k: tensor<4x128x64xf32>, %v: tensor<4x128x64xf32>, %g: tensor<4x32x64xf32>, %z: tensor<4x32x128xf32>) -> (tensor<4x32x64xf32>) {
-  %half = array.constant dense<0.5> : tensor<f32>
+func.func @unscaled(%q: tensor<4x32x64xf16>, %k: tensor<4x128x64xf16>, %v: tensor<4x128x64xf16>, %g: tensor<4x32x64xf16>, %z: tensor<4x32x128xf16>) -> (tensor<4x32x64xf16>) {
+  %half = array.constant dense<0.5> : tensor<f16>
+  %s = array.matmul %q, %k transpose_b : (tensor<4x32x64xf16>, tensor<4x128x64xf16>) -> tensor<4x32x128xf16>
+  %x = array.mul %s, %half : (tensor<4x32x128xf16>, tensor<f16>) -> tensor<4x32x128xf16>
+  %p = array.softmax %x axis = 2 : tensor<4x32x128xf16>
+  %dp = array.matmul %g, %v transpose_b : (tensor<4x32x64xf16>, tensor<4x128x64xf16>) -> tensor<4x32x128xf16>
+  %pg = array.mul %p, %dp : tensor<4x32x128xf16>
+  %sum = array.reduce sum, %pg axes = [2] keepdims : tensor<4x32x128xf16> -> tensor<4x32x1xf16>
+  %away = array.sub %dp, %sum : (tensor<4x32x128xf16>, tensor<4x32x1xf16>) -> tensor<4x32x128xf16>
+  %ds = array.mul %p, %away : tensor<4x32x128xf16>
+  %dq = array.matmul %ds, %k : (tensor<4x32x128xf16>, tensor<4x128x64xf16>) -> tensor<4x32x64xf16>
+  return %dq : tensor<4x32x64xf16>
+}
+
+// -----
+
+// There is no kernel for the gradient of f32.
+// CHECK-LABEL: func.func @no_kernel
+// CHECK-NOT:     array.attention
+// CHECK:         return
+func.func @no_kernel(%q: tensor<4x32x64xf32>, %k: tensor<4x128x64xf32>, %v: tensor<4x128x64xf32>, %g: tensor<4x32x64xf32>, %z: tensor<4x32x128xf32>) -> (tensor<4x32x64xf32>) {
   %s = array.matmul %q, %k transpose_b : (tensor<4x32x64xf32>, tensor<4x128x64xf32>) -> tensor<4x32x128xf32>
-  %x = array.mul %s, %half : (tensor<4x32x128xf32>, tensor<f32>) -> tensor<4x32x128xf32>
-  %p = array.softmax %x axis = 2 : tensor<4x32x128xf32>
+  %p = array.softmax %s axis = 2 : tensor<4x32x128xf32>
   %dp = array.matmul %g, %v transpose_b : (tensor<4x32x64xf32>, tensor<4x128x64xf32>) -> tensor<4x32x128xf32>
   %pg = array.mul %p, %dp : tensor<4x32x128xf32>
   %sum = array.reduce sum, %pg axes = [2] keepdims : tensor<4x32x128xf32> -> tensor<4x32x1xf32>

@@ -19,6 +19,9 @@
 // The products say which dim of which operand is which. Operands that two products have must be the
 // same. A scale may be on queries or keys: then it is looked for below dq or dk, too.
 //
+// Only of 16-bit floats there are kernels for the gradient. Others would be taken apart again, and
+// compute the weights a second time that the program holds.
+//
 // Where a choice of a finite number hides a whole row, p is even, and not 0, but ds is 0. Unless
 // each query is known to see a key, such rows get a cotangent of 0, and values what flows to them
 // by even weights.
@@ -399,10 +402,11 @@ static Value findUnwidened(Value value, Type element) {
   return value;
 }
 
-/// One type throughout; products may be summed up in another one where they are rounded to it.
+/// One type of 16 bits throughout; products may be summed up in another one where they are rounded
+/// to it.
 bool GradientMatch::hasTypes() {
   Type element = elementOf(operands->getQuery());
-  if (!isa<FloatType>(element) || elementOf(operands->getKey()) != element)
+  if ((!element.isF16() && !element.isBF16()) || elementOf(operands->getKey()) != element)
     return false;
   value = findUnwidened(value, element);
   cotangent = findUnwidened(cotangent, element);
