@@ -115,6 +115,22 @@ def transposed_loss(q, k, v):
     return by_einsum(q, q, q) + 0 * k + 0 * v
 
 
+ANGLES = np.arange(TOKENS)[:, None] * 1e4 ** (-np.arange(0, WIDTH, 2) / WIDTH)
+
+
+def rotate(x):
+    cosine, sine = (jnp.asarray(f(ANGLES)[None, :, None], jnp.float32) for f in (np.cos, np.sin))
+    a, b = jnp.split(x.astype(jnp.float32), 2, axis=-1)
+    return jnp.concatenate([a * cosine - b * sine, b * cosine + a * sine], -1).astype(x.dtype)
+
+
+def rotate_whole(x):
+    """The other half beside each one, with angles for all of a head, which differ here."""
+    angles = np.concatenate([ANGLES, 2 * ANGLES], -1)[None, :, None]
+    turned = jnp.concatenate([-x[..., WIDTH // 2:], x[..., :WIDTH // 2]], -1)
+    return x * jnp.asarray(np.cos(angles), x.dtype) + turned * jnp.asarray(np.sin(angles), x.dtype)
+
+
 def attention(name, function, heads_of_keys=HEADS, bias=None, dtypes=(jnp.float32, jnp.bfloat16)):
     """`function` of queries, keys and values, and of what has the shape `bias`, if that is given."""
     def run(w, *operands):
@@ -148,6 +164,8 @@ attention("self", transposed_loss)
 attention("of_jax", jax.nn.dot_product_attention)
 attention("of_jax_causal", functools.partial(jax.nn.dot_product_attention, is_causal=True), 2)
 attention("of_jax_window", functools.partial(jax.nn.dot_product_attention, is_causal=True, local_window_size=(7, 0)), 1)
+attention("rotated", lambda q, k, v: by_einsum(rotate(q), rotate(k), v))
+attention("rotated_whole", lambda q, k, v: by_einsum(rotate_whole(q), rotate_whole(k), v))
 attention("remat", jax.checkpoint(by_einsum))
 attention("bias", lambda q, k, v, b: jax.nn.dot_product_attention(q, k, v, bias=b), bias=(1, HEADS, TOKENS, TOKENS))
 attention("bias_of_tokens", lambda q, k, v, b: jax.nn.dot_product_attention(q, k, v, bias=b), bias=(BATCH, 1, TOKENS, TOKENS))

@@ -209,6 +209,49 @@ func.func @rotation_gradient(%x: tensor<2x4x8xf32>, %c: tensor<4x4xf32>, %s: ten
 
 // -----
 
+// The gradient of `x * c + [-b, a] * s`: halves of a product are padded and added.
+// CHECK-LABEL: func.func @rotary_gradient
+// CHECK-SAME:    %[[G:.*]]: tensor<2x4x8xf32>, %[[C:.*]]: tensor<4x8xf32>, %[[S:.*]]: tensor<4x8xf32>
+// CHECK-NOT:     array.pad
+// CHECK-DAG:     array.reverse %{{.*}} axes = [2] : tensor<2x4x2x4xf32>
+// CHECK-DAG:     array.reverse %{{.*}} axes = [1] : tensor<4x2x4xf32>
+// CHECK:         array.sub
+// CHECK-NOT:     array.slice
+func.func @rotary_gradient(%g: tensor<2x4x8xf32>, %c: tensor<4x8xf32>, %s: tensor<4x8xf32>) -> tensor<2x4x8xf32> {
+  %zero = array.constant dense<0.0> : tensor<f32>
+  %gs = array.mul %g, %s : (tensor<2x4x8xf32>, tensor<4x8xf32>) -> tensor<2x4x8xf32>
+  %gc = array.mul %g, %c : (tensor<2x4x8xf32>, tensor<4x8xf32>) -> tensor<2x4x8xf32>
+  %l = array.slice %gs [:, :, :4] : tensor<2x4x8xf32> -> tensor<2x4x4xf32>
+  %m = array.slice %gs [:, :, 4:8] : tensor<2x4x8xf32> -> tensor<2x4x4xf32>
+  %first = array.pad %m, %zero low = [0, 0, 0] high = [0, 0, 4] : (tensor<2x4x4xf32>, tensor<f32>) -> tensor<2x4x8xf32>
+  %n = array.neg %l : tensor<2x4x4xf32>
+  %second = array.pad %n, %zero low = [0, 0, 4] high = [0, 0, 0] : (tensor<2x4x4xf32>, tensor<f32>) -> tensor<2x4x8xf32>
+  %a = array.add %gc, %first : tensor<2x4x8xf32>
+  %y = array.add %a, %second : tensor<2x4x8xf32>
+  return %y : tensor<2x4x8xf32>
+}
+
+// -----
+
+// Halves that are padded back to where they were.
+// CHECK-LABEL: func.func @padded_halves
+// CHECK:         array.pad
+func.func @padded_halves(%g: tensor<2x4x8xf32>, %c: tensor<4x8xf32>, %s: tensor<4x8xf32>) -> tensor<2x4x8xf32> {
+  %zero = array.constant dense<0.0> : tensor<f32>
+  %gs = array.mul %g, %s : (tensor<2x4x8xf32>, tensor<4x8xf32>) -> tensor<2x4x8xf32>
+  %gc = array.mul %g, %c : (tensor<2x4x8xf32>, tensor<4x8xf32>) -> tensor<2x4x8xf32>
+  %l = array.slice %gs [:, :, :4] : tensor<2x4x8xf32> -> tensor<2x4x4xf32>
+  %m = array.slice %gs [:, :, 4:8] : tensor<2x4x8xf32> -> tensor<2x4x4xf32>
+  %first = array.pad %m, %zero low = [0, 0, 4] high = [0, 0, 0] : (tensor<2x4x4xf32>, tensor<f32>) -> tensor<2x4x8xf32>
+  %n = array.neg %l : tensor<2x4x4xf32>
+  %second = array.pad %n, %zero low = [0, 0, 0] high = [0, 0, 4] : (tensor<2x4x4xf32>, tensor<f32>) -> tensor<2x4x8xf32>
+  %a = array.add %gc, %first : tensor<2x4x8xf32>
+  %y = array.add %a, %second : tensor<2x4x8xf32>
+  return %y : tensor<2x4x8xf32>
+}
+
+// -----
+
 // Signs of no rotation: a mirror.
 // CHECK-LABEL: func.func @mirrored
 // CHECK:         array.concatenate

@@ -10,6 +10,9 @@
 // are copies. As array.rope does it, there is none: the halves become a dim of their own, along
 // which the operand is reversed.
 //
+// So do the gradients: `[a * c + b * s, b * c - a * s]`, and `x * c + [m, -l]` with the halves `l`
+// and `m` of `x * s`, which are padded to the whole and added.
+//
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/Sizes.h"
@@ -168,11 +171,80 @@ static Value splitLast(Value factor, ExpressionBuilder &e) {
   return e.make<ReshapeOp>(type.clone(shape), factor, e.dynamicSizes(factor));
 }
 
+/// The half of a whole that `value` puts at the place of the other half, among zeros; `isNegated`
+/// is flipped where it has the other sign.
+static std::optional<Half> asMovedHalf(Value value, bool &isNegated) {
+  auto pad = value.getDefiningOp<PadOp>();
+  if (!pad || getSplat(pad.getValue()) != 0.0)
+    return std::nullopt;
+  Value part = pad.getOperand();
+  if (auto neg = part.getDefiningOp<NegOp>()) {
+    part = neg.getOperand();
+    isNegated = !isNegated;
+  }
+  std::optional<Half> half = asHalf(part);
+  if (!half || typeOf(half->whole) != typeOf(value))
+    return std::nullopt;
+  int64_t last = typeOf(value).getRank() - 1;
+  // The first half goes behind what is padded in front of it.
+  ArrayRef<int64_t> padded = half->index == 0 ? pad.getLow() : pad.getHigh();
+  return padded[last] == typeOf(part).getDimSize(last) ? half : std::nullopt;
+}
+
+/// `x * c + [m, -l]`, with the halves `l` and `m` of `x * s`.
+static Value matchRotaryGradient(AddOp root, ExpressionBuilder &e) {
+  SmallVector<Value> terms;
+  for (Value side : {root.getLhs(), root.getRhs()}) {
+    auto inner = side.getDefiningOp<AddOp>();
+    if (inner && side.hasOneUse())
+      terms.append({inner.getLhs(), inner.getRhs()});
+    else
+      terms.push_back(side);
+  }
+  Value own, product;
+  unsigned halves = 0;
+  for (Value term : terms) {
+    bool isNegated = false;
+    std::optional<Half> half = asMovedHalf(term, isNegated);
+    if (!half) {
+      own = term;
+      continue;
+    }
+    if ((product && product != half->whole) || isNegated != (half->index == 0))
+      return {};
+    product = half->whole;
+    halves |= 1u << half->index;
+  }
+  RankedTensorType type = root.getType();
+  auto byCosine = own ? own.getDefiningOp<MulOp>() : MulOp(),
+       bySine = product ? product.getDefiningOp<MulOp>() : MulOp();
+  if (terms.size() != 3 || halves != 3 || !byCosine || !bySine || typeOf(own) != type)
+    return {};
+  for (int side : {0, 1}) {
+    Value whole = bySine->getOperand(side), sine = bySine->getOperand(1 - side);
+    if (typeOf(whole) != type || !llvm::is_contained(byCosine->getOperands(), whole))
+      continue;
+    Value cosine = byCosine.getLhs() == whole ? byCosine.getRhs() : byCosine.getLhs();
+    int64_t size = type.getShape().back(), rank = typeOf(sine).getRank();
+    if (typeOf(cosine).getRank() == 0 || rank == 0 || typeOf(cosine).getShape().back() != size ||
+        typeOf(sine).getShape().back() != size)
+      continue;
+    Pairs pairs(whole, e);
+    // Each half has been multiplied where it was.
+    Value turned = e.make<ReverseOp>(splitLast(sine, e), ArrayRef<int64_t>{rank - 1});
+    return pairs.join(
+        e.sub(e.mul(pairs.getOwn(), splitLast(cosine, e)), e.mul(pairs.getOthers(), turned)));
+  }
+  return {};
+}
+
 Value recognizeRotary(Operation *root, ExpressionBuilder &e) {
   auto add = dyn_cast<AddOp>(root);
   if (!add)
     return {};
   RankedTensorType type = typeOf(root->getResult(0));
+  if (Value gradient = matchRotaryGradient(add, e))
+    return e.finish(gradient, type);
   auto asProduct = [&](Value value) {
     auto mul = value.getDefiningOp<MulOp>();
     return mul && mul->hasOneUse() && typeOf(value) == type ? mul : MulOp();
