@@ -110,7 +110,14 @@ def dropped(q, k, v):
     return jnp.einsum("bhqk,bkhd->bqhd", jnp.where(keeps, weights * 2, 0).astype(q.dtype), v)
 
 
-def transposed_loss(q, k, v):
+def in_a_loop(q, k, v):
+    """Layers of a loop, whose forward part is computed again in the loop of the gradient."""
+    def layer(x, _):
+        return causal(x, k, v).astype(x.dtype), None
+    return lax.scan(jax.checkpoint(layer), q, None, length=2)[0]
+
+
+def of_one_tensor(q, k, v):
     """One tensor for queries, keys and values."""
     return by_einsum(q, q, q) + 0 * k + 0 * v
 
@@ -160,12 +167,13 @@ attention("hidden_pairs", hidden_pairs, 2)
 attention("lengths", lambda q, k, v: jax.nn.dot_product_attention(q, k, v, key_value_seq_lengths=jnp.array([TOKENS, 5])), 2)
 attention("one_head", hidden_pairs, 1)
 attention("dropped", dropped)
-attention("self", transposed_loss)
+attention("self", of_one_tensor)
 attention("of_jax", jax.nn.dot_product_attention)
 attention("of_jax_causal", functools.partial(jax.nn.dot_product_attention, is_causal=True), 2)
 attention("of_jax_window", functools.partial(jax.nn.dot_product_attention, is_causal=True, local_window_size=(7, 0)), 1)
 attention("rotated", lambda q, k, v: by_einsum(rotate(q), rotate(k), v))
 attention("rotated_whole", lambda q, k, v: by_einsum(rotate_whole(q), rotate_whole(k), v))
+attention("in_a_loop", in_a_loop)
 attention("remat", jax.checkpoint(by_einsum))
 attention("bias", lambda q, k, v, b: jax.nn.dot_product_attention(q, k, v, bias=b), bias=(1, HEADS, TOKENS, TOKENS))
 attention("bias_of_tokens", lambda q, k, v, b: jax.nn.dot_product_attention(q, k, v, bias=b), bias=(BATCH, 1, TOKENS, TOKENS))
