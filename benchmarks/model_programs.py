@@ -310,6 +310,41 @@ def train_resnet(batch, size=224, blocks=(1, 1, 1, 1), classes=1000):
     return net, net.program([net.cross_entropy(net.linear(net.mean_of_image(x), "classes", classes), labels)])
 
 
+def train_bert(batch, tokens, layers=12, hidden=768, heads=12, feed_forward=3072, vocabulary=30522):
+    """A whole training step of an encoder: cross entropy of each token, gradient descent."""
+    net = TrainingStep()
+    ids, labels = net.argument("ids", (batch, tokens), "i32", vocabulary), net.argument("labels", (batch * tokens,), "i32", vocabulary)
+    x = net.take(net.weight("words", (vocabulary, hidden)), ids)
+    x = net.norm(net.add(x, net.part(net.weight("positions", (512, hidden)), 0, 0, tokens)), "embeddings")
+    for layer in range(layers):
+        x = encoder_layer(net, x, f"l{layer}", heads, feed_forward)
+    x = net.reshape(net.linear(x, "head", vocabulary), (batch * tokens, vocabulary))
+    return net, net.program([net.cross_entropy(x, labels)])
+
+
+def train_llama(batch, tokens, layers, hidden=4096, heads=32, key_heads=8, feed_forward=14336, vocabulary=32000):
+    """A whole training step of a decoder: rotated queries and keys, heads that share keys, gated layers."""
+    net, width = TrainingStep(), hidden // heads
+    ids, labels = net.argument("ids", (batch, tokens), "i32", vocabulary), net.argument("labels", (batch * tokens,), "i32", vocabulary)
+    x = net.take(net.weight("words", (vocabulary, hidden)), ids)
+    places = net.emit(f"array.iota axis = 0 : {tensor((tokens,), 'i32')}", (tokens,), "i32")
+
+    def rotated(x):
+        return net.op(f"rope {x}, {places} base = 1.0e4", [x, places], net.shapes[x])
+
+    for layer in range(layers):
+        y = net.rms_norm(x, f"l{layer}.norm1")
+        q, k, v = (split_heads(net, net.matmul(y, net.weight(f"l{layer}.{name}", (hidden, count * width))), count)
+                   for name, count in (("q", heads), ("k", key_heads), ("v", key_heads)))
+        y = join_heads(net, net.attend(rotated(q), rotated(k), v, causal=True))
+        x = net.add(x, net.matmul(y, net.weight(f"l{layer}.o", (hidden, hidden))))
+        y = net.rms_norm(x, f"l{layer}.norm2")
+        gate, up = (net.matmul(y, net.weight(f"l{layer}.{name}", (hidden, feed_forward))) for name in ("gate", "up"))
+        x = net.add(x, net.matmul(net.mul(net.unary("silu", gate), up), net.weight(f"l{layer}.down", (feed_forward, hidden))))
+    x = net.reshape(net.matmul(net.rms_norm(x, "norm"), net.weight("head", (hidden, vocabulary))), (batch * tokens, vocabulary))
+    return net, net.program([net.cross_entropy(x, labels)])
+
+
 GPT2, LLAMA = (768, 12, 12, 3072), (4096, 32, 8, 14336)
 MODELS = {  # the model, its small form, and flags
     "bert_b1s128": (lambda: bert(1, 128), lambda: bert(1, 128, layers=2), []),
@@ -329,4 +364,6 @@ MODELS = {  # the model, its small form, and flags
     "train_layer_b8s512": (lambda: train(8, 512), lambda: train(8, 128), ["--gradient=main"]),
     "train_convs_b32": (lambda: train_convs(32), lambda: train_convs(8), ["--gradient=main"]),
     "train_resnet_b32": (lambda: train_resnet(32), lambda: train_resnet(8, 64), train_resnet(8, 64)[0].flags()),
+    "train_bert_b8s128": (lambda: train_bert(8, 128, layers=2), lambda: train_bert(8, 128, layers=2), train_bert(8, 128, layers=2)[0].flags()),
+    "train_llama8b_1layer": (lambda: train_llama(1, 2048, 1), lambda: train_llama(1, 2048, 1), train_llama(1, 2048, 1)[0].flags()),
 }

@@ -17,7 +17,8 @@
 //
 // What is read at the place of a loop, like %m, becomes an input, so that fusion sees it. Left as
 // they are: producers that others need and of whose elements the gather reads many, since those
-// would be computed twice; and those of fewer elements than are read, unless they are cheap.
+// would be computed twice; those of fewer elements than are read, unless they are cheap; and what
+// follows a product and is in memory for others, where the product itself need not be.
 //
 //===----------------------------------------------------------------------===//
 
@@ -93,6 +94,24 @@ static bool isMovable(linalg::GenericOp op) {
          });
 }
 
+/// Whether `op` follows a product, or another reduction, of as many elements, of which nobody else
+/// needs the result, and there is nothing narrower in between.
+static bool followsProduct(linalg::GenericOp op) {
+  auto getBits = [](Value value) {
+    return cast<RankedTensorType>(value.getType()).getElementTypeBitWidth();
+  };
+  return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *use) {
+    Value input = use->get();
+    auto before = input.getDefiningOp<linalg::LinalgOp>();
+    if (!before || !input.hasOneUse() || !op.getMatchingIndexingMap(use).isPermutation())
+      return false;
+    auto generic = dyn_cast<linalg::GenericOp>(before.getOperation());
+    if (isMovable(generic))
+      return getBits(op.getResult(0)) <= getBits(input) && followsProduct(generic);
+    return before.getNumReductionLoops() > 0;
+  });
+}
+
 /// The op that makes what `extract` reads, if the gather is to compute it.
 linalg::GenericOp Gather::getProducer(tensor::ExtractOp extract) {
   auto producer = extract.getTensor().getDefiningOp<linalg::GenericOp>();
@@ -107,7 +126,7 @@ linalg::GenericOp Gather::getProducer(tensor::ExtractOp extract) {
   bool isOnlyGathered = llvm::all_of(producer->getUsers(),
                                      [](Operation *user) { return isa<tensor::ExtractOp>(user); });
   if (!isOnlyGathered)
-    return reads.isWithin(made, kFewOf) ? producer : nullptr;
+    return reads.isWithin(made, kFewOf) && !followsProduct(producer) ? producer : nullptr;
   return cost <= kCheapCost || reads.isWithin(made, 1) ? producer : nullptr;
 }
 

@@ -273,7 +273,9 @@ DispatchGroup *DispatchGrouping::getSplitGroup(const DispatchGroup &group) const
     for (Value value : getUsedValues(op)) {
       Operation *definition = value.getDefiningOp();
       DispatchGroup *from = definition ? groupOf.lookup(definition) : nullptr;
-      if (!from || from == &group)
+      // What follows the reduction may read what others have finished, too.
+      bool isFinished = from && op != reduction && !definition->hasAttr(kPartialAttr);
+      if (!from || from == &group || isFinished)
         continue;
       if (!definition->hasAttr(kPartialAttr) || op != reduction || (split && split != from))
         return nullptr;
@@ -306,7 +308,10 @@ void DispatchGrouping::mergeLastSteps() {
         for (DispatchGroup *group : {&into, &other})
           for (Operation *op : group->ops)
             llvm::append_range(operands, getUsedValues(op));
-        if (!haveOneSpace(&first, &other) || into.ops.size() + other.ops.size() > kMaxGroupOps ||
+        auto rows = llvm::to_vector(llvm::seq<int>(0, into.numRows));
+        if (!haveOneSpace(&first, &other) || !readsInSameRows(into, other, rows) ||
+            !readsInSameRows(other, into, rows) ||
+            into.ops.size() + other.ops.size() > kMaxGroupOps ||
             countBindings(into, other.ops) > kMaxBindings ||
             wouldMakeCycle(into, operands, &other)) {
           ++j;

@@ -180,3 +180,51 @@ func.func @first_of_a_symbolic_number(%x: tensor<?xf32>, %like: tensor<?xf32>) -
   } -> tensor<?xf32>
   return %y : tensor<?xf32>
 }
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#one = affine_map<(d0) -> (d0)>
+
+// What follows a product is in memory for others in bf16: the product, which is in none, would have to be stored in f32 as well. The
+// conversion of that is computed where it is read.
+// CHECK-LABEL: func.func @behind_a_product(
+// CHECK:         %[[P:.*]] = linalg.matmul
+// CHECK:         %[[NARROW:.*]] = linalg.generic {{.*}} ins(%[[P]] : tensor<64x100xf32>) outs(%{{.*}} : tensor<64x100xbf16>)
+// CHECK:         tensor.extract %[[NARROW]]
+// CHECK-NEXT:    arith.extf
+func.func @behind_a_product(%x: tensor<64x32xbf16>, %w: tensor<32x100xbf16>, %label: tensor<64xindex>)
+    -> (tensor<64xf32>, tensor<64x100xf32>, tensor<64x100xbf16>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<64x100xf32>
+  %z = linalg.fill ins(%zero : f32) outs(%e : tensor<64x100xf32>) -> tensor<64x100xf32>
+  %p = linalg.matmul ins(%x, %w : tensor<64x32xbf16>, tensor<32x100xbf16>) outs(%z : tensor<64x100xf32>) -> tensor<64x100xf32>
+  %n = tensor.empty() : tensor<64x100xbf16>
+  %t = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%p : tensor<64x100xf32>) outs(%n : tensor<64x100xbf16>) {
+  ^bb0(%a: f32, %o: bf16):
+    %r = arith.truncf %a : f32 to bf16
+    linalg.yield %r : bf16
+  } -> tensor<64x100xbf16>
+  %u = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%t : tensor<64x100xbf16>) outs(%e : tensor<64x100xf32>) {
+  ^bb0(%a: bf16, %o: f32):
+    %r = arith.extf %a : bf16 to f32
+    linalg.yield %r : f32
+  } -> tensor<64x100xf32>
+  %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%u : tensor<64x100xf32>) outs(%e : tensor<64x100xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = math.exp %a : f32
+    linalg.yield %r : f32
+  } -> tensor<64x100xf32>
+  %f = tensor.empty() : tensor<64xf32>
+  %y = linalg.generic {indexing_maps = [#one, #one], iterator_types = ["parallel"]}
+      ins(%label : tensor<64xindex>) outs(%f : tensor<64xf32>) {
+  ^bb0(%place: index, %o: f32):
+    %i = linalg.index 0 : index
+    %r = tensor.extract %u[%i, %place] : tensor<64x100xf32>
+    linalg.yield %r : f32
+  } -> tensor<64xf32>
+  return %y, %s, %t : tensor<64xf32>, tensor<64x100xf32>, tensor<64x100xbf16>
+}

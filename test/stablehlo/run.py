@@ -37,6 +37,7 @@ try:
 except ImportError:
     sys.exit("run.py: JAX is not here; scripts/setup.sh --frontends makes an environment that has it, build/frontends")
 
+import attention_programs  # noqa: E402, F401
 import complex_functions  # noqa: E402, F401
 import functions  # noqa: E402
 import more_functions  # noqa: E402, F401

@@ -26,11 +26,37 @@ static void moveRegion(Region &from, Region &to) {
   end->erase();
 }
 
+/// What the body hands on unchanged, as JAX carries all that a loop reads, is seen from outside.
 static Result convertWhile(shlo::WhileOp op, ExpressionBuilder &e) {
-  auto loop = WhileOp::create(e.getBuilder(), op.getLoc(), op.getResultTypes(), op.getInputs());
+  Block &condition = op.getCond().front(), &body = op.getBody().front();
+  Operation *end = body.getTerminator();
+  llvm::BitVector unchanged(op.getNumResults());
+  SmallVector<Value> inits, results(op.getInputs());
+  SmallVector<Type> types;
+  for (auto [index, init] : llvm::enumerate(op.getInputs())) {
+    BlockArgument value = body.getArgument(index);
+    bool isUnchanged = end->getOperand(index) == value && init.getType() == value.getType() &&
+                       init.getType() == op.getResult(index).getType();
+    if (isUnchanged) {
+      unchanged.set(index);
+      value.replaceAllUsesWith(init);
+      condition.getArgument(index).replaceAllUsesWith(init);
+    } else {
+      inits.push_back(init);
+      types.push_back(op.getResult(index).getType());
+    }
+  }
+  end->eraseOperands(unchanged);
+  body.eraseArguments(unchanged);
+  condition.eraseArguments(unchanged);
+  auto loop = WhileOp::create(e.getBuilder(), op.getLoc(), types, inits);
   moveRegion(op.getCond(), loop.getCondition());
   moveRegion(op.getBody(), loop.getBody());
-  return Result(llvm::to_vector_of<Value>(loop.getResults()));
+  auto changed = loop.getResults().begin();
+  for (auto [index, result] : llvm::enumerate(results))
+    if (!unchanged.test(index))
+      result = *changed++;
+  return Result(results);
 }
 
 static Result convertIf(shlo::IfOp op, ExpressionBuilder &e) {

@@ -44,3 +44,41 @@ func.func @other_sums(%x: tensor<8x8xf32>, %g: tensor<8xf32>, %h: tensor<8x8xf32
   %r3 = array.reduce sum, %p3 axes = [0] : tensor<8x8xf32> -> tensor<8xf32>
   return %r0, %r1, %r2, %r3 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
 }
+
+// -----
+
+// The sum of multiples is a multiple of the sum that is there: so the gradient of a mean is one of that of a bias.
+// CHECK: array.recognized = {"sum of multiples" = 1 : i64}
+// CHECK-LABEL: func.func @multiples
+// CHECK-SAME:    %[[G:.*]]: tensor<8x16x4xbf16>, %[[SCALE:.*]]: tensor<1x1x4xf32>, %[[N:.*]]: tensor<4xf32>
+// CHECK:         %[[SUM:.*]] = array.reduce sum, %{{.*}} axes = [0, 1] : tensor<8x16x4xf32> -> tensor<4xf32>
+// CHECK-NOT:     array.reduce
+// CHECK:         %[[S:.*]] = array.squeeze %[[SCALE]] axes = [0, 1]
+// CHECK:         %[[M:.*]] = array.mul %[[SUM]], %[[S]]
+// CHECK:         %[[D:.*]] = array.div %[[M]], %[[N]]
+// CHECK:         %[[R:.*]] = array.neg %[[D]]
+// CHECK:         return %[[SUM]], %[[R]]
+func.func @multiples(%g: tensor<8x16x4xbf16>, %scale: tensor<1x1x4xf32>, %n: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %w = array.convert %g : tensor<8x16x4xbf16> -> tensor<8x16x4xf32>
+  %sum = array.reduce sum, %w axes = [0, 1] : tensor<8x16x4xf32> -> tensor<4xf32>
+  %all = array.broadcast_in_dim %scale axes = [0, 1, 2] : tensor<1x1x4xf32> -> tensor<8x16x4xf32>
+  %m = array.mul %all, %w : tensor<8x16x4xf32>
+  %d = array.div %m, %n : (tensor<8x16x4xf32>, tensor<4xf32>) -> tensor<8x16x4xf32>
+  %neg = array.neg %d : tensor<8x16x4xf32>
+  %other = array.reduce sum, %neg axes = [0, 1] : tensor<8x16x4xf32> -> tensor<4xf32>
+  return %sum, %other : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// The numbers differ along what is summed up; and there is no sum of what is multiplied.
+// CHECK-LABEL: func.func @no_multiples
+// CHECK-COUNT-3: array.reduce sum
+func.func @no_multiples(%g: tensor<8x4xf32>, %h: tensor<8x4xf32>, %rows: tensor<8x1xf32>, %scale: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %sum = array.reduce sum, %g axes = [0] : tensor<8x4xf32> -> tensor<4xf32>
+  %m = array.mul %g, %rows : (tensor<8x4xf32>, tensor<8x1xf32>) -> tensor<8x4xf32>
+  %other = array.reduce sum, %m axes = [0] : tensor<8x4xf32> -> tensor<4xf32>
+  %k = array.mul %h, %scale : (tensor<8x4xf32>, tensor<4xf32>) -> tensor<8x4xf32>
+  %last = array.reduce sum, %k axes = [0] : tensor<8x4xf32> -> tensor<4xf32>
+  return %sum, %other, %last : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}

@@ -187,6 +187,89 @@ func.func @rotations(%x: tensor<2x4x8xf32>, %c: tensor<4x4xf32>, %s: tensor<4x4x
 
 // -----
 
+// What flows through a rotation, as differentiation spells it: the other half has the other sign.
+// CHECK-LABEL: func.func @rotation_gradient
+// CHECK-NOT:     array.concatenate
+// CHECK:         array.reverse %{{.*}} axes = [2]
+// CHECK:         array.sub
+// CHECK-NOT:     array.slice
+func.func @rotation_gradient(%x: tensor<2x4x8xf32>, %c: tensor<4x4xf32>, %s: tensor<4x4xf32>) -> tensor<2x4x8xf32> {
+  %a = array.slice %x [:, :, :4] : tensor<2x4x8xf32> -> tensor<2x4x4xf32>
+  %b = array.slice %x [:, :, 4:8] : tensor<2x4x8xf32> -> tensor<2x4x4xf32>
+  %ac = array.mul %a, %c : (tensor<2x4x4xf32>, tensor<4x4xf32>) -> tensor<2x4x4xf32>
+  %bs = array.mul %b, %s : (tensor<2x4x4xf32>, tensor<4x4xf32>) -> tensor<2x4x4xf32>
+  %bc = array.mul %b, %c : (tensor<2x4x4xf32>, tensor<4x4xf32>) -> tensor<2x4x4xf32>
+  %na = array.neg %a : tensor<2x4x4xf32>
+  %as = array.mul %na, %s : (tensor<2x4x4xf32>, tensor<4x4xf32>) -> tensor<2x4x4xf32>
+  %first = array.add %bs, %ac : tensor<2x4x4xf32>
+  %second = array.add %bc, %as : tensor<2x4x4xf32>
+  %y = array.concatenate %first, %second axis = 2 : (tensor<2x4x4xf32>, tensor<2x4x4xf32>) -> tensor<2x4x8xf32>
+  return %y : tensor<2x4x8xf32>
+}
+
+// -----
+
+// The gradient of `x * c + [-b, a] * s`: halves of a product are padded and added.
+// CHECK-LABEL: func.func @rotary_gradient
+// CHECK-SAME:    %[[G:.*]]: tensor<2x4x8xf32>, %[[C:.*]]: tensor<4x8xf32>, %[[S:.*]]: tensor<4x8xf32>
+// CHECK-NOT:     array.pad
+// CHECK-DAG:     array.reverse %{{.*}} axes = [2] : tensor<2x4x2x4xf32>
+// CHECK-DAG:     array.reverse %{{.*}} axes = [1] : tensor<4x2x4xf32>
+// CHECK:         array.sub
+// CHECK-NOT:     array.slice
+func.func @rotary_gradient(%g: tensor<2x4x8xf32>, %c: tensor<4x8xf32>, %s: tensor<4x8xf32>) -> tensor<2x4x8xf32> {
+  %zero = array.constant dense<0.0> : tensor<f32>
+  %gs = array.mul %g, %s : (tensor<2x4x8xf32>, tensor<4x8xf32>) -> tensor<2x4x8xf32>
+  %gc = array.mul %g, %c : (tensor<2x4x8xf32>, tensor<4x8xf32>) -> tensor<2x4x8xf32>
+  %l = array.slice %gs [:, :, :4] : tensor<2x4x8xf32> -> tensor<2x4x4xf32>
+  %m = array.slice %gs [:, :, 4:8] : tensor<2x4x8xf32> -> tensor<2x4x4xf32>
+  %first = array.pad %m, %zero low = [0, 0, 0] high = [0, 0, 4] : (tensor<2x4x4xf32>, tensor<f32>) -> tensor<2x4x8xf32>
+  %n = array.neg %l : tensor<2x4x4xf32>
+  %second = array.pad %n, %zero low = [0, 0, 4] high = [0, 0, 0] : (tensor<2x4x4xf32>, tensor<f32>) -> tensor<2x4x8xf32>
+  %a = array.add %gc, %first : tensor<2x4x8xf32>
+  %y = array.add %a, %second : tensor<2x4x8xf32>
+  return %y : tensor<2x4x8xf32>
+}
+
+// -----
+
+// Halves that are padded back to where they were.
+// CHECK-LABEL: func.func @padded_halves
+// CHECK:         array.pad
+func.func @padded_halves(%g: tensor<2x4x8xf32>, %c: tensor<4x8xf32>, %s: tensor<4x8xf32>) -> tensor<2x4x8xf32> {
+  %zero = array.constant dense<0.0> : tensor<f32>
+  %gs = array.mul %g, %s : (tensor<2x4x8xf32>, tensor<4x8xf32>) -> tensor<2x4x8xf32>
+  %gc = array.mul %g, %c : (tensor<2x4x8xf32>, tensor<4x8xf32>) -> tensor<2x4x8xf32>
+  %l = array.slice %gs [:, :, :4] : tensor<2x4x8xf32> -> tensor<2x4x4xf32>
+  %m = array.slice %gs [:, :, 4:8] : tensor<2x4x8xf32> -> tensor<2x4x4xf32>
+  %first = array.pad %m, %zero low = [0, 0, 4] high = [0, 0, 0] : (tensor<2x4x4xf32>, tensor<f32>) -> tensor<2x4x8xf32>
+  %n = array.neg %l : tensor<2x4x4xf32>
+  %second = array.pad %n, %zero low = [0, 0, 0] high = [0, 0, 4] : (tensor<2x4x4xf32>, tensor<f32>) -> tensor<2x4x8xf32>
+  %a = array.add %gc, %first : tensor<2x4x8xf32>
+  %y = array.add %a, %second : tensor<2x4x8xf32>
+  return %y : tensor<2x4x8xf32>
+}
+
+// -----
+
+// Signs of no rotation: a mirror.
+// CHECK-LABEL: func.func @mirrored
+// CHECK:         array.concatenate
+func.func @mirrored(%x: tensor<2x4x8xf32>, %c: tensor<4x4xf32>, %s: tensor<4x4xf32>) -> tensor<2x4x8xf32> {
+  %a = array.slice %x [:, :, :4] : tensor<2x4x8xf32> -> tensor<2x4x4xf32>
+  %b = array.slice %x [:, :, 4:8] : tensor<2x4x8xf32> -> tensor<2x4x4xf32>
+  %ac = array.mul %a, %c : (tensor<2x4x4xf32>, tensor<4x4xf32>) -> tensor<2x4x4xf32>
+  %bs = array.mul %b, %s : (tensor<2x4x4xf32>, tensor<4x4xf32>) -> tensor<2x4x4xf32>
+  %bc = array.mul %b, %c : (tensor<2x4x4xf32>, tensor<4x4xf32>) -> tensor<2x4x4xf32>
+  %as = array.mul %a, %s : (tensor<2x4x4xf32>, tensor<4x4xf32>) -> tensor<2x4x4xf32>
+  %first = array.add %ac, %bs : tensor<2x4x4xf32>
+  %second = array.add %bc, %as : tensor<2x4x4xf32>
+  %y = array.concatenate %first, %second axis = 2 : (tensor<2x4x4xf32>, tensor<2x4x4xf32>) -> tensor<2x4x8xf32>
+  return %y : tensor<2x4x8xf32>
+}
+
+// -----
+
 // Halves in the other order are no rotation.
 // CHECK-LABEL: func.func @swapped
 // CHECK:         array.concatenate

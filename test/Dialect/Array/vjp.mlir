@@ -449,9 +449,28 @@ func.func @matmul_batched(%a: tensor<5x4x8xf16>, %b: tensor<8x16xf16>) {
   // CHECK: %[[Y:.*]] = array.matmul
   // CHECK: %[[G:.*]] = array.convert %[[Y]] : tensor<5x4x16xf32> -> tensor<5x4x16xf16>
   // CHECK: array.matmul %[[G]]
-  // CHECK: %[[DB:.*]] = array.matmul %{{.*}}, %[[G]] transpose_a : (tensor<5x4x8xf16>, tensor<5x4x16xf16>) -> tensor<5x8x16xf16>
-  // CHECK: array.reduce sum, %[[DB]] axes = [0] keepdims
+  // CHECK: %[[DB:.*]] = array.dot_general %{{.*}}, %[[G]] batch = [] x [] contract = [0, 1] x [0, 1] : (tensor<5x4x8xf16>, tensor<5x4x16xf16>) -> tensor<8x16xf16>
+  // CHECK: return %{{.*}}, %[[DB]]
   %y = array.matmul %a, %b {vjp} : (tensor<5x4x8xf16>, tensor<8x16xf16>) -> tensor<5x4x16xf32>
+  return
+}
+
+// One matrix on the left of a stack, and all operands transposed.
+// CHECK-LABEL: func.func @matmul_batched_transposed(
+func.func @matmul_batched_transposed(%a: tensor<8x4xf32>, %b: tensor<5x?x16x8xf32>) {
+  // CHECK: %[[Y:.*]] = array.matmul
+  // CHECK: %[[DA:.*]] = array.dot_general %{{.*}}, %[[Y]] batch = [] x [] contract = [0, 1, 2] x [0, 1, 3] : {{.*}} -> tensor<8x4xf32>
+  // CHECK: return %[[DA]], %{{.*}} : tensor<8x4xf32>, tensor<5x?x16x8xf32>
+  %y = array.matmul %a, %b transpose_a transpose_b {vjp} : (tensor<8x4xf32>, tensor<5x?x16x8xf32>) -> tensor<5x?x4x16xf32>
+  return
+}
+
+// A stack of one matrix is summed up to.
+// CHECK-LABEL: func.func @matmul_stack_of_one(
+func.func @matmul_stack_of_one(%a: tensor<5x4x8xf32>, %b: tensor<1x8x16xf32>) {
+  // CHECK: %[[DB:.*]] = array.matmul %{{.*}} transpose_a
+  // CHECK: array.reduce sum, %[[DB]] axes = [0] keepdims
+  %y = array.matmul %a, %b {vjp} : (tensor<5x4x8xf32>, tensor<1x8x16xf32>) -> tensor<5x4x16xf32>
   return
 }
 

@@ -163,6 +163,30 @@ func.func @control(%n: tensor<i32>, %x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
+// What a loop carries and never changes is seen from outside; what changes places is not that.
+// CHECK-LABEL: func.func @carried(
+// CHECK-SAME:    %[[N:.*]]: tensor<i32>, %[[W:.*]]: tensor<4xf32>, %[[X:.*]]: tensor<4xf32>, %[[Y:.*]]: tensor<4xf32>)
+// CHECK:         %[[R:.*]]:3 = array.while %{{.*}}, %[[X]], %[[Y]] : (tensor<i32>, tensor<4xf32>, tensor<4xf32>)
+// CHECK:           array.compare lt, %{{.*}}, %[[N]]
+// CHECK:           %[[NEXT:.*]] = array.mul %[[A:.*]], %[[W]]
+// CHECK:           array.yield %{{.*}}, %{{.*}}, %[[NEXT]]
+// CHECK:         return %[[W]], %[[R]]#2
+func.func @carried(%n: tensor<i32>, %w: tensor<4xf32>, %x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %0:5 = stablehlo.while(%m = %n, %v = %w, %i = %zero, %a = %x, %b = %y) : tensor<i32>, tensor<4xf32>, tensor<i32>, tensor<4xf32>, tensor<4xf32> cond {
+    %q = stablehlo.compare LT, %i, %m : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %q : tensor<i1>
+  } do {
+    %c = stablehlo.constant dense<1> : tensor<i32>
+    %j = stablehlo.add %i, %c : tensor<i32>
+    %next = stablehlo.multiply %a, %v : tensor<4xf32>
+    stablehlo.return %m, %v, %j, %b, %next : tensor<i32>, tensor<4xf32>, tensor<i32>, tensor<4xf32>, tensor<4xf32>
+  }
+  return %0#1, %0#4 : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
 // How values are spread over devices changes none of them.
 // CHECK-NOT: sdy
 // CHECK-LABEL: func.func @shardings(

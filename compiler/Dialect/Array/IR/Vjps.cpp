@@ -306,6 +306,18 @@ FailureOr<Values> LogSoftmaxOp::buildVjp(OpBuilder &builder, ValueRange cotangen
 // Matmul
 //===----------------------------------------------------------------------===//
 
+/// The product of two stacks of matrices, summed up over the stacks: one product, over both. `sums`
+/// are the dims of their matrices that it sums over, 0 or 1.
+static Value productOfStacks(ExpressionBuilder &e, Value lhs, int64_t lhsSum, Value rhs,
+                             int64_t rhsSum, bool allowTf32) {
+  int64_t batch = typeOf(lhs).getRank() - 2;
+  auto lhsDims = llvm::to_vector(llvm::seq<int64_t>(0, batch)), rhsDims = lhsDims;
+  lhsDims.push_back(batch + lhsSum);
+  rhsDims.push_back(batch + rhsSum);
+  ArrayRef<int64_t> none;
+  return e.make<DotGeneralOp>(lhs, rhs, none, none, lhsDims, rhsDims, allowTf32);
+}
+
 FailureOr<Values> MatMulOp::buildVjp(OpBuilder &builder, ValueRange cotangents) {
   if (!isFloat(getResult()))
     return failure();
@@ -315,13 +327,29 @@ FailureOr<Values> MatMulOp::buildVjp(OpBuilder &builder, ValueRange cotangents) 
   auto product = [&](Value a, Value b, bool ta, bool tb) {
     return e.make<MatMulOp>(a, b, ta, tb, getAllowTf32());
   };
+  // What one matrix gets that all of a stack have been multiplied with.
+  bool isStack = getType().getRank() > 2;
+  auto stacks = [&](Value a, int64_t sumA, Value b, int64_t sumB, Value like) {
+    return e.finish(productOfStacks(e, a, sumA, b, sumB, getAllowTf32()), like.getType());
+  };
   // With C = A B: dA = dC B^T and dB = A^T dC; the transposed of that, where the
   // operand came in transposed.
-  Value lhs = transposeA ? product(getRhs(), g, transposeB, true)
-                         : product(g, getRhs(), false, !transposeB);
-  Value rhs = transposeB ? product(g, getLhs(), true, transposeA)
-                         : product(getLhs(), g, !transposeA, false);
-  return Values{e.sumToShape(lhs, getLhs()), e.sumToShape(rhs, getRhs())};
+  Value lhs, rhs;
+  if (isStack && getLhs().getType().getRank() == 2)
+    lhs = transposeA ? stacks(getRhs(), !transposeB, g, 1, getLhs())
+                     : stacks(g, 1, getRhs(), !transposeB, getLhs());
+  else
+    lhs = e.sumToShape(transposeA ? product(getRhs(), g, transposeB, true)
+                                  : product(g, getRhs(), false, !transposeB),
+                       getLhs());
+  if (isStack && getRhs().getType().getRank() == 2)
+    rhs = transposeB ? stacks(g, 0, getLhs(), transposeA, getRhs())
+                     : stacks(getLhs(), transposeA, g, 0, getRhs());
+  else
+    rhs = e.sumToShape(transposeB ? product(g, getLhs(), true, transposeA)
+                                  : product(getLhs(), g, !transposeA, false),
+                       getRhs());
+  return Values{lhs, rhs};
 }
 
 /// The cotangent of one operand of a dot_general, `operand`, from that of the result and the other

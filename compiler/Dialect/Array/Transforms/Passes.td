@@ -133,12 +133,15 @@ def Recognize : Pass<"xc-array-recognize", "::mlir::ModuleOp"> {
     - softmax: `exp(x - m) / sum(exp(x - m))` or times the inverse, where `m` is a maximum;
     - attention: a product, scales, masks, softmax, a product. Dims may be in any order, with dims of size 1 among them; scales may be on
       the scores or on an operand; masks may be added, or chosen by `array.select` (of -infinity, or a number of at most -1000);
+    - gradients of attention of 16-bit floats that come with a program: products for what queries, keys and values get through the
+      softmax, whose gradient is found in terms of its exponentials, too, and written by its weights;
     - shared heads: keys and values that are repeated for each query head;
     - causal masks: positions that are compared, or a constant, make `causal` and `window`; masks that hide nothing go;
     - transposes of heads: a transpose between two reshapes, of which the second merges what the first has split;
     - rotations: halves of the last dim that rotary embeddings join again become a dim of their own;
     - gathers and scatters of one element for each row, whose index vectors count the rows: `array.take_along_axis`, and `array.select`;
     - pools: the gradient of a maximum over an image that was padded before;
+    - sums of multiples of something whose own sum is there: multiples of that;
     - sums of distances from a mean, times a number for each row, which are 0: what gradients of a variance have;
     - layer and RMS norms, then their scales and biases;
     - GELU and SiLU, by the values of an expression and not by its ops.

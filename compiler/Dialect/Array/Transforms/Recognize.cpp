@@ -28,36 +28,48 @@ namespace xc::array {
 #define GEN_PASS_DEF_RECOGNIZE
 #include "compiler/Dialect/Array/Transforms/Passes.h.inc"
 
+/// One that replaces its root's result.
+template <Value (*recognize)(Operation *, ExpressionBuilder &)>
+static Replacement one(Operation *root, ExpressionBuilder &e) {
+  return recognize(root, e);
+}
+
 namespace {
 struct Recognizer {
   llvm::StringLiteral name;
-  Value (*recognize)(Operation *root, ExpressionBuilder &e);
+  Replacement (*recognize)(Operation *root, ExpressionBuilder &e);
 };
 } // namespace
 
-/// In this order: attention is recognized by its softmax.
+/// In this order: attention is recognized by its softmax, which is one when its gradient uses
+/// nothing of it but the weights. While a gradient uses these, attention is none.
 static constexpr Recognizer kRecognizers[] = {
-    {"softmax", recognizeSoftmax},
-    {"attention", recognizeAttention},
+    {"gradient of a softmax", one<recognizeSoftmaxGradient>},
+    {"softmax", one<recognizeSoftmax>},
+    {"gradient of attention", recognizeAttentionGradient},
+    {"attention", one<recognizeAttention>},
     {"shared heads", recognizeSharedHeads},
     {"causal mask", recognizeCausalMask},
-    {"movement", recognizeMovement},
-    {"rotary embedding", recognizeRotary},
-    {"rotation", recognizeRotation},
-    {"gather of one element for each row", recognizeBatchedGather},
-    {"scatter of one element for each row", recognizeBatchedScatter},
-    {"padding of a pool's gradient", recognizePoolGradient},
-    {"sum of distances from a mean", recognizeDistanceSum},
-    {"norm", recognizeNorm},
-    {"scale or bias of a norm", recognizeNormScale},
-    {"GELU or SiLU", recognizeFunction},
+    {"movement", one<recognizeMovement>},
+    {"rotary embedding", one<recognizeRotary>},
+    {"rotation", one<recognizeRotation>},
+    {"gather of one element for each row", one<recognizeBatchedGather>},
+    {"scatter of one element for each row", one<recognizeBatchedScatter>},
+    {"padding of a pool's gradient", one<recognizePoolGradient>},
+    {"sum of distances from a mean", one<recognizeDistanceSum>},
+    {"sum of multiples", one<recognizeScaledSum>},
+    {"norm", one<recognizeNorm>},
+    {"scale or bias of a norm", one<recognizeNormScale>},
+    {"GELU or SiLU", one<recognizeFunction>},
 };
 
-/// Erases `op` and what it alone has used.
-static void eraseDead(Operation *op) {
+/// Erases `op` and what it alone has used. `next` moves on where it is among these.
+static void eraseDead(Operation *op, Operation *&next) {
   SmallVector<Operation *> worklist{op};
   while (!worklist.empty()) {
     Operation *dead = worklist.pop_back_val();
+    if (dead == next)
+      next = dead->getNextNode();
     llvm::SmallSetVector<Operation *, 4> operands;
     for (Value operand : dead->getOperands())
       if (Operation *producer = operand.getDefiningOp())
@@ -69,23 +81,36 @@ static void eraseDead(Operation *op) {
   }
 }
 
+/// Puts into place what `recognizer` finds at `op`; whether it has found anything.
+static bool recognizeAt(Operation *op, const Recognizer &recognizer, Operation *&next) {
+  OpBuilder builder(op);
+  ExpressionBuilder e(builder, op->getLoc());
+  Replacement whole = recognizer.recognize(op, e);
+  SmallVector<Operation *> replaced;
+  if (!whole.results.empty())
+    replaced.push_back(op);
+  for (auto [result, value] : llvm::zip(op->getResults(), whole.results))
+    result.replaceAllUsesWith(value);
+  for (auto [result, value] : whole.others) {
+    result.replaceAllUsesWith(value);
+    replaced.push_back(result.getDefiningOp());
+  }
+  // None of these uses another one, so none goes with another one.
+  for (Operation *dead : replaced)
+    if (isOpTriviallyDead(dead))
+      eraseDead(dead, next);
+  return !replaced.empty();
+}
+
 static unsigned recognizeIn(Region &region, const Recognizer &recognizer) {
   unsigned found = 0;
   for (Block &block : region)
-    for (Operation &op : llvm::make_early_inc_range(block)) {
-      for (Region &inner : op.getRegions())
+    for (Operation *op = block.empty() ? nullptr : &block.front(), *next; op; op = next) {
+      next = op->getNextNode();
+      for (Region &inner : op->getRegions())
         found += recognizeIn(inner, recognizer);
-      if (!isa_and_nonnull<ArrayDialect>(op.getDialect()) || op.getNumResults() == 0)
-        continue;
-      OpBuilder builder(&op);
-      ExpressionBuilder e(builder, op.getLoc());
-      Value whole = recognizer.recognize(&op, e);
-      if (!whole)
-        continue;
-      op.getResult(0).replaceAllUsesWith(whole);
-      if (isOpTriviallyDead(&op))
-        eraseDead(&op);
-      ++found;
+      if (isa_and_nonnull<ArrayDialect>(op->getDialect()) && op->getNumResults() > 0)
+        found += recognizeAt(op, recognizer, next);
     }
   return found;
 }

@@ -18,8 +18,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/TensorTypes.h"
-#include "compiler/Dialect/Array/Transforms/Recognizers.h"
-#include "compiler/Dialect/Array/Transforms/Views.h"
+#include "compiler/Dialect/Array/Transforms/AttentionPattern.h"
 
 using namespace mlir;
 
@@ -47,13 +46,13 @@ struct Position {
 /// The conditions that a mask consists of.
 class MaskParts {
 public:
-  explicit MaskParts(AttentionOp op)
-      : rank(op.getQuery().getType().getRank()),
-        queries(op.getQuery().getType().getDimSize(rank - 2)),
-        keys(op.getKey().getType().getDimSize(rank - 2)) {}
+  MaskParts(int64_t rank, int64_t queries, int64_t keys)
+      : rank(rank), queries(queries), keys(keys) {}
 
   /// False if the mask is to stay as it is.
   bool match(Value mask);
+  /// Whether positions alone decide about truth values, and leave a key to each query.
+  bool matchSeen(const View &view, bool isNegated);
   /// The conditions that are left as a mask; null where there are none.
   Value buildRest(ExpressionBuilder &e) const;
 
@@ -86,6 +85,21 @@ static View descend(const View &view, Value operand) {
   return result;
 }
 
+/// The first of a constant's numbers, if each one is larger by 1 than the one before.
+static std::optional<int64_t> matchCount(Operation *op) {
+  auto constant = dyn_cast_or_null<ConstantOp>(op);
+  auto elements = constant ? dyn_cast<DenseIntElementsAttr>(constant.getValue()) : nullptr;
+  if (!elements || elements.getType().getRank() != 1 || elements.isSplat() ||
+      elements.getElementType().isInteger(1))
+    return std::nullopt;
+  auto numbers = elements.getValues<APInt>();
+  int64_t first = (*numbers.begin()).getSExtValue();
+  for (auto [index, number] : llvm::enumerate(numbers))
+    if (number.getSExtValue() != first + int64_t(index))
+      return std::nullopt;
+  return first;
+}
+
 std::optional<Position> MaskParts::matchPosition(const View &view) const {
   if (std::optional<double> number = getSplat(view.source))
     return Position{0, 0, static_cast<int64_t>(*number)};
@@ -97,6 +111,12 @@ std::optional<Position> MaskParts::matchPosition(const View &view) const {
     if (dim != rank - 2 && dim != rank - 1)
       return std::nullopt;
     return dim == rank - 2 ? Position{1, 0, 0} : Position{0, 1, 0};
+  }
+  if (std::optional<int64_t> first = matchCount(op)) {
+    int64_t dim = view.dims.empty() ? View::kNone : view.find(0);
+    if (dim != rank - 2 && dim != rank - 1)
+      return std::nullopt;
+    return dim == rank - 2 ? Position{1, 0, *first} : Position{0, 1, *first};
   }
   if (auto convert = dyn_cast_or_null<ConvertOp>(op)) {
     Type from = typeOf(convert.getOperand()).getElementType();
@@ -199,6 +219,17 @@ std::optional<Band> MaskParts::matchConstant(const View &view,
   return found;
 }
 
+/// The truth values whose numbers `op` compares with 0, for being the same or not; else null.
+static Value matchTruth(Operation *op) {
+  auto compare = dyn_cast_or_null<CompareOp>(op);
+  bool isOfEquality = compare && (compare.getDirection() == CompareDirection::Eq ||
+                                  compare.getDirection() == CompareDirection::Ne);
+  auto numbers = isOfEquality ? compare.getLhs().getDefiningOp<ConvertOp>() : ConvertOp();
+  bool isTruth =
+      numbers && elementOf(numbers.getOperand()).isInteger(1) && getSplat(compare.getRhs()) == 0.0;
+  return isTruth ? numbers.getOperand() : Value();
+}
+
 void MaskParts::addCondition(const View &view, bool isNegated) {
   Operation *op = view.source.getDefiningOp();
   auto isTrue = [](Attribute element) { return !cast<IntegerAttr>(element).getValue().isZero(); };
@@ -217,6 +248,9 @@ void MaskParts::addCondition(const View &view, bool isNegated) {
            select && !isNegated && getSplat(select.getOnFalse()) == 0.0)
     return addCondition(descend(view, select.getPredicate()), false),
            addCondition(descend(view, select.getOnTrue()), false);
+  else if (Value truth = matchTruth(op))
+    return addCondition(descend(view, truth),
+                        isNegated != (cast<CompareOp>(op).getDirection() == CompareDirection::Eq));
   else if (auto compare = dyn_cast_or_null<CompareOp>(op))
     found = matchCompare(compare, view, isNegated);
   else
@@ -317,33 +351,41 @@ Value MaskParts::buildRest(ExpressionBuilder &e) const {
               : added;
 }
 
-Value recognizeCausalMask(Operation *root, ExpressionBuilder &e) {
-  auto op = dyn_cast<AttentionOp>(root);
-  if (!op || !op.getMask() || op.getWithLogsumexp())
+bool MaskParts::matchSeen(const View &view, bool isNegated) {
+  addCondition(view, isNegated);
+  return known && doesEachQuerySeeAKey();
+}
+
+bool doesEachQuerySeeAKey(const View &mask, bool keepsTrue, int64_t queries, int64_t keys) {
+  return MaskParts(mask.dims.size(), queries, keys).matchSeen(mask, !keepsTrue);
+}
+
+Replacement recognizeCausalMask(Operation *root, ExpressionBuilder &e) {
+  std::optional<AttentionForm> form = AttentionForm::of(root);
+  if (!form || !form->mask)
     return {};
-  MaskParts parts(op);
-  if (!parts.match(op.getMask()))
+  RankedTensorType query = typeOf(form->query), key = typeOf(form->key);
+  int64_t dim = query.getRank() - 2;
+  MaskParts parts(query.getRank(), query.getDimSize(dim), key.getDimSize(dim));
+  if (!parts.match(form->mask))
     return {};
   Band band = parts.band;
-  if (band.isBounded() && op.getCausal())
+  if (band.isBounded() && form->isCausal)
     return {};
-  Value offset = op.getOffset();
-  IntegerAttr window = op.getWindowAttr();
-  RankedTensorType query = op.getQuery().getType(), key = op.getKey().getType();
-  int64_t dim = query.getRank() - 2;
   if (band.most) {
     bool isDefault = !query.isDynamicDim(dim) && !key.isDynamicDim(dim) &&
                      key.getDimSize(dim) - query.getDimSize(dim) == *band.most;
     if (!isDefault)
-      offset = e.integer(*band.most, e.getBuilder().getI64Type());
+      form->offset = e.integer(*band.most, e.getBuilder().getI64Type());
     if (band.least)
-      window = e.getBuilder().getI64IntegerAttr(*band.most - *band.least + 1);
+      form->window = e.getBuilder().getI64IntegerAttr(*band.most - *band.least + 1);
+    form->isCausal = true;
   }
-  Value rest = parts.buildRest(e);
-  return e.finish(e.make<AttentionOp>(op.getQuery(), op.getKey(), op.getValue(), rest, offset,
-                                      op.getSinks(), op.getCausal() || band.most, window,
-                                      /*with_logsumexp=*/false, op.getScale()),
-                  op.getResult().getType());
+  form->mask = parts.buildRest(e);
+  Replacement whole(form->build(e));
+  for (auto [result, old] : llvm::zip_equal(whole.results, root->getResults()))
+    result = e.finish(result, old.getType());
+  return whole;
 }
 
 } // namespace xc::array

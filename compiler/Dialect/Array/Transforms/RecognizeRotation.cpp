@@ -10,6 +10,9 @@
 // are copies. As array.rope does it, there is none: the halves become a dim of their own, along
 // which the operand is reversed.
 //
+// So do the gradients: `[a * c + b * s, b * c - a * s]`, and `x * c + [m, -l]` with the halves `l`
+// and `m` of `x * s`, which are padded to the whole and added.
+//
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/Sizes.h"
@@ -85,47 +88,66 @@ private:
   Value pairs;
 };
 
-/// `half * factor`.
+/// `half * factor`, or the negative of that.
 struct Term {
   Half half;
   Value factor;
+  bool isNegated = false;
 };
 
 } // namespace
 
-static std::optional<Term> asTerm(Value value) {
-  auto mul = value.getDefiningOp<MulOp>();
+static std::optional<Term> asTerm(Value value, bool isNegated) {
+  auto skipNeg = [&](Value x) {
+    auto neg = x.getDefiningOp<NegOp>();
+    isNegated ^= neg != nullptr;
+    return neg ? neg.getOperand() : x;
+  };
+  auto mul = skipNeg(value).getDefiningOp<MulOp>();
   if (!mul || !mul->hasOneUse())
     return std::nullopt;
   for (auto [half, factor] :
-       {std::pair(mul.getLhs(), mul.getRhs()), std::pair(mul.getRhs(), mul.getLhs())})
-    if (std::optional<Half> found = asHalf(half);
+       {std::pair(mul.getLhs(), mul.getRhs()), std::pair(mul.getRhs(), mul.getLhs())}) {
+    bool before = isNegated;
+    Value x = skipNeg(half);
+    if (std::optional<Half> found = asHalf(x);
         found && typeOf(half).getShape() == typeOf(value).getShape())
-      return Term{*found, factor};
+      return Term{*found, factor, isNegated};
+    isNegated = before;
+  }
   return std::nullopt;
 }
 
-/// `[a * c - b * s, b * c + a * s]`.
+/// The terms of a sum of two, those of half `first` first.
+static std::optional<std::pair<Term, Term>> asTerms(Value value, int64_t first) {
+  Operation *op = value.getDefiningOp();
+  if (!isa_and_nonnull<AddOp, SubOp>(op) || !op->hasOneUse())
+    return std::nullopt;
+  std::optional<Term> lhs = asTerm(op->getOperand(0), false),
+                      rhs = asTerm(op->getOperand(1), isa<SubOp>(op));
+  if (!lhs || !rhs || lhs->half.whole != rhs->half.whole || lhs->half.index == rhs->half.index)
+    return std::nullopt;
+  if (lhs->half.index != first)
+    std::swap(lhs, rhs);
+  return std::pair(*lhs, *rhs);
+}
+
+/// `[a * c - b * s, b * c + a * s]`, or as its gradient has it `[a * c + b * s, b * c - a * s]`.
 static Value matchRotated(Value first, Value second, ExpressionBuilder &e) {
-  auto sub = first.getDefiningOp<SubOp>();
-  auto add = second.getDefiningOp<AddOp>();
-  if (!sub || !add || !sub->hasOneUse() || !add->hasOneUse())
+  auto ofFirst = asTerms(first, 0), ofSecond = asTerms(second, 1);
+  if (!ofFirst || !ofSecond)
     return {};
-  std::optional<Term> ac = asTerm(sub.getLhs()), bs = asTerm(sub.getRhs()),
-                      bc = asTerm(add.getLhs()), as = asTerm(add.getRhs());
-  if (!ac || !bs || !bc || !as)
-    return {};
-  if (bc->half.index == 0)
-    std::swap(bc, as);
-  Value whole = ac->half.whole;
-  bool fits = ac->half.index == 0 && bs->half.index == 1 && bc->half.index == 1 &&
-              as->half.index == 0 && bs->half.whole == whole && bc->half.whole == whole &&
-              as->half.whole == whole && ac->factor == bc->factor && bs->factor == as->factor;
+  auto [ac, bs] = *ofFirst;
+  auto [bc, as] = *ofSecond;
+  Value whole = ac.half.whole;
+  bool fits = bc.half.whole == whole && ac.factor == bc.factor && bs.factor == as.factor &&
+              !ac.isNegated && !bc.isNegated && bs.isNegated != as.isNegated;
   if (!fits)
     return {};
   Pairs pairs(whole, e);
-  return pairs.join(e.add(e.mul(pairs.getOwn(), pairs.spread(ac->factor)),
-                          e.mul(pairs.getOthers(), pairs.spread(bs->factor))));
+  Value own = e.mul(pairs.getOwn(), pairs.spread(ac.factor)),
+        others = e.mul(pairs.getOthers(), pairs.spread(bs.factor));
+  return pairs.join(bs.isNegated ? e.add(own, others) : e.sub(own, others));
 }
 
 /// What `value`, `[-b, a]`, is made of; null if it is something else.
@@ -149,11 +171,80 @@ static Value splitLast(Value factor, ExpressionBuilder &e) {
   return e.make<ReshapeOp>(type.clone(shape), factor, e.dynamicSizes(factor));
 }
 
+/// The half of a whole that `value` puts at the place of the other half, among zeros; `isNegated`
+/// is flipped where it has the other sign.
+static std::optional<Half> asMovedHalf(Value value, bool &isNegated) {
+  auto pad = value.getDefiningOp<PadOp>();
+  if (!pad || getSplat(pad.getValue()) != 0.0)
+    return std::nullopt;
+  Value part = pad.getOperand();
+  if (auto neg = part.getDefiningOp<NegOp>()) {
+    part = neg.getOperand();
+    isNegated = !isNegated;
+  }
+  std::optional<Half> half = asHalf(part);
+  if (!half || typeOf(half->whole) != typeOf(value))
+    return std::nullopt;
+  int64_t last = typeOf(value).getRank() - 1;
+  // The first half goes behind what is padded in front of it.
+  ArrayRef<int64_t> padded = half->index == 0 ? pad.getLow() : pad.getHigh();
+  return padded[last] == typeOf(part).getDimSize(last) ? half : std::nullopt;
+}
+
+/// `x * c + [m, -l]`, with the halves `l` and `m` of `x * s`.
+static Value matchRotaryGradient(AddOp root, ExpressionBuilder &e) {
+  SmallVector<Value> terms;
+  for (Value side : {root.getLhs(), root.getRhs()}) {
+    auto inner = side.getDefiningOp<AddOp>();
+    if (inner && side.hasOneUse())
+      terms.append({inner.getLhs(), inner.getRhs()});
+    else
+      terms.push_back(side);
+  }
+  Value own, product;
+  unsigned halves = 0;
+  for (Value term : terms) {
+    bool isNegated = false;
+    std::optional<Half> half = asMovedHalf(term, isNegated);
+    if (!half) {
+      own = term;
+      continue;
+    }
+    if ((product && product != half->whole) || isNegated != (half->index == 0))
+      return {};
+    product = half->whole;
+    halves |= 1u << half->index;
+  }
+  RankedTensorType type = root.getType();
+  auto byCosine = own ? own.getDefiningOp<MulOp>() : MulOp(),
+       bySine = product ? product.getDefiningOp<MulOp>() : MulOp();
+  if (terms.size() != 3 || halves != 3 || !byCosine || !bySine || typeOf(own) != type)
+    return {};
+  for (int side : {0, 1}) {
+    Value whole = bySine->getOperand(side), sine = bySine->getOperand(1 - side);
+    if (typeOf(whole) != type || !llvm::is_contained(byCosine->getOperands(), whole))
+      continue;
+    Value cosine = byCosine.getLhs() == whole ? byCosine.getRhs() : byCosine.getLhs();
+    int64_t size = type.getShape().back(), rank = typeOf(sine).getRank();
+    if (typeOf(cosine).getRank() == 0 || rank == 0 || typeOf(cosine).getShape().back() != size ||
+        typeOf(sine).getShape().back() != size)
+      continue;
+    Pairs pairs(whole, e);
+    // Each half has been multiplied where it was.
+    Value turned = e.make<ReverseOp>(splitLast(sine, e), ArrayRef<int64_t>{rank - 1});
+    return pairs.join(
+        e.sub(e.mul(pairs.getOwn(), splitLast(cosine, e)), e.mul(pairs.getOthers(), turned)));
+  }
+  return {};
+}
+
 Value recognizeRotary(Operation *root, ExpressionBuilder &e) {
   auto add = dyn_cast<AddOp>(root);
   if (!add)
     return {};
   RankedTensorType type = typeOf(root->getResult(0));
+  if (Value gradient = matchRotaryGradient(add, e))
+    return e.finish(gradient, type);
   auto asProduct = [&](Value value) {
     auto mul = value.getDefiningOp<MulOp>();
     return mul && mul->hasOneUse() && typeOf(value) == type ? mul : MulOp();

@@ -12,12 +12,14 @@
 
 #include "compiler/Dialect/Array/IR/Sizes.h"
 #include "compiler/Dialect/Array/IR/TensorTypes.h"
-#include "compiler/Dialect/Array/Transforms/Recognizers.h"
-#include "compiler/Dialect/Array/Transforms/Views.h"
+#include "compiler/Dialect/Array/Transforms/AttentionPattern.h"
 
 using namespace mlir;
 
 namespace xc::array {
+
+/// In place of a dim: the indices that repeat each head.
+static constexpr int64_t kRepeated = -2;
 
 namespace {
 /// What repeats each index of a dim, and how often.
@@ -98,21 +100,105 @@ static Value removeRepetition(Value value, const Repetition &repetition, Express
   return e.make<SqueezeOp>(x, cast<SqueezeOp>(op).getAxes());
 }
 
-Value recognizeSharedHeads(Operation *root, ExpressionBuilder &e) {
-  auto op = dyn_cast<AttentionOp>(root);
-  if (!op || op.getWithLogsumexp())
+namespace {
+/// The sum over what repeats each head.
+struct HeadSum {
+  Value result;
+  SmallVector<int64_t> dims; ///< of the result: which of the gradient, or kNone
+};
+} // namespace
+
+/// Splits the dim of `dims` that is `heads` where `op` splits off its last `count` indices, as
+/// kRepeated.
+static bool splitHeads(ReshapeOp op, int64_t heads, int64_t count, SmallVector<int64_t> &dims) {
+  ArrayRef<int64_t> from = typeOf(op.getOperand()).getShape(), to = op.getType().getShape();
+  int64_t place = llvm::find(dims, heads) - dims.begin();
+  if (place == int64_t(dims.size()) || ShapedType::isDynamic(from[place]))
+    return false;
+  SmallVector<int64_t> split(from);
+  split[place] /= count;
+  split.insert(split.begin() + place + 1, count);
+  dims.insert(dims.begin() + place + 1, kRepeated);
+  return ArrayRef(split) == to && llvm::count(to, ShapedType::kDynamic) < 2;
+}
+
+/// Goes down from `gradient`, of keys or values that had each of `heads` repeated, to where what
+/// they get is added up. Nothing else may use it.
+static std::optional<HeadSum> findHeadSum(Value gradient, int64_t heads, int64_t count) {
+  SmallVector<int64_t> dims = llvm::to_vector(llvm::seq<int64_t>(0, typeOf(gradient).getRank()));
+  for (Value value = gradient; value.hasOneUse();) {
+    Operation *user = *value.getUsers().begin();
+    if (user->getNumResults() != 1 || !isa<RankedTensorType>(user->getResult(0).getType()))
+      return std::nullopt;
+    auto map = [&](ArrayRef<int64_t> before) {
+      SmallVector<int64_t> own;
+      for (int64_t dim : before)
+        own.push_back(dim == View::kNone ? View::kNone : dims[dim]);
+      dims = own;
+    };
+    View view = View::of(user->getResult(0));
+    if (view.step({/*broadcasts=*/false, /*converts=*/true})) {
+      map(view.dims);
+    } else if (auto reshape = dyn_cast<ReshapeOp>(user)) {
+      if (!splitHeads(reshape, heads, count, dims))
+        return std::nullopt;
+    } else if (auto sum = dyn_cast<ReduceOp>(user); sum && sum.getKind() == ReduceKind::Sum) {
+      ArrayRef<int64_t> shape = typeOf(value).getShape();
+      bool isOfRepeats = llvm::all_of(
+          sum.getAxes(), [&](int64_t axis) { return dims[axis] == kRepeated || shape[axis] == 1; });
+      map(getReducedDims(shape.size(), sum.getAxes(), sum.getKeepdims()));
+      if (!isOfRepeats || llvm::is_contained(dims, kRepeated))
+        return std::nullopt;
+      return HeadSum{sum.getResult(), dims};
+    } else {
+      return std::nullopt;
+    }
+    value = user->getResult(0);
+  }
+  return std::nullopt;
+}
+
+/// `gradient`, of heads that are not repeated, in the dims of `sum`.
+static Value buildHeadSum(Value gradient, const HeadSum &sum, ExpressionBuilder &e) {
+  SmallVector<int64_t> order, added;
+  for (auto [place, dim] : llvm::enumerate(sum.dims))
+    if (dim == View::kNone)
+      added.push_back(place);
+    else
+      order.push_back(dim);
+  Value value = arrange(gradient, order, e);
+  if (!added.empty())
+    value = e.make<ExpandDimsOp>(value, added);
+  return e.finish(value, sum.result.getType());
+}
+
+Replacement recognizeSharedHeads(Operation *root, ExpressionBuilder &e) {
+  std::optional<AttentionForm> form = AttentionForm::of(root);
+  if (!form)
     return {};
-  int64_t heads = op.getKey().getType().getRank() - 3;
-  std::optional<Repetition> ofKey = findRepetition(op.getKey(), heads),
-                            ofValue = findRepetition(op.getValue(), heads);
+  int64_t heads = typeOf(form->key).getRank() - 3;
+  std::optional<Repetition> ofKey = findRepetition(form->key, heads),
+                            ofValue = findRepetition(form->value, heads);
   if (!ofKey || !ofValue || ofKey->count != ofValue->count || ofKey->count < 2)
     return {};
-  Value key = removeRepetition(op.getKey(), *ofKey, e),
-        value = removeRepetition(op.getValue(), *ofValue, e);
-  return e.finish(e.make<AttentionOp>(op.getQuery(), key, value, op.getMask(), op.getOffset(),
-                                      op.getSinks(), op.getCausal(), op.getWindowAttr(),
-                                      /*with_logsumexp=*/false, op.getScale()),
-                  op.getResult().getType());
+  // Of a gradient that nobody uses there is no sum.
+  std::optional<HeadSum> sums[2];
+  for (int index : {0, 1}) {
+    if (!form->cotangent || root->getResult(1 + index).use_empty())
+      continue;
+    sums[index] = findHeadSum(root->getResult(1 + index), heads, ofKey->count);
+    if (!sums[index])
+      return {};
+  }
+  form->key = removeRepetition(form->key, *ofKey, e);
+  form->value = removeRepetition(form->value, *ofValue, e);
+  ValueRange results = form->build(e);
+  Replacement whole(e.finish(results[0], root->getResult(0).getType()));
+  for (int index : {0, 1})
+    if (sums[index])
+      whole.others.push_back(
+          {sums[index]->result, buildHeadSum(results[1 + index], *sums[index], e)});
+  return whole;
 }
 
 } // namespace xc::array

@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A recognizer looks at one op, the last of a pattern, and gives what replaces its result, or null.
-// It builds nothing unless it matches. Ops in between have no users outside of the pattern.
+// A recognizer looks at one op, the last of a pattern, and gives what replaces its result, or null;
+// or also what replaces other values. It builds nothing unless it matches. Ops in between have no
+// users outside of the pattern.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,17 +15,41 @@
 #define XC_DIALECT_ARRAY_TRANSFORMS_RECOGNIZERS_H
 
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
+#include "compiler/Dialect/Array/Transforms/Views.h"
 
 namespace xc::array {
+
+/// What takes the place of values.
+struct Replacement {
+  Replacement() = default;
+  Replacement(mlir::Value value) {
+    if (value)
+      results.push_back(value);
+  }
+  Replacement(mlir::ValueRange values) : results(values.begin(), values.end()) {}
+
+  /// Of the results of the root, in order. Empty where it has not been matched, or others alone are
+  /// replaced.
+  llvm::SmallVector<mlir::Value> results;
+  /// Other values, and what replaces them: each of them the only result of its op.
+  llvm::SmallVector<std::pair<mlir::Value, mlir::Value>> others;
+};
 
 /// `exp(x - m) / sum(exp(x - m))` with a maximum m: array.softmax.
 mlir::Value recognizeSoftmax(mlir::Operation *root, ExpressionBuilder &e);
 /// `softmax(q * k^T * scale + mask) * v`: array.attention.
 mlir::Value recognizeAttention(mlir::Operation *root, ExpressionBuilder &e);
-/// Attention whose keys and values are repeated for each query head: attention with fewer heads.
-mlir::Value recognizeSharedHeads(mlir::Operation *root, ExpressionBuilder &e);
-/// Attention whose mask, or a part of it, says that no query sees later keys: `causal`, `window`.
-mlir::Value recognizeCausalMask(mlir::Operation *root, ExpressionBuilder &e);
+/// What flows through a softmax in other terms than its weights: in these.
+mlir::Value recognizeSoftmaxGradient(mlir::Operation *root, ExpressionBuilder &e);
+/// Products for what queries, keys and values get through `softmax(q * k^T)`:
+/// array.attention_gradient.
+Replacement recognizeAttentionGradient(mlir::Operation *root, ExpressionBuilder &e);
+/// Attention, or its gradient, whose keys and values are repeated for each query head: with fewer
+/// heads.
+Replacement recognizeSharedHeads(mlir::Operation *root, ExpressionBuilder &e);
+/// Attention, or its gradient, whose mask, or a part of it, says that no query sees later keys:
+/// `causal`, `window`.
+Replacement recognizeCausalMask(mlir::Operation *root, ExpressionBuilder &e);
 
 /// `d / sqrt(mean(d * d) + epsilon)`: array.layer_norm or array.rms_norm, without scale and bias.
 mlir::Value recognizeNorm(mlir::Operation *root, ExpressionBuilder &e);
@@ -38,6 +63,8 @@ mlir::Value recognizeBatchedScatter(mlir::Operation *root, ExpressionBuilder &e)
 mlir::Value recognizePoolGradient(mlir::Operation *root, ExpressionBuilder &e);
 /// The sum of distances from a mean, times numbers for each row: zeros.
 mlir::Value recognizeDistanceSum(mlir::Operation *root, ExpressionBuilder &e);
+/// The sum of something times numbers for each row, where its own sum is there: these times that.
+mlir::Value recognizeScaledSum(mlir::Operation *root, ExpressionBuilder &e);
 /// An expression that has the values of GELU or SiLU: array.gelu, array.silu.
 mlir::Value recognizeFunction(mlir::Operation *root, ExpressionBuilder &e);
 /// Halves of the last dim that are joined as those of a rotation: without slices and a join.
@@ -46,6 +73,10 @@ mlir::Value recognizeRotation(mlir::Operation *root, ExpressionBuilder &e);
 mlir::Value recognizeRotary(mlir::Operation *root, ExpressionBuilder &e);
 /// A chain of reshapes, transposes, slices and takes: at most one of each that matters.
 mlir::Value recognizeMovement(mlir::Operation *root, ExpressionBuilder &e);
+
+/// Whether a mask that keeps scores where it is true, or false, leaves a key to each query. Its
+/// last dims are the queries and keys.
+bool doesEachQuerySeeAKey(const View &mask, bool keepsTrue, int64_t queries, int64_t keys);
 
 /// From here on a score of attention is as good as hidden.
 inline constexpr double kHidden = -1000;
@@ -66,6 +97,10 @@ public:
       });
     });
   }
+
+  bool contains(mlir::Operation *op) const { return ops.contains(op); }
+  auto begin() const { return ops.begin(); }
+  auto end() const { return ops.end(); }
 
 private:
   llvm::SmallPtrSet<mlir::Operation *, 16> ops;

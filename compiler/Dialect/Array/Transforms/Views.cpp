@@ -54,6 +54,13 @@ static Map mapBroadcast(BroadcastInDimOp op) {
   return map;
 }
 
+/// Whether `op`, with dims `map`, adds dims of size 1 and nothing else.
+static bool repeatsNothing(BroadcastInDimOp op, const Map &map) {
+  return map && llvm::all_of(llvm::enumerate(op.getType().getShape()), [&](auto dim) {
+           return dim.value() == 1 || (*map)[dim.index()] != View::kNone;
+         });
+}
+
 /// Dims with those of `axes` in between, which are new.
 static Map mapExpand(ExpandDimsOp op) {
   SmallVector<int64_t> map;
@@ -71,6 +78,14 @@ static Map mapSqueeze(SqueezeOp op) {
   return map;
 }
 
+/// Over dims of size 1 nothing is combined.
+static Map mapReduce(ReduceOp op) {
+  ArrayRef<int64_t> shape = typeOf(op.getOperand()).getShape();
+  if (llvm::any_of(op.getAxes(), [&](int64_t axis) { return shape[axis] != 1; }))
+    return std::nullopt;
+  return getReducedDims(shape.size(), op.getAxes(), op.getKeepdims());
+}
+
 static bool isFloatConvert(ConvertOp op) {
   return isa<FloatType>(op.getType().getElementType()) &&
          isa<FloatType>(typeOf(op.getOperand()).getElementType());
@@ -86,8 +101,11 @@ static Map mapDims(Operation *op, Through through) {
       .Case([](ReshapeOp op) { return mapReshape(op); })
       .Case([](ExpandDimsOp op) { return mapExpand(op); })
       .Case([](SqueezeOp op) { return mapSqueeze(op); })
-      .Case(
-          [&](BroadcastInDimOp op) { return through.broadcasts ? mapBroadcast(op) : std::nullopt; })
+      .Case([](ReduceOp op) { return mapReduce(op); })
+      .Case([&](BroadcastInDimOp op) {
+        Map map = mapBroadcast(op);
+        return through.broadcasts || repeatsNothing(op, map) ? map : std::nullopt;
+      })
       .Case([&](tensor::CastOp) { return Map(same()); })
       .Case([&](ConvertOp op) {
         return through.converts && isFloatConvert(op) ? Map(same()) : std::nullopt;
@@ -163,6 +181,19 @@ SmallVector<int64_t> getReducedDims(int64_t rank, ArrayRef<int64_t> axes, bool k
       map.push_back(isReduced ? View::kNone : dim);
   }
   return map;
+}
+
+Value arrange(Value value, ArrayRef<int64_t> order, ExpressionBuilder &e) {
+  SmallVector<int64_t> permutation, front;
+  for (int64_t dim = 0; dim < typeOf(value).getRank(); ++dim)
+    if (!llvm::is_contained(order, dim)) {
+      front.push_back(permutation.size());
+      permutation.push_back(dim);
+    }
+  llvm::append_range(permutation, order);
+  if (!llvm::is_sorted(permutation))
+    value = e.make<TransposeOp>(value, permutation);
+  return front.empty() ? value : e.make<SqueezeOp>(value, front);
 }
 
 } // namespace xc::array

@@ -13,7 +13,7 @@
 #ifndef XC_DIALECT_ARRAY_TRANSFORMS_VIEWS_H
 #define XC_DIALECT_ARRAY_TRANSFORMS_VIEWS_H
 
-#include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
 
 namespace xc::array {
 
@@ -57,6 +57,9 @@ std::optional<double> getSplat(mlir::Value value);
 /// for those that have been kept with size 1.
 llvm::SmallVector<int64_t> getReducedDims(int64_t rank, llvm::ArrayRef<int64_t> axes,
                                           bool keepdims);
+
+/// `value` with its dims `order`; those that are not named have size 1 and go.
+mlir::Value arrange(mlir::Value value, llvm::ArrayRef<int64_t> order, ExpressionBuilder &e);
 
 } // namespace xc::array
 
