@@ -78,7 +78,7 @@ Value StripNest::emitReached(OpBuilder &builder, AffineExpr expr, bool isLast) {
       continue;
     if (dim >= lowering.group.getNumKept()) {
       if ((factor > 0) == isLast)
-        constant += factor * (ranges[loop] - 1);
+        constant += factor * (ranges[loop] - 1); // in range: an index of the padded image
       continue;
     }
     const LaneIndex &index = first[dim];
