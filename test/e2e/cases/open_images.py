@@ -111,6 +111,19 @@ def flows():
     yield over_images("gradient_depthwise_strided", 24, (24, 3, 3, 1), sizes=small, gradient="xw", feature_groups=24, strides=[2, 2], **SAME)
 
 
+def spread():
+    """Transposed convolutions, whose phases are computed together (SpreadConv.h): with parts of a phase left over, and of images of nothing."""
+    some = SIZES + ((2, 0, 3),)
+    yield over_images("spread", 32, (24, 2, 2, 32), sizes=some, low=[1, 1], high=[1, 1], input_dilation=[2, 2])
+    yield over_images("spread_odd", 16, (24, 3, 3, 16), sizes=some, low=[1, 1], high=[1, 1], input_dilation=[2, 2])
+    yield over_images("spread_apart", 16, (24, 4, 3, 16), dtype="bf16", sizes=some, low=[2, 3], high=[1, 0], input_dilation=[2, 3])
+    yield over_images("spread_one_way", 16, (24, 3, 4, 16), sizes=some, strides=[2, 1], low=[1, 2], high=[1, 1], input_dilation=[1, 2])
+    yield over_images("spread_cut", 16, (24, 3, 3, 16), sizes=some, low=[-1, 1], high=[1, -2], input_dilation=[2, 2])
+    yield over_images("spread_element", 16, (24, 1, 1, 16), sizes=some, input_dilation=[2, 2])
+    yield over_images("spread_f32", 5, (3, 3, 5, 6), NHWC, dtype="f32", sizes=some, low=[2, 1], high=[0, 1], input_dilation=[2, 2])
+    yield over_images("spread_channels_first", 16, (24, 16, 2, 2), NCHW, sizes=some, low=[1, 1], high=[1, 1], input_dilation=[2, 2])
+
+
 def others():
     """Few channels, small groups, and a group for each channel; other types."""
     yield over_images("stem", 3, (16, 7, 7, 3), sizes=SIZES + ((1, 131, 130),), dtype="bf16", strides=[2, 2], low=[3, 3], high=[3, 3])
@@ -155,5 +168,5 @@ def fused():
 
 
 def cases():
-    for make in (columns, flows, others, fused):
+    for make in (columns, flows, spread, others, fused):
         yield from make()
