@@ -146,6 +146,20 @@ def others():
     yield Case("open_images_i8", text, [Step([image, weights], [("i32", convolve(image.values, weights.values, KRSC, **SAME))]) for image in x], "sum")
 
 
+def constant_filters():
+    """Filters that CPUs put into panels once, of images of which the filter alone knows the channels."""
+    w = random("f32", (3, 3, 5, 16), 160)
+    image, data = "tensor<?x?x?x?xf32>", w.values.astype("<f4").tobytes().hex().upper()
+    text = function("", [("%x", image)], [("%y", "tensor<?x?x?x16xf32>")],
+                    f"""    %w = array.constant dense<"0x{data}"> : {w.mlir}
+    %y = array.conv %x, %w {attributes(NHWC, SAME)} : ({image}, {w.mlir}) -> tensor<?x?x?x16xf32>""")
+    steps = []
+    for seed, (n, *places) in enumerate(SIZES):
+        x = random("f32", (n, *places, 5), 161 + seed)
+        steps.append(Step([x], [("f32", convolve(x.values, w.values, NHWC, **SAME))]))
+    yield Case("open_images_constant_filter", text, steps, "sum")
+
+
 def fused():
     """Scale, shift, a residual and relu behind a convolution of open size, and one behind another."""
     w, v = random("bf16", (32, 3, 3, 32), 150), random("bf16", (32, 3, 3, 32), 151)
@@ -168,5 +182,5 @@ def fused():
 
 
 def cases():
-    for make in (columns, flows, spread, others, fused):
+    for make in (columns, flows, spread, others, constant_filters, fused):
         yield from make()
