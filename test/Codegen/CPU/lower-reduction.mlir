@@ -240,18 +240,20 @@ func.func @column_sum_by_panels() attributes {lowering_config = #panels} {
 // CHECK-LABEL: func.func @strips()
 // CHECK:         scf.while
 // CHECK:           scf.condition
-// CHECK:           %[[INSIDE:.*]] = arith.andi
-// CHECK:           scf.if %[[INSIDE]] -> (index)
+// CHECK:         ^bb0(%[[FIRST:.*]]: index):
+// CHECK:           %[[FOUR:.*]] = arith.addi %[[FIRST]], %c4
+// CHECK:           arith.cmpi sle, %[[FOUR]], %c168
+// CHECK:           scf.if %{{.*}} -> (index)
 // CHECK:             scf.for {{.*}} -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>) {
 // CHECK-NOT:           scf.if
 // CHECK:               scf.yield %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>
 // CHECK-COUNT-4:     vector.store
-// CHECK:             %[[FOUR:.*]] = arith.addi %{{.*}}, %c4
 // CHECK:             scf.yield %[[FOUR]] : index
 // Others one by one, with branches for padding.
 // CHECK:           } else {
 // CHECK:               scf.if
-// CHECK:             arith.addi %{{.*}}, %c1
+// CHECK:             %[[NEXT:.*]] = arith.addi %[[FIRST]], %c1
+// CHECK:             scf.yield %[[NEXT]] : index
 func.func @strips() attributes {lowering_config = #strips} {
   %x = plan.binding 0 read align 64 : memref<12x14x16xf32>
   %w = plan.binding 1 read align 64 : memref<3x3x16xf32>

@@ -1,5 +1,7 @@
 // RUN: xc-opt %s -xc-cuda-lower-to-nvvm -canonicalize -cse | FileCheck %s
 
+// CHECK-DAG: #[[UPPER:.*]] = affine_map<() -> (-1, 0)>
+
 // CHECK: llvm.mlir.global external @xc_shared() {addr_space = 3 : i32, alignment = 1024 : i64
 builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
   // CHECK-LABEL: llvm.func @copies
@@ -45,7 +47,7 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
 
   // The first pixel's place, innermost dim first, and how far from it a tap reads; both for one block and for several.
   // CHECK-LABEL: llvm.func @pixels
-  // CHECK-SAME:    cuda.tensor_maps = [{binding = 0 : i64, box = array<i64: 64, 64>, lower = array<i64: -1, -1>, {{.*}}steps = array<i64: 2, 1>, {{.*}}upper = affine_map<() -> (-1, 0)>}]
+  // CHECK-SAME:    cuda.tensor_maps = [{binding = 0 : i64, box = array<i64: 64, 64>, lower = array<i64: -1, -1>, {{.*}}steps = array<i64: 2, 1>, {{.*}}upper = #[[UPPER]]}]
   // CHECK:         llvm.inline_asm {{.*}}cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [$0], [$1, {$3, $4, $5, $6}], [$2], {$7, $8};", "r,l,r,r,r,r,r,h,h
   // CHECK:         llvm.inline_asm {{.*}}im2col.mbarrier::complete_tx::bytes.multicast::cluster [$0], [$1, {$3, $4, $5, $6}], [$2], {$7, $8}, $9;", "r,l,r,r,r,r,r,h,h,h
   func.func @pixels() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = [2, 1, 1], block = [256, 1, 1], cluster = [2, 1, 1], shared = 32800, scratch = 0>} {
