@@ -40,11 +40,13 @@ class SpreadConvLowering : ConvLoops {
 public:
   SpreadConvLowering(OpBuilder &builder, array::ConvOp op, Value input, Value filter,
                      bool isBackward, ArrayRef<SpreadDim> spread)
-      : ConvLoops(builder, op, input, filter, isBackward), spread(spread), phases(spread.size()) {}
+      : ConvLoops(builder, op, input, filter, isBackward), sizes(builder, loc), spread(spread),
+        places(spread.size()), counts(spread.size()), phases(spread.size()) {}
 
   Value build();
 
 private:
+  void countPositions();
   void addLoops();
   SmallVector<AffineExpr> mapInput();
   SmallVector<AffineExpr> mapFilter();
@@ -53,15 +55,39 @@ private:
   Value findTap(OpBuilder &b, Location bodyLoc, const SpreadDim &dim, Value tap, Value phase);
   Value cut(Value result);
 
+  array::SizeBuilder sizes;
   ArrayRef<SpreadDim> spread;
+  SmallVector<OpFoldResult> places, counts; // of each spatial dim: outputs, and positions
   AffineExpr batch, feature;
   SmallVector<AffineExpr> phases; // of each spatial dim
 };
 
 } // namespace
 
+void SpreadConvLowering::countPositions() {
+  SmallVector<array::WindowDim> window = op.getWindow();
+  for (auto [spatial, dim] : llvm::enumerate(spread)) {
+    int64_t known = op.getType().getDimSize(dims.outputDim(spatial));
+    places[spatial] =
+        ShapedType::isDynamic(known)
+            ? array::countPlaces(sizes, sizes.size(input, dims.inputDim(spatial)),
+                                 sizes.constant(window[spatial].size), window[spatial])
+            : sizes.constant(known);
+    counts[spatial] = sizes.constant(dim.positions);
+    if (!ShapedType::isDynamic(dim.positions))
+      continue;
+    counts[spatial] = places[spatial];
+    array::WindowDim phase;
+    phase.size = dim.taps;
+    phase.low = dim.low;
+    phase.high = dim.high;
+    if (dim.spread != 1)
+      counts[spatial] = array::countPlaces(sizes, sizes.size(input, dims.inputDim(spatial)),
+                                           sizes.constant(dim.taps), phase);
+  }
+}
+
 void SpreadConvLowering::addLoops() {
-  array::SizeBuilder sizes(builder, loc);
   for (int64_t label : dims.getOutput()) {
     beginResultDim();
     if (label == ConvDimsAttr::kBatch) {
@@ -70,7 +96,7 @@ void SpreadConvLowering::addLoops() {
       feature =
           addResultLoop(sizes.size(op.getFilter(), dims.filterDim(ConvDimsAttr::kFilterOutput)));
     } else {
-      positions[label] = addResultLoop(sizes.constant(spread[label].positions));
+      positions[label] = addResultLoop(counts[label]);
       if (spread[label].spread != 1)
         phases[label] = addResultLoop(sizes.constant(spread[label].spread));
     }
@@ -192,22 +218,40 @@ Value SpreadConvLowering::buildPhaseFilter(ArrayRef<AffineExpr> exprs) {
 /// The outputs that are asked for.
 Value SpreadConvLowering::cut(Value result) {
   auto type = cast<RankedTensorType>(result.getType());
-  SmallVector<OpFoldResult> offsets(type.getRank(), builder.getIndexAttr(0)),
-      ones(type.getRank(), builder.getIndexAttr(1)),
-      sizes = tensor::getMixedSizes(builder, loc, result);
-  bool isPart = false;
+  SmallVector<OpFoldResult> none(type.getRank(), builder.getIndexAttr(0)), offsets(none),
+      missing(none), ones(type.getRank(), builder.getIndexAttr(1)),
+      taken = tensor::getMixedSizes(builder, loc, result);
+  bool isPart = false, isPadded = false;
   for (auto [spatial, dim] : llvm::enumerate(spread)) {
-    int64_t position = dims.outputDim(spatial), places = op.getType().getDimSize(position);
-    isPart |= type.getDimSize(position) != places;
+    // A dim that is not spread has all of its places.
+    if (dim.spread == 1)
+      continue;
+    int64_t position = dims.outputDim(spatial);
     offsets[position] = builder.getIndexAttr(dim.shift);
-    sizes[position] = builder.getIndexAttr(places);
+    bool isKnown = !ShapedType::isDynamic(dim.positions);
+    isPart |= isKnown ? type.getDimSize(position) != op.getType().getDimSize(position) : dim.isPart;
+    OpFoldResult computed = taken[position];
+    taken[position] = places[spatial];
+    if (isKnown)
+      continue;
+    // Of an image of no elements there may be places in its padding, but no positions.
+    isPadded = true;
+    OpFoldResult end = sizes.add(places[spatial], offsets[position]);
+    missing[position] = sizes.max(sizes.sub(end, computed), sizes.constant(0));
+  }
+  if (isPadded) {
+    Value zero =
+        arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type.getElementType()));
+    result =
+        tensor::PadOp::create(builder, loc, /*resultType=*/Type(), result, none, missing, zero);
   }
   if (!isPart)
     return result;
-  return tensor::ExtractSliceOp::create(builder, loc, result, offsets, sizes, ones);
+  return tensor::ExtractSliceOp::create(builder, loc, result, offsets, taken, ones);
 }
 
 Value SpreadConvLowering::build() {
+  countPositions();
   addLoops();
   SmallVector<AffineExpr> inputExprs = mapInput(), filterExprs = mapFilter();
   input = padInput();

@@ -10,13 +10,15 @@
 // such conversions, which are exact, back to the readers.
 //
 // The other way round, an op that reads two products shares a kernel with the later one. What it
-// rounds first of the other one's sums is rounded where those are computed.
+// rounds first of the other one's sums is rounded where those are computed. So it is with sums over
+// windows whose reader has a kernel of its own, since it stores them in another order.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dispatch/Passes.h"
 
 #include "compiler/Dialect/Plan/IR/Products.h"
+#include "compiler/Dispatch/DispatchTarget.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -98,15 +100,23 @@ static bool belongsToAnother(linalg::GenericOp reader, Operation *product) {
   });
 }
 
-/// The type that all readers of a product's sums round them to, in kernels of other products; null
-/// if there is none.
-static Type getRoundedType(Operation *product) {
-  if (!isProduct(product) || product->getNumResults() != 1 || product->getResult(0).use_empty())
+/// Whether `reader` stores what the kernel of `windows` cannot, so that it has a kernel of its own.
+static bool storesTransposed(linalg::GenericOp reader, linalg::LinalgOp windows) {
+  return isWindowReduction(windows) && changesInnermostDim(reader) &&
+         !getDispatchTarget(windows).storesTransposed(windows);
+}
+
+/// The type that all readers of the sums of `product` round them to, in other kernels; null if
+/// there is none.
+static Type getRoundedType(linalg::LinalgOp product) {
+  if ((!isProduct(product) && !isWindowReduction(product)) || product->getNumResults() != 1 ||
+      product->getResult(0).use_empty())
     return nullptr;
   Type rounded;
   for (OpOperand &use : product->getResult(0).getUses()) {
     auto reader = dyn_cast<linalg::GenericOp>(use.getOwner());
-    if (!reader || !reader.isDpsInput(&use) || !belongsToAnother(reader, product) ||
+    if (!reader || !reader.isDpsInput(&use) ||
+        !(belongsToAnother(reader, product) || storesTransposed(reader, product)) ||
         reader.getMatchingBlockArgument(&use).use_empty())
       return nullptr;
     for (Operation *user : reader.getMatchingBlockArgument(&use).getUsers()) {
@@ -158,9 +168,9 @@ struct NarrowResults final : impl::NarrowResultsBase<NarrowResults> {
     for (linalg::GenericOp op : ops)
       if (arith::ExtFOp widened = getLastConversion(op))
         narrowResult(op, widened);
-    SmallVector<Operation *> products;
+    SmallVector<linalg::LinalgOp> products;
     getOperation().walk([&](linalg::LinalgOp op) { products.push_back(op); });
-    for (Operation *product : products)
+    for (linalg::LinalgOp product : products)
       if (Type rounded = getRoundedType(product))
         roundResult(product, rounded);
   }

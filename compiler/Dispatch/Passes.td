@@ -106,7 +106,8 @@ def NarrowResults : Pass<"xc-narrow-results", "::mlir::func::FuncOp"> {
     A `linalg.generic` that ends in a conversion to a wider float type, and whose result only generics read, yields what it converts
     instead; those convert what they read. The values are the same, and memory moves half the bytes. Fusion makes such ops: the
     conversion at the start of a norm goes into the residual sum in front of it. And a product whose sums are rounded first by an op that shares a
-    kernel with a later product, as the sum of two convolutions does, rounds them itself. Example:
+    kernel with a later product, as the sum of two convolutions does, rounds them itself. So do sums over windows that a kernel of its own
+    transposes. Example:
     ```mlir
     %s = linalg.generic ... { %t = arith.truncf %a ...   %w = arith.extf %t ...   linalg.yield %w : f32 } -> tensor<8x64xf32>  // input
     %m = linalg.generic ... ins(%s) { arith.addf %out, %in }

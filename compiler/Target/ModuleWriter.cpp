@@ -90,7 +90,7 @@ private:
   SmallVector<llvm::StringMap<KernelExports>> kernels;
   SmallVector<Code> executables;
   bool hasRequirements = false, hasChoices = false, hasSharedFormulas = false,
-       hasIm2colMaps = false;
+       hasIm2colMaps = false, hasSymbolicImageMaps = false;
 };
 
 } // namespace
@@ -186,6 +186,7 @@ ModuleWriter::buildExport(ModuleOp kernel, DictionaryAttr description, FormulaTa
   auto locationVector = builder.CreateVectorOfStrings(locations);
   unsigned scalars = getNumber(counts, "scalars", 0);
   hasIm2colMaps |= target::hasIm2colMaps(description);
+  hasSymbolicImageMaps |= target::hasSymbolicImageMaps(description);
   auto mapVector = builder.CreateVector(
       writeTensorMaps(builder, description, scalars, [](Type type) { return getDType(type, ""); }));
   fb::ExportBuilder result(builder);
@@ -434,6 +435,8 @@ std::vector<std::string> ModuleWriter::listRequiredFeatures() const {
     features.push_back("shared formulas");
   if (hasIm2colMaps)
     features.push_back("im2col tensor maps");
+  if (hasSymbolicImageMaps)
+    features.push_back("symbolic corners of tensor maps");
   return features;
 }
 

@@ -19,7 +19,8 @@ using plan::FormulaAttr;
 
 namespace {
 
-/// One map: sizes and byte strides innermost first, as the driver counts them, and the first byte.
+/// One map: sizes, byte strides and upper corners innermost first, as the driver counts them, and
+/// the first byte.
 struct Extents {
   explicit Extents(DictionaryAttr map) : offset(FormulaAttr::getConstant(map.getContext(), 0)) {
     AffineMap allSizes = map.getAs<AffineMapAttr>("sizes").getValue();
@@ -30,11 +31,14 @@ struct Extents {
     // That of the innermost dim is one element.
     for (AffineExpr stride : llvm::reverse(allStrides.getResults().drop_back()))
       strides.push_back(FormulaAttr::get(stride) * bytes);
+    if (auto upper = map.getAs<AffineMapAttr>("upper"))
+      for (AffineExpr corner : llvm::reverse(upper.getValue().getResults()))
+        corners.push_back(FormulaAttr::get(corner));
     if (auto start = map.getAs<AffineMapAttr>("offset"))
       offset = FormulaAttr::get(start.getValue().getResult(0)) * bytes;
   }
 
-  SmallVector<FormulaAttr> sizes, strides;
+  SmallVector<FormulaAttr> sizes, strides, corners;
   FormulaAttr offset;
 };
 
@@ -49,8 +53,8 @@ SmallVector<FormulaAttr> getTensorMapScalars(DictionaryAttr description) {
   SmallVector<FormulaAttr> scalars;
   for (Attribute map : getMaps(description)) {
     Extents extents(cast<DictionaryAttr>(map));
-    for (ArrayRef<FormulaAttr> formulas :
-         {ArrayRef(extents.sizes), ArrayRef(extents.strides), ArrayRef(extents.offset)})
+    for (ArrayRef<FormulaAttr> formulas : {ArrayRef(extents.sizes), ArrayRef(extents.strides),
+                                           ArrayRef(extents.corners), ArrayRef(extents.offset)})
       for (FormulaAttr formula : formulas)
         if (!formula.isConstant() && !llvm::is_contained(scalars, formula))
           scalars.push_back(formula);
@@ -61,6 +65,16 @@ SmallVector<FormulaAttr> getTensorMapScalars(DictionaryAttr description) {
 bool hasIm2colMaps(DictionaryAttr description) {
   return llvm::any_of(getMaps(description),
                       [](Attribute map) { return cast<DictionaryAttr>(map).contains("steps"); });
+}
+
+static bool hasSymbolicCorners(DictionaryAttr map) {
+  auto upper = map.getAs<AffineMapAttr>("upper");
+  return upper && !llvm::all_of(upper.getValue().getResults(), llvm::IsaPred<AffineConstantExpr>);
+}
+
+bool hasSymbolicImageMaps(DictionaryAttr description) {
+  return llvm::any_of(getMaps(description),
+                      [](Attribute map) { return hasSymbolicCorners(cast<DictionaryAttr>(map)); });
 }
 
 std::vector<flatbuffers::Offset<fb::TensorMap>>
@@ -85,7 +99,7 @@ writeTensorMaps(flatbuffers::FlatBufferBuilder &builder, DictionaryAttr descript
     // Of an im2col map it is the pixels and channels of a column.
     bool isIm2col = map.contains("steps");
     std::vector<uint32_t> box(shape.rbegin(), shape.rend()), steps(extents.sizes.size(), 1);
-    std::vector<int32_t> lower, upper;
+    std::vector<int32_t> lower, upper, upperScalars;
     if (isIm2col) {
       box.clear();
       auto getNumbers = [&](StringRef key) {
@@ -93,13 +107,17 @@ writeTensorMaps(flatbuffers::FlatBufferBuilder &builder, DictionaryAttr descript
       };
       llvm::copy(llvm::reverse(getNumbers("steps")), steps.begin() + 1);
       llvm::append_range(lower, llvm::reverse(getNumbers("lower")));
-      llvm::append_range(upper, llvm::reverse(getNumbers("upper")));
+      for (const fb::Value &corner : getValues(extents.corners)) {
+        upper.push_back(static_cast<int32_t>(corner.literal()));
+        upperScalars.push_back(corner.formula());
+      }
     }
     auto dims = builder.CreateVectorOfStructs(getValues(extents.sizes));
     auto strides = builder.CreateVectorOfStructs(getValues(extents.strides));
     auto boxVector = builder.CreateVector(box);
     auto stepVector = builder.CreateVector(steps);
-    auto lowerVector = builder.CreateVector(lower), upperVector = builder.CreateVector(upper);
+    auto lowerVector = builder.CreateVector(lower), upperVector = builder.CreateVector(upper),
+         scalarVector = builder.CreateVector(upperScalars);
     fb::Value offset = getValues(extents.offset).front();
     fb::TensorMapBuilder result(builder);
     result.add_binding(map.getAs<IntegerAttr>("binding").getInt());
@@ -120,6 +138,8 @@ writeTensorMaps(flatbuffers::FlatBufferBuilder &builder, DictionaryAttr descript
       result.add_mode(fb::TensorMapMode::Im2col);
       result.add_lower_corner(lowerVector);
       result.add_upper_corner(upperVector);
+      if (hasSymbolicCorners(map))
+        result.add_upper_scalars(scalarVector);
       result.add_pixels(shape[0]);
       result.add_channels(shape[1]);
     }

@@ -16,9 +16,9 @@
 
 namespace xc::target {
 
-/// The sizes and byte strides in the tensor maps of a kernel (an entry of `plan.exports`) that are
-/// formulas over its scalars. The runtime reads them as further scalars of the variant, after the
-/// kernel's own.
+/// The sizes, byte strides and corners in the tensor maps of a kernel (an entry of `plan.exports`)
+/// that are formulas over its scalars. The runtime reads them as further scalars of the variant,
+/// after the kernel's own.
 llvm::SmallVector<plan::FormulaAttr> getTensorMapScalars(mlir::DictionaryAttr description);
 
 /// The kernel's tensor maps; `ownScalars` is how many scalars the kernel itself has.
@@ -28,6 +28,8 @@ writeTensorMaps(flatbuffers::FlatBufferBuilder &builder, mlir::DictionaryAttr de
 
 /// True if one of the descriptors is in im2col mode, which not every reader knows.
 bool hasIm2colMaps(mlir::DictionaryAttr description);
+/// True if one of them ends where scalars say, which still fewer readers know.
+bool hasSymbolicImageMaps(mlir::DictionaryAttr description);
 
 } // namespace xc::target
 

@@ -170,6 +170,8 @@ Status Verifier::verifyTensorMap(const fb::Export &entry, const fb::TensorMap &m
   for (const auto *values : {map.dims(), map.strides()})
     for (uint32_t i = 0; i < count(values); ++i)
       isFine &= isScalarOrLiteral(values->Get(i));
+  for (uint32_t i = 0; i < count(map.upper_scalars()); ++i)
+    isFine &= map.upper_scalars()->Get(i) < static_cast<int64_t>(entry.scalar_count());
   if (!isFine)
     return corrupt("a tensor map of kernel '%s' names a scalar that does not exist", name);
   return isTiled ? Status() : verifyImageMap(name, map);
@@ -186,6 +188,9 @@ Status Verifier::verifyImageMap(const char *name, const fb::TensorMap &map) {
     return corrupt("an im2col tensor map of kernel '%s' has corners of %u and %u numbers, expected "
                    "%u",
                    name, count(map.lower_corner()), count(map.upper_corner()), spatial);
+  if (count(map.upper_scalars()) != 0 && count(map.upper_scalars()) != spatial)
+    return corrupt("an im2col tensor map of kernel '%s' has %u scalars for corners, expected %u",
+                   name, count(map.upper_scalars()), spatial);
   for (uint32_t i = 0; i < rank; ++i) {
     uint32_t step = map.element_strides()->Get(i);
     const fb::Value &size = *map.dims()->Get(i);
@@ -207,7 +212,8 @@ Status Verifier::verifyImageMap(const char *name, const fb::TensorMap &map) {
                      "from %d to %d with %u spatial dims",
                      name, lower, upper, -limit, limit - 1, spatial);
     const fb::Value &size = *map.dims()->Get(i + 1);
-    if (size.formula() < 0 && size.literal() + upper - lower <= 0)
+    bool isNumber = count(map.upper_scalars()) == 0 || map.upper_scalars()->Get(i) < 0;
+    if (size.formula() < 0 && isNumber && size.literal() + upper - lower <= 0)
       return corrupt("an im2col tensor map of kernel '%s' has no pixels between corners %d and %d "
                      "of %" PRId64,
                      name, lower, upper, size.literal());

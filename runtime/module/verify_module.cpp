@@ -55,7 +55,8 @@ Status Verifier::verify() {
     xcr_string_view_t feature = text(module.required_features()->Get(i));
     if (equal(feature, xcr_string("requirements")) || equal(feature, xcr_string("choices")) ||
         equal(feature, xcr_string("shared formulas")) ||
-        equal(feature, xcr_string("im2col tensor maps")))
+        equal(feature, xcr_string("im2col tensor maps")) ||
+        equal(feature, xcr_string("symbolic corners of tensor maps")))
       continue;
     return makeStatus(allocator, XCR_STATUS_INCOMPATIBLE,
                       "the module needs feature '%.*s', which this version of "

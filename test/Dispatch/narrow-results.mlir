@@ -89,3 +89,33 @@ func.func @two_products(%x: tensor<8x32xbf16>, %v: tensor<32x64xbf16>, %w: tenso
   } -> tensor<8x64xbf16>
   return %s : tensor<8x64xbf16>
 }
+
+#image = affine_map<(p, f, r, c) -> (p + r, c)>
+#filter = affine_map<(p, f, r, c) -> (r, c, f)>
+#sums = affine_map<(p, f, r, c) -> (p, f)>
+#turned = affine_map<(f, p) -> (p, f)>
+
+// What stores sums over windows in another order has a kernel of its own. It reads them as they are rounded.
+// CHECK-LABEL: func.func @transposed_windows(
+// CHECK:         %[[P:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<64x32xf32>)
+// CHECK:         %[[R:.*]] = linalg.generic {{.*}} ins(%[[P]] : tensor<64x32xf32>) outs(%{{.*}} : tensor<64x32xbf16>)
+// CHECK:           arith.truncf
+// CHECK:         linalg.generic {{.*}} ins(%[[R]] : tensor<64x32xbf16>) outs(%{{.*}} : tensor<32x64xbf16>)
+// CHECK-NOT:       arith.truncf
+func.func @transposed_windows(%x: tensor<66x16xbf16>, %w: tensor<3x16x32xbf16>, %init: tensor<64x32xf32>) -> tensor<32x64xbf16> {
+  %s = linalg.generic {indexing_maps = [#image, #filter, #sums], iterator_types = ["parallel", "parallel", "reduction", "reduction"]} ins(%x, %w : tensor<66x16xbf16>, tensor<3x16x32xbf16>) outs(%init : tensor<64x32xf32>) {
+  ^bb0(%in: bf16, %weight: bf16, %out: f32):
+    %a = arith.extf %in : bf16 to f32
+    %b = arith.extf %weight : bf16 to f32
+    %m = arith.mulf %a, %b : f32
+    %n = arith.addf %out, %m : f32
+    linalg.yield %n : f32
+  } -> tensor<64x32xf32>
+  %e = tensor.empty() : tensor<32x64xbf16>
+  %t = linalg.generic {indexing_maps = [#turned, #all], iterator_types = ["parallel", "parallel"]} ins(%s : tensor<64x32xf32>) outs(%e : tensor<32x64xbf16>) {
+  ^bb0(%in: f32, %out: bf16):
+    %r = arith.truncf %in : f32 to bf16
+    linalg.yield %r : bf16
+  } -> tensor<32x64xbf16>
+  return %t : tensor<32x64xbf16>
+}

@@ -283,7 +283,7 @@ template <typename F> static void addImageMap(ModuleSpec &module, F change) {
 TEST(LoaderTest, ImageMapsAreRead) {
   ModuleSpec module = addModule();
   addImageMap(module, [](TensorMapSpec &) {});
-  module.requiredFeatures = {"im2col tensor maps"};
+  module.requiredFeatures = {"im2col tensor maps", "symbolic corners of tensor maps"};
   XCR_EXPECT_OK(load(module.finish()));
   // As far as corners, steps and columns go.
   addImageMap(module, [](TensorMapSpec &map) {
@@ -315,6 +315,10 @@ static const BadTable kBadTables[] = {
      IMAGE_MAP((map.dims.push_back(literal(2)), map.strides.push_back(literal(802816)),
                 map.elementStrides.push_back(1), map.lower.push_back(-1),
                 map.upper.push_back(16)))},
+    {"ImageMapScalars", "has 1 scalars for corners, expected 2",
+     IMAGE_MAP(map.upperScalars = {-1})},
+    {"ImageMapNoScalar", "names a scalar that does not exist",
+     IMAGE_MAP((map.upperScalars = {-1, 1 << 20}))},
     {"ImageMapEmpty", "has no pixels between corners -1 and -29 of 28",
      IMAGE_MAP(map.upper[0] = -29)},
     {"ImageMapNoChannels", "has columns of 0 channels and 128 pixels", IMAGE_MAP(map.channels = 0)},

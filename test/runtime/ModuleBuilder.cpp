@@ -146,7 +146,8 @@ static Offset<fb::TensorMap> writeTensorMap(FlatBufferBuilder &builder, const Te
   auto strides = builder.CreateVectorOfStructs(spec.strides);
   auto box = builder.CreateVector(spec.box);
   auto elementStrides = builder.CreateVector(spec.elementStrides);
-  auto lower = builder.CreateVector(spec.lower), upper = builder.CreateVector(spec.upper);
+  auto lower = builder.CreateVector(spec.lower), upper = builder.CreateVector(spec.upper),
+       upperScalars = builder.CreateVector(spec.upperScalars);
   fb::TensorMapBuilder writer(builder);
   writer.add_binding(spec.binding);
   writer.add_dtype(spec.dtype);
@@ -159,6 +160,7 @@ static Offset<fb::TensorMap> writeTensorMap(FlatBufferBuilder &builder, const Te
   writer.add_mode(spec.mode);
   writer.add_lower_corner(lower);
   writer.add_upper_corner(upper);
+  writer.add_upper_scalars(upperScalars);
   writer.add_channels(spec.channels);
   writer.add_pixels(spec.pixels);
   writer.add_offset(&spec.offset);

@@ -134,7 +134,7 @@ struct TensorMapSpec {
   uint8_t swizzle = 0;
   fb::Value offset = literal(0);
   fb::TensorMapMode mode = fb::TensorMapMode::Tiled;
-  std::vector<int32_t> lower, upper;
+  std::vector<int32_t> lower, upper, upperScalars;
   uint32_t channels = 0, pixels = 0;
 };
 

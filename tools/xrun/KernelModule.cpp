@@ -100,11 +100,12 @@ Offset<fb::TensorMap> KernelModuleWriter::buildTensorMap(const fb::TensorMap &ma
   auto strides = copy(map.strides());
   auto box = copy(map.box());
   auto elementStrides = copy(map.element_strides());
-  auto lower = copyNumbers(map.lower_corner()), upper = copyNumbers(map.upper_corner());
+  auto lower = copyNumbers(map.lower_corner()), upper = copyNumbers(map.upper_corner()),
+       upperScalars = copyNumbers(map.upper_scalars());
   return fb::CreateTensorMap(builder, map.binding(), map.dtype(), map.rank(), dims, strides, box,
                              elementStrides, map.interleave(), map.swizzle(), map.l2_promotion(),
                              map.oob_fill(), map.offset(), map.round_tf32(), map.mode(), lower,
-                             upper, map.channels(), map.pixels());
+                             upper, map.channels(), map.pixels(), upperScalars);
 }
 
 Offset<fb::Export> KernelModuleWriter::buildExport(const fb::Export &entry) {

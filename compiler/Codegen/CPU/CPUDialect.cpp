@@ -64,13 +64,14 @@ LogicalResult ElementwiseAttr::verify(EmitError emitError, int64_t version, int6
 }
 
 LogicalResult ReductionAttr::verify(EmitError emitError, int64_t version, StringRef direction,
-                                    int64_t lanes, int64_t chunk, int64_t tile) {
+                                    int64_t lanes, int64_t chunk, int64_t tile, int64_t strip) {
   if (direction != "rows" && direction != "columns" && direction != "panels")
     return emitError() << "expected direction \"rows\", \"columns\" or \"panels\", got \""
                        << direction << "\"";
-  return success(succeeded(checkVersion(emitError, version, kVersion)) &&
-                 succeeded(checkLanes(emitError, lanes)) &&
-                 succeeded(checkPositive(emitError, "chunk and tile", {chunk, tile})));
+  return success(
+      succeeded(checkVersion(emitError, version, kVersion)) &&
+      succeeded(checkLanes(emitError, lanes)) &&
+      succeeded(checkPositive(emitError, "chunk, tile and strip", {chunk, tile, strip})));
 }
 
 LogicalResult MatmulAttr::verify(EmitError emitError, int64_t version, ArrayRef<int64_t> tile,

@@ -23,6 +23,7 @@
 
 #include "compiler/Codegen/CPU/Passes.h"
 #include "compiler/Codegen/CPU/ReductionLowering.h"
+#include "compiler/Codegen/CPU/ReductionStrips.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -36,10 +37,6 @@ using namespace mlir;
 namespace xc::cpu {
 #define GEN_PASS_DEF_LOWERREDUCTION
 #include "compiler/Codegen/CPU/Passes.h.inc"
-
-/// Steps of an innermost loop, lanes being columns, that are written out: what they read of the
-/// same vector is loaded once.
-static constexpr int64_t kUnrolledSteps = 16;
 
 LaneIndex getColumn(Value index, int64_t lanes) {
   LaneIndex column{index, lanes == 1 ? 0 : 1};
@@ -337,6 +334,36 @@ void ReductionLowering::emitPoint(OpBuilder &builder, SmallVector<LaneIndex> kep
 // The kernel
 //===----------------------------------------------------------------------===//
 
+/// All rows in `rowRange`, with lanes along columns.
+void ReductionLowering::emitColumns(OpBuilder &builder, Range rowRange) {
+  Location loc = kernel.getLoc();
+  Range columnRange = grid.getColumns(builder, loc, grid.gridY);
+  SmallVector<int64_t> widths = getWidths(config.getLanes(), registerLanes, columnRange.divisor);
+  auto emitRow = [&](OpBuilder &rowBuilder, ArrayRef<LaneIndex> row) {
+    SmallVector<LaneIndex> point(row);
+    if (byPanels)
+      return emitPanel(rowBuilder, point, columnRange);
+    emitLaneLoops(rowBuilder, loc, columnRange, widths,
+                  [&](OpBuilder &inner, Value index, int64_t lanes) {
+                    columns.setIndex(point, getColumn(index, lanes));
+                    emitPoint(inner, point, lanes);
+                  });
+  };
+  StripNest strips(*this);
+  SmallVector<int64_t> stripWidths =
+      getWidths(std::min(config.getLanes(), stripLanes), registerLanes, columnRange.divisor);
+  if (strips.isPossible())
+    return strips.emit(builder, rowRange, emitRow, [&](OpBuilder &strip, StripNest &nest) {
+      emitLaneLoops(strip, loc, columnRange, stripWidths,
+                    [&](OpBuilder &inner, Value index, int64_t lanes) {
+                      nest.emitStrip(inner, getColumn(index, lanes), lanes);
+                    });
+    });
+  SmallVector<LaneIndex> point(group.getNumKept());
+  emitLinearLoop(builder, loc, rowRange, rows, point,
+                 [&](OpBuilder &inner) { emitRow(inner, point); });
+}
+
 LogicalResult ReductionLowering::run() {
   std::string why;
   FailureOr<ReductionGroup> analyzed = analyzeReductions(kernel, why);
@@ -354,22 +381,11 @@ LogicalResult ReductionLowering::run() {
   Location loc = kernel.getLoc();
   Range rowRange = grid.getRows(builder, loc, grid.gridX);
   SmallVector<LaneIndex> point(group.getNumKept());
-  if (!byColumns) {
+  if (byColumns)
+    emitColumns(builder, rowRange);
+  else
     emitLinearLoop(builder, loc, rowRange, rows, point,
                    [&](OpBuilder &inner) { emitPoint(inner, point, 1); });
-  } else {
-    Range columnRange = grid.getColumns(builder, loc, grid.gridY);
-    SmallVector<int64_t> widths = getWidths(config.getLanes(), registerLanes, columnRange.divisor);
-    emitLinearLoop(builder, loc, rowRange, rows, point, [&](OpBuilder &rowBuilder) {
-      if (byPanels)
-        return emitPanel(rowBuilder, point, columnRange);
-      emitLaneLoops(rowBuilder, loc, columnRange, widths,
-                    [&](OpBuilder &inner, Value index, int64_t lanes) {
-                      columns.setIndex(point, getColumn(index, lanes));
-                      emitPoint(inner, point, lanes);
-                    });
-    });
-  }
   for (Step &step : group.steps)
     if (!step.reduction)
       step.root.op.erase();

@@ -124,6 +124,10 @@ static Value makePanels(linalg::GenericOp op, Value from, AffineMap map, AffineM
   OpBuilder builder(op);
   Location loc = op.getLoc();
   SmallVector<int64_t> ranges = op.getStaticLoopRanges(), shape;
+  // Another operand may know less of the same loops.
+  for (auto [expr, size] :
+       llvm::zip_equal(map.getResults(), cast<RankedTensorType>(from.getType()).getShape()))
+    ranges[cast<AffineDimExpr>(expr).getPosition()] = size;
   // The loops of the copy: the dims of the panels.
   SmallVector<AffineExpr> indexOf(op.getNumLoops());
   unsigned rank = panelMap.getNumResults();

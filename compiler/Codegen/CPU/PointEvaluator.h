@@ -25,6 +25,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallPtrSet.h"
 
 #include <optional>
 
@@ -61,9 +62,10 @@ struct Buffer {
 
 /// What is known about a kernel's tensors at one place of the generated code.
 struct Environment {
-  llvm::DenseMap<mlir::Value, Buffer> buffers;     // already in memory
-  llvm::DenseMap<mlir::Value, mlir::Value> values; // at the current point: results of reductions
-  llvm::DenseMap<mlir::Value, Buffer> keep;        // to be stored there when computed
+  llvm::DenseMap<mlir::Value, Buffer> buffers;        // already in memory
+  llvm::DenseMap<mlir::Value, mlir::Value> values;    // at the current point: results of reductions
+  llvm::DenseMap<mlir::Value, Buffer> keep;           // to be stored there when computed
+  llvm::SmallPtrSet<mlir::Operation *, 2> insidePads; // read inside of what they pad alone
 };
 
 class PointEvaluator {

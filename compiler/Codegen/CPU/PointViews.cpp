@@ -86,6 +86,7 @@ static Value isInside(OpBuilder &builder, Location loc, Value index, Value low, 
 
 Value PointEvaluator::evaluatePad(tensor::PadOp op, ArrayRef<LaneIndex> indices) {
   Location loc = op.getLoc();
+  bool isAllInside = environment.insidePads.contains(op);
   Value condition = arith::ConstantIntOp::create(builder, loc, 1, 1);
   SmallVector<LaneIndex> source;
   SmallVector<OpFoldResult> sizes = getSizes(builder, op.getSource());
@@ -97,11 +98,15 @@ Value PointEvaluator::evaluatePad(tensor::PadOp op, ArrayRef<LaneIndex> indices)
     }
     assert(index.isUniform() && "the summary says that this dim is guarded");
     Value low = getValueOrCreateConstantIndexOp(builder, loc, lowPad);
+    source.push_back({builder.createOrFold<arith::SubIOp>(loc, index.base, low)});
+    if (isAllInside)
+      continue;
     Value size = getValueOrCreateConstantIndexOp(builder, loc, sizes[dim]);
     condition = builder.createOrFold<arith::AndIOp>(loc, condition,
                                                     isInside(builder, loc, index.base, low, size));
-    source.push_back({builder.createOrFold<arith::SubIOp>(loc, index.base, low)});
   }
+  if (isAllInside)
+    return evaluate(op.getSource(), source);
   return evaluateIf(loc, condition, op.getSource(), source, op.getConstantPaddingValue(), {});
 }
 

@@ -22,6 +22,12 @@ namespace xc::cpu {
 
 /// Steps that a float accumulator takes one after the other.
 inline constexpr int64_t kPartSteps = 256;
+/// Steps of an innermost loop, lanes being columns, that are written out: what they read of the
+/// same vector is loaded once.
+inline constexpr int64_t kUnrolledSteps = 16;
+
+/// Registers that a vector of each point of a strip needs, with what the points read.
+inline constexpr int64_t kStripRegisters = 16;
 
 /// Steps of one phase over the same space: they share their loops.
 struct StepNest {
@@ -33,6 +39,7 @@ struct StepNest {
 using Accumulators = llvm::SmallVector<llvm::SmallVector<mlir::Value>>;
 
 class PanelNest;
+class StripNest;
 
 class ReductionLowering {
 public:
@@ -40,17 +47,20 @@ public:
       : kernel(kernel), config(config), byPanels(config.getDirection() == "panels"),
         byColumns(config.getDirection() != "rows"),
         registerLanes(arch.vectorBytes / getElementBytes(kernel)),
+        stripLanes(registerLanes * std::max<int64_t>(1, arch.vectorRegisters / kStripRegisters)),
         builder(kernel.getBody().front().getTerminator()) {}
 
   mlir::LogicalResult run();
 
 private:
   friend class PanelNest;
+  friend class StripNest;
 
   void allocateKeptValues();
   void addKeptAccesses(llvm::ArrayRef<Access> computed, llvm::SmallVectorImpl<Access> &accesses);
   void planLoops();
   mlir::LogicalResult planGrid();
+  void emitColumns(mlir::OpBuilder &builder, Range rowRange);
   void emitPhases(Environment &environment, llvm::function_ref<void(StepNest &)> emit);
   void emitPoint(mlir::OpBuilder &builder, llvm::SmallVector<LaneIndex> kept, int64_t lanes);
   void emitPanel(mlir::OpBuilder &builder, llvm::ArrayRef<LaneIndex> kept, Range range);
@@ -72,7 +82,7 @@ private:
   ReductionAttr config;
   bool byPanels;  // lanes are kept points, and accumulators are in memory
   bool byColumns; // lanes are kept points
-  int64_t registerLanes;
+  int64_t registerLanes, stripLanes;
   mlir::OpBuilder builder;
   ReductionGroup group;
   std::vector<std::vector<StepNest>> phases;

@@ -128,6 +128,39 @@ static StringRef chooseDirection(const ReductionGroup &group) {
   return llvm::any_of(group.steps, std::mem_fn(&Step::isOrdered)) ? "columns" : "rows";
 }
 
+/// How many neighbouring windows are reduced at a time, by columns: as many as leave few over
+/// between the image's borders; 1 where windows do not slide over the last row loop.
+static int64_t chooseStrip(const ReductionGroup &group) {
+  constexpr int64_t longest = 8, shortest = 4;
+  unsigned numKept = group.getNumKept();
+  if (numKept < 2 || !group.steps.front().reduction)
+    return 1;
+  linalg::GenericOp op = group.steps.front().reduction;
+  SmallVector<unsigned> inverse = group.steps.front().getInverse();
+  int64_t border = -1;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    auto pad = input->get().getDefiningOp<tensor::PadOp>();
+    for (auto [dim, expr] : llvm::enumerate(op.getMatchingIndexingMap(input).getResults())) {
+      bool isAlong = false, slides = false;
+      for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+        if (expr.isFunctionOfDim(loop))
+          (inverse[loop] == numKept - 2 ? isAlong : slides) = true;
+      if (isAlong && slides)
+        border = pad ? pad.getStaticLow()[dim] + pad.getStaticHigh()[dim] : 0;
+    }
+  }
+  std::optional<int64_t> count = group.keptSizes[numKept - 2].asConstant();
+  if (border < 0 || (count && *count - border < shortest))
+    return border < 0 ? 1 : shortest;
+  if (!count)
+    return shortest;
+  int64_t inner = *count - border, best = shortest;
+  for (int64_t strip = shortest + 1; strip <= longest; ++strip)
+    if (inner / strip * strip >= inner / best * best)
+      best = strip;
+  return best;
+}
+
 static FailureOr<Choice> chooseReduction(func::FuncOp kernel, const Arch &arch, std::string &why) {
   FailureOr<ReductionGroup> group = analyzeReductions(kernel, why);
   if (failed(group))
@@ -149,9 +182,12 @@ static FailureOr<Choice> chooseReduction(func::FuncOp kernel, const Arch &arch, 
   int64_t lanes = scalar                              ? 1
                   : ordered && direction == "columns" ? arch.vectorBytes / getElementBytes(kernel)
                                                       : chooseLanes(kernel, arch, mathOps);
+  int64_t strip = direction == "columns" && !scalar && !ordered ? chooseStrip(*group) : 1;
   std::string reason =
       llvm::formatv("reduction by {0}: {1} of {2} dims kept, {3} phases, {4} lanes", direction,
                     numKept, group->steps.front().dims.size(), group->numPhases, lanes);
+  if (strip > 1)
+    reason += llvm::formatv(", windows of {0} neighbours at a time", strip);
   // A panel is wide enough for long runs of memory, and narrow enough to keep some threads busy.
   int64_t chunk = 128;
   if (direction == "panels") {
@@ -159,7 +195,7 @@ static FailureOr<Choice> chooseReduction(func::FuncOp kernel, const Arch &arch, 
     chunk = llvm::alignTo(std::clamp<int64_t>(count / 8, 256, 1024), lanes);
   }
   return Choice{ReductionAttr::get(kernel.getContext(), ReductionAttr::kVersion, direction, lanes,
-                                   chunk, /*tile=*/32768),
+                                   chunk, /*tile=*/32768, strip),
                 reason};
 }
 

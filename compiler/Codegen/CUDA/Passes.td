@@ -111,7 +111,7 @@ def PackPixels : Pass<"xc-cuda-pack-pixels", "mlir::func::FuncOp"> {
   let options = [
     Option<"wgmma", "wgmma", "bool", /*default=*/"true", "Products are on wgmma where the target has it and knows the types">
   ];
-  let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect", "mlir::arith::ArithDialect"];
+  let dependentDialects = ["mlir::affine::AffineDialect", "mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect", "mlir::arith::ArithDialect"];
 }
 
 def AlignOperands : Pass<"xc-cuda-align-operands", "mlir::func::FuncOp"> {

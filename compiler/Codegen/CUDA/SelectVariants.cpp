@@ -17,6 +17,7 @@
 
 #include "compiler/Codegen/CUDA/Common/Guards.h"
 #include "compiler/Codegen/CUDA/IR/AttentionConfig.h"
+#include "compiler/Codegen/CUDA/Matmul/Convolution.h"
 #include "compiler/Codegen/CUDA/Matmul/MatmulTiles.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 
@@ -33,6 +34,8 @@ static constexpr int64_t kRowBounds[] = {1024, 4096, kLongestBlockRow, 65536};
 /// Products of a symbolic number of rows get variants for no more than these, if they have tiles of
 /// their own: those for many rows would leave most of the GPU idle.
 static constexpr int64_t kFewRows[] = {8, 16, 64, 512};
+/// The same of positions of convolutions.
+static constexpr int64_t kFewPositions[] = {8192};
 /// Boxes for fewer rows than the smallest tiles have are smaller, too: to fill rows that are not
 /// there takes time.
 static constexpr int64_t kBoxRows = 64;
@@ -53,6 +56,12 @@ FailureOr<KernelInfo> VariantMaker::cloneKernel(const Twine &suffix) {
   return analyzeKernel(clone);
 }
 
+/// Makes `variant`, a product on wgmma, rely on tensors that its tensor maps can describe.
+static void addMapGuards(const KernelInfo &variant) {
+  addNonEmptyGuards(variant);
+  addCornerGuards(variant);
+}
+
 LogicalResult VariantMaker::addGuardedVariant(const Choice &general) {
   // Without either guard it would be the general one.
   if (countScalars(kernel.getFunction()) == 0 || (isNarrow && !guardWidths))
@@ -71,7 +80,7 @@ LogicalResult VariantMaker::addGuardedVariant(const Choice &general) {
                         : !isa<MatmulMMAAttr>(choice->config) || !hasSymbolicWidths(kernel);
     if (isWanted) {
       if (isa<MatmulWGMMAAttr>(choice->config))
-        addNonEmptyGuards(*variant);
+        addMapGuards(*variant);
       recordChoice(variant->getFunction(), *choice, 32);
       return success();
     }
@@ -252,7 +261,7 @@ VariantMaker::makeProductVariant(const Range *range) {
   if (failed(choice))
     return failure();
   if (isa<MatmulWGMMAAttr>(choice->config))
-    addNonEmptyGuards(*variant);
+    addMapGuards(*variant);
   if (range)
     choice->reason += "; " + range->reason;
   if (range && range->min >= kLongRowSum)
@@ -285,9 +294,13 @@ LogicalResult VariantMaker::addProductVariants() {
   if (kernel.getReductions().empty())
     return success();
   FailureOr<Contraction> contraction = matchContraction(kernel, reason);
-  if (failed(contraction) || !isa<linalg::ContractOp>(contraction->getOp()))
+  if (failed(contraction))
     return success();
   linalg::LinalgOp op = contraction->getOp();
+  bool hasPositions = !isa<linalg::ContractOp>(op);
+  if (hasPositions && !contraction->countsPositions(contraction->m) &&
+      !contraction->countsPositions(contraction->n))
+    return success();
   // Where that of the rows is known, columns are meant: the product may be transposed.
   int64_t largest = 0, longest = 0;
   AffineExpr rows = getSymbolicSize(kernel, op, contraction->m, largest),
@@ -295,11 +308,11 @@ LogicalResult VariantMaker::addProductVariants() {
   if (!rows)
     rows = getSymbolicSize(kernel, op, contraction->n, largest);
   SmallVector<Range> fewRows, longSums;
-  for (int64_t most : kFewRows)
+  for (int64_t most : hasPositions ? ArrayRef(kFewPositions) : ArrayRef(kFewRows))
     if (rows && most < largest)
       fewRows.push_back({rows, 0, most, "few" + std::to_string(most),
                          "for at most " + std::to_string(most) + " rows"});
-  if (sum && longest >= kLongRowSum)
+  if (sum && longest >= kLongRowSum && !hasPositions)
     longSums.push_back({sum, kLongRowSum, INT32_MAX / 2, "long",
                         "for sums of at least " + std::to_string(kLongRowSum) + " products"});
   if (fewRows.empty() && longSums.empty())

@@ -117,7 +117,9 @@ static TensorMapSpec readTensorMap(const fb::TensorMap &map) {
   }
   for (uint32_t i = 0; spec.isIm2col && i + 2 < spec.rank; ++i) {
     spec.lowerCorner[i] = map.lower_corner()->Get(i);
-    spec.upperCorner[i] = map.upper_corner()->Get(i);
+    bool hasScalars = map.upper_scalars() && map.upper_scalars()->size() > 0;
+    int32_t scalar = hasScalars ? map.upper_scalars()->Get(i) : -1;
+    spec.upperCorner[i] = {scalar, map.upper_corner()->Get(i)};
   }
   spec.channels = map.channels();
   spec.pixels = map.pixels();

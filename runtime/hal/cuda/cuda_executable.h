@@ -33,9 +33,10 @@ struct TensorMapSpec {
   CUtensorMapDataType type = CU_TENSOR_MAP_DATA_TYPE_UINT8;
   TensorMapValue dims[kMaxMapRank], strides[kMaxMapRank - 1], offset;
   bool isIm2col = false;
-  cuuint32_t box[kMaxMapRank] = {};                                         // of a tiled map
-  int lowerCorner[kMaxMapRank - 2] = {}, upperCorner[kMaxMapRank - 2] = {}; // of an im2col map
-  cuuint32_t channels = 0, pixels = 0;                                      // of an im2col map
+  cuuint32_t box[kMaxMapRank] = {};            // of a tiled map
+  int lowerCorner[kMaxMapRank - 2] = {};       // of an im2col map
+  TensorMapValue upperCorner[kMaxMapRank - 2]; // of an im2col map
+  cuuint32_t channels = 0, pixels = 0;         // of an im2col map
   cuuint32_t elementStrides[kMaxMapRank] = {};
   CUtensorMapInterleave interleave = CU_TENSOR_MAP_INTERLEAVE_NONE;
   CUtensorMapSwizzle swizzle = CU_TENSOR_MAP_SWIZZLE_NONE;

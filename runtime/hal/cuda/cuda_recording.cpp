@@ -214,10 +214,12 @@ Status CudaRecording::encodeMaps(uint32_t ordinal) {
 
 Status CudaRecording::encodeMap(const hal::Command &command, const TensorMapSpec &spec,
                                 CUtensorMap *out) const {
+  auto numberOf = [&](const TensorMapValue &value) {
+    return value.scalar < 0 ? value.literal
+                            : scalars[command.scalars.begin + static_cast<uint32_t>(value.scalar)];
+  };
   auto valueOf = [&](const TensorMapValue &value) {
-    return static_cast<uint64_t>(
-        value.scalar < 0 ? value.literal
-                         : scalars[command.scalars.begin + static_cast<uint32_t>(value.scalar)]);
+    return static_cast<uint64_t>(numberOf(value));
   };
   cuuint64_t dims[kMaxMapRank], strides[kMaxMapRank];
   for (uint32_t i = 0; i < spec.rank; ++i)
@@ -225,10 +227,15 @@ Status CudaRecording::encodeMap(const hal::Command &command, const TensorMapSpec
   for (uint32_t i = 0; i + 1 < spec.rank; ++i)
     strides[i] = valueOf(spec.strides[i]);
   uint64_t address = addresses[command.addresses.begin + spec.binding] + valueOf(spec.offset);
+  int upperCorner[kMaxMapRank - 2];
+  // Whatever does not fit is out of the driver's range all the more.
+  for (uint32_t i = 0; spec.isIm2col && i + 2 < spec.rank; ++i)
+    upperCorner[i] =
+        static_cast<int>(std::clamp<int64_t>(numberOf(spec.upperCorner[i]), INT32_MIN, INT32_MAX));
   if (spec.isIm2col)
     return XCR_CUDA_CALL(device, cuTensorMapEncodeIm2col, out, spec.type, spec.rank,
                          reinterpret_cast<void *>(address), dims, strides, spec.lowerCorner,
-                         spec.upperCorner, spec.channels, spec.pixels, spec.elementStrides,
+                         upperCorner, spec.channels, spec.pixels, spec.elementStrides,
                          spec.interleave, spec.swizzle, spec.l2Promotion, spec.oobFill);
   return XCR_CUDA_CALL(device, cuTensorMapEncodeTiled, out, spec.type, spec.rank,
                        reinterpret_cast<void *>(address), dims, strides, spec.box,

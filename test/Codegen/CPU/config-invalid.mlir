@@ -47,3 +47,8 @@ func.func @attention_tile() attributes {lowering_config = #cpu.attention<version
 
 // expected-error@+1 {{expected queries that are a multiple of 8 lanes, got 12}}
 func.func @attention_queries() attributes {lowering_config = #cpu.attention<version = 1, tile = [12, 96], registers = [6, 4], lanes = 8>} { return }
+
+// -----
+
+// expected-error@+1 {{expected a positive chunk, tile and strip, got 0}}
+func.func @strip() attributes {lowering_config = #cpu.reduction<version = 1, direction = "columns", lanes = 8, chunk = 1, tile = 1, strip = 0>} { return }

@@ -231,3 +231,51 @@ func.func @column_sum_by_panels() attributes {lowering_config = #panels} {
   bufferization.materialize_in_destination %r in restrict writable %y : (tensor<256xf32>, memref<256xf32>) -> ()
   return
 }
+
+// -----
+
+#strips = #cpu.reduction<version = 1, direction = "columns", lanes = 8, chunk = 128, tile = 32768, strip = 4>
+
+// Windows of four neighbours at a time, where they lie inside of the image: no load is a branch's, and each point has an accumulator.
+// CHECK-LABEL: func.func @strips()
+// CHECK:         scf.while
+// CHECK:           scf.condition
+// CHECK:         ^bb0(%[[FIRST:.*]]: index):
+// CHECK:           %[[FOUR:.*]] = arith.addi %[[FIRST]], %c4
+// CHECK:           arith.cmpi sle, %[[FOUR]], %c168
+// CHECK:           scf.if %{{.*}} -> (index)
+// CHECK:             scf.for {{.*}} -> (vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>) {
+// CHECK-NOT:           scf.if
+// CHECK:               scf.yield %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : vector<8xf32>, vector<8xf32>, vector<8xf32>, vector<8xf32>
+// CHECK-COUNT-4:     vector.store
+// CHECK:             scf.yield %[[FOUR]] : index
+// Others one by one, with branches for padding.
+// CHECK:           } else {
+// CHECK:               scf.if
+// CHECK:             %[[NEXT:.*]] = arith.addi %[[FIRST]], %c1
+// CHECK:             scf.yield %[[NEXT]] : index
+func.func @strips() attributes {lowering_config = #strips} {
+  %x = plan.binding 0 read align 64 : memref<12x14x16xf32>
+  %w = plan.binding 1 read align 64 : memref<3x3x16xf32>
+  %y = plan.binding 2 write align 64 : memref<12x14x16xf32>
+  %t = bufferization.to_tensor %x restrict : memref<12x14x16xf32> to tensor<12x14x16xf32>
+  %v = bufferization.to_tensor %w restrict : memref<3x3x16xf32> to tensor<3x3x16xf32>
+  %c = arith.constant 0.0 : f32
+  %p = tensor.pad %t low[1, 1, 0] high[1, 1, 0] {
+  ^bb0(%i: index, %j: index, %k: index):
+    tensor.yield %c : f32
+  } : tensor<12x14x16xf32> to tensor<14x16x16xf32>
+  %e = tensor.empty() : tensor<12x14x16xf32>
+  %z = linalg.fill ins(%c : f32) outs(%e : tensor<12x14x16xf32>) -> tensor<12x14x16xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(p, q, c, r, s) -> (p + r, q + s, c)>, affine_map<(p, q, c, r, s) -> (r, s, c)>,
+                                        affine_map<(p, q, c, r, s) -> (p, q, c)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%p, %v : tensor<14x16x16xf32>, tensor<3x3x16xf32>) outs(%z : tensor<12x14x16xf32>) {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %m = arith.mulf %a, %b : f32
+      %s = arith.addf %o, %m : f32
+      linalg.yield %s : f32
+  } -> tensor<12x14x16xf32>
+  bufferization.materialize_in_destination %r in restrict writable %y : (tensor<12x14x16xf32>, memref<12x14x16xf32>) -> ()
+  return
+}

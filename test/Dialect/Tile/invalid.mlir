@@ -411,7 +411,7 @@ func.func @pixels_without_corners(%memory: memref<802816xbf16>) {
 
 func.func @pixels_of_other_rank(%memory: memref<802816xbf16>) {
   // expected-error@+1 {{expected lower and upper corners and steps along 2 spatial dims}}
-  %map = tile.tensor_map %memory {sizes = affine_map<() -> (8, 56, 56, 32)>, strides = affine_map<() -> (100352, 1792, 32, 1)>, lower = array<i64: 0>, upper = array<i64: 0, 0>, steps = array<i64: 1, 1>} : memref<802816xbf16> -> !tile.tensor_map<64x32xbf16, im2col = 4>
+  %map = tile.tensor_map %memory {sizes = affine_map<() -> (8, 56, 56, 32)>, strides = affine_map<() -> (100352, 1792, 32, 1)>, lower = array<i64: 0>, upper = affine_map<() -> (0, 0)>, steps = array<i64: 1, 1>} : memref<802816xbf16> -> !tile.tensor_map<64x32xbf16, im2col = 4>
   return
 }
 
@@ -419,15 +419,23 @@ func.func @pixels_of_other_rank(%memory: memref<802816xbf16>) {
 
 func.func @boxes_with_corners(%memory: memref<802816xbf16>) {
   // expected-error@+1 {{expected lower and upper corners and steps along 0 spatial dims of an im2col map, and none of another}}
-  %map = tile.tensor_map %memory {sizes = affine_map<() -> (8, 56, 56, 32)>, strides = affine_map<() -> (100352, 1792, 32, 1)>, lower = array<i64: 0, 0>, upper = array<i64: 0, 0>, steps = array<i64: 1, 1>} : memref<802816xbf16> -> !tile.tensor_map<1x1x64x32xbf16>
+  %map = tile.tensor_map %memory {sizes = affine_map<() -> (8, 56, 56, 32)>, strides = affine_map<() -> (100352, 1792, 32, 1)>, lower = array<i64: 0, 0>, upper = affine_map<() -> (0, 0)>, steps = array<i64: 1, 1>} : memref<802816xbf16> -> !tile.tensor_map<1x1x64x32xbf16>
+  return
+}
+
+// -----
+
+func.func @pixel_corner_numbers(%memory: memref<802816xbf16>) {
+  // expected-error@+1 {{expected lower and upper corners and steps along 2 spatial dims of an im2col map, and none of another}}
+  %map = tile.tensor_map %memory {sizes = affine_map<() -> (8, 56, 56, 32)>, strides = affine_map<() -> (100352, 1792, 32, 1)>, lower = array<i64: 0, 0>, upper = affine_map<() -> (0)>, steps = array<i64: 1, 1>} : memref<802816xbf16> -> !tile.tensor_map<64x32xbf16, im2col = 4>
   return
 }
 
 // -----
 
 func.func @pixel_corners(%memory: memref<802816xbf16>) {
-  // expected-error@+1 {{expected corners from -128 to 127, got [0, 0] and [128, 0]}}
-  %map = tile.tensor_map %memory {sizes = affine_map<() -> (8, 56, 56, 32)>, strides = affine_map<() -> (100352, 1792, 32, 1)>, lower = array<i64: 0, 0>, upper = array<i64: 128, 0>, steps = array<i64: 1, 1>} : memref<802816xbf16> -> !tile.tensor_map<64x32xbf16, im2col = 4>
+  // expected-error@+1 {{expected corners from -128 to 127, got [0, 0] and affine_map<() -> (128, 0)>}}
+  %map = tile.tensor_map %memory {sizes = affine_map<() -> (8, 56, 56, 32)>, strides = affine_map<() -> (100352, 1792, 32, 1)>, lower = array<i64: 0, 0>, upper = affine_map<() -> (128, 0)>, steps = array<i64: 1, 1>} : memref<802816xbf16> -> !tile.tensor_map<64x32xbf16, im2col = 4>
   return
 }
 
@@ -435,7 +443,7 @@ func.func @pixel_corners(%memory: memref<802816xbf16>) {
 
 func.func @pixel_steps(%memory: memref<802816xbf16>) {
   // expected-error@+1 {{expected steps from 1 to 8, got [9, 1]}}
-  %map = tile.tensor_map %memory {sizes = affine_map<() -> (8, 56, 56, 32)>, strides = affine_map<() -> (100352, 1792, 32, 1)>, lower = array<i64: 0, 0>, upper = array<i64: 0, 0>, steps = array<i64: 9, 1>} : memref<802816xbf16> -> !tile.tensor_map<64x32xbf16, im2col = 4>
+  %map = tile.tensor_map %memory {sizes = affine_map<() -> (8, 56, 56, 32)>, strides = affine_map<() -> (100352, 1792, 32, 1)>, lower = array<i64: 0, 0>, upper = affine_map<() -> (0, 0)>, steps = array<i64: 9, 1>} : memref<802816xbf16> -> !tile.tensor_map<64x32xbf16, im2col = 4>
   return
 }
 

@@ -1,5 +1,8 @@
 // RUN: xc-opt %s -verify-roundtrip | FileCheck %s
 
+// CHECK-DAG: #[[UPPER:.*]] = affine_map<() -> (-1, 0)>
+// CHECK-DAG: #[[OPEN:.*]] = affine_map<()[s0, s1] -> (s1 * 2 - s0 - 2, -1)>
+
 // CHECK-LABEL: func.func @ring
 // CHECK:         tile.tensor_map %{{.*}} {sizes = {{.*}}, strides = {{.*}}} : memref<524288xbf16> -> {{.*}}<128x64xbf16>
 // CHECK:         tile.ring arrivals 1 consumers 2 : {{.*}}<4, {{.*}}<128x64xbf16>, {{.*}}<64x256xbf16>>
@@ -68,19 +71,29 @@ func.func @tail(%memory: memref<524288xbf16>, %ring: !tile.ring<4, !tile.shared<
   return
 }
 
-// Columns of pixels, for one block and for several.
+// Columns of pixels, for one block and for several; where they end is a number, or depends on the image's size.
 // CHECK-LABEL: func.func @pixels
-// CHECK:         tile.tensor_map %{{.*}} {lower = array<i64: -1, -2>, {{.*}}steps = array<i64: 2, 1>, {{.*}}upper = array<i64: -1, 0>} : memref<802816xbf16> -> <64x32xbf16, im2col = 4>
+// CHECK:         tile.tensor_map %{{.*}} {lower = array<i64: -1, -2>, {{.*}}steps = array<i64: 2, 1>, {{.*}}upper = #[[UPPER]]} : memref<802816xbf16> -> <64x32xbf16, im2col = 4>
 // CHECK:         tile.load %{{.*}}[%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}] offsets[%{{.*}}, %{{.*}}] to %{{.*}} signal
 // CHECK:         tile.multicast %{{.*}} offsets[%{{.*}}, %{{.*}}] to %{{.*}} blocks
 func.func @pixels(%memory: memref<802816xbf16>, %ring: !tile.ring<4, !tile.shared<128x32xbf16>>, %slot: !tile.shared<128x32xbf16>, %i: index) {
   %map = tile.tensor_map %memory {sizes = affine_map<() -> (8, 56, 56, 32)>, strides = affine_map<() -> (100352, 1792, 32, 1)>,
-                                  lower = array<i64: -1, -2>, upper = array<i64: -1, 0>, steps = array<i64: 2, 1>}
+                                  lower = array<i64: -1, -2>, upper = affine_map<() -> (-1, 0)>, steps = array<i64: 2, 1>}
       : memref<802816xbf16> -> !tile.tensor_map<64x32xbf16, im2col = 4>
   tile.load %map[%i, %i, %i, %i] offsets [%i, %i] to %slot signal %ring[%i]
       : !tile.tensor_map<64x32xbf16, im2col = 4>, !tile.shared<128x32xbf16>, !tile.ring<4, !tile.shared<128x32xbf16>>
   tile.multicast %map[%i, %i, %i, %i] offsets [%i, %i] to %slot[%i] blocks %i signal %ring[%i]
       : !tile.tensor_map<64x32xbf16, im2col = 4>, !tile.shared<128x32xbf16>, !tile.ring<4, !tile.shared<128x32xbf16>>
+  return
+}
+
+// Where windows end depends on the image's height.
+// CHECK-LABEL: func.func @open_pixels
+// CHECK:         tile.tensor_map %{{.*}} {lower = array<i64: -1, -1>, {{.*}}upper = #[[OPEN]]}
+func.func @open_pixels(%memory: memref<?xbf16>) {
+  %map = tile.tensor_map %memory {sizes = affine_map<()[s0, s1] -> (8, s0, 56, 32)>, strides = affine_map<()[s0, s1] -> (s0 * 1792, 1792, 32, 1)>,
+                                  lower = array<i64: -1, -1>, upper = affine_map<()[s0, s1] -> (s1 * 2 - s0 - 2, -1)>, steps = array<i64: 2, 1>}
+      : memref<?xbf16> -> !tile.tensor_map<64x32xbf16, im2col = 4>
   return
 }
 

@@ -64,15 +64,17 @@ ModuleSpec xc::test::cudaKernelModule() {
   code.exports.back().tensorMaps = {map};
   code.exports.back().parameters = {{fb::ParameterKind::TensorMap, 0},
                                     {fb::ParameterKind::BindingPointer, 1}};
-  add("show_map", 2, 1, 1);
+  add("show_map", 2, 3, 1);
   TensorMapSpec image;
   image.dtype = fb::DType::F16;
   image.mode = fb::TensorMapMode::Im2col;
-  image.dims = {literal(64), literal(12), literal(10), formula(0)};
+  // The height, and where windows end along it, are scalars, too.
+  image.dims = {literal(64), literal(12), formula(1), formula(0)};
   image.strides = {literal(128), literal(1536), literal(15360)};
   image.elementStrides = {1, 2, 1, 1};
   image.lower = {-1, -2};
-  image.upper = {-3, 1};
+  image.upper = {-3, 0};
+  image.upperScalars = {-1, 2};
   image.channels = 32;
   image.pixels = 192;
   image.swizzle = 2;

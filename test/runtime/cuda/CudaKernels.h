@@ -20,7 +20,8 @@ inline constexpr Kernel kCrash = static_cast<Kernel>(kWork + 1);
 inline constexpr Kernel kClusterIds = static_cast<Kernel>(kWork + 2);
 /// Binding 0 as a map of 16 x scalar 0 elements from its byte 64 on, shown in binding 1.
 inline constexpr Kernel kShowMap = static_cast<Kernel>(kWork + 3);
-/// Binding 0 as an im2col map of scalar 0 images, shown in binding 1.
+/// Binding 0 as an im2col map of scalar 0 images of height scalar 1, along which windows end at
+/// scalar 2; shown in binding 1.
 inline constexpr Kernel kShowImageMap = static_cast<Kernel>(kWork + 4);
 
 /// The device that is tested: the environment's XC_TEST_CUDA_DEVICE ("cuda:1"), else the first.

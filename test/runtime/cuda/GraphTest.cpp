@@ -199,7 +199,7 @@ TEST_P(GraphTest, TensorMapsOfImagesHaveTheirPixels) {
     GTEST_SKIP() << "only the stand-in's tensor maps can be read";
   Ref<hal::Memory> data = allocate(8192), out = allocate(256);
   TestPlan plan;
-  plan.dispatch(code.get(), kShowImageMap, {data->address(), out->address()}, {5});
+  plan.dispatch(code.get(), kShowImageMap, {data->address(), out->address()}, {5, 10, 1});
   Ref<hal::Recording> recording = record(plan);
   for (uint32_t round = 0; round < 2; ++round) {
     run(*recording);
@@ -214,14 +214,22 @@ TEST_P(GraphTest, TensorMapsOfImagesHaveTheirPixels) {
     EXPECT_EQ(map.elementStrides[1], 2u);
     EXPECT_EQ(map.lowerCorner[0], -1);
     EXPECT_EQ(map.lowerCorner[1], -2);
+    EXPECT_EQ(map.dimsMinus1[2], 9u + 2 * round);
     EXPECT_EQ(map.upperCorner[0], -3);
-    EXPECT_EQ(map.upperCorner[1], 1);
+    EXPECT_EQ(map.upperCorner[1], round ? -4 : 1);
     EXPECT_EQ(map.channelsPerPixel, 32u);
     EXPECT_EQ(map.pixelsPerColumn, 192u);
     EXPECT_EQ(map.swizzle, 2u);
     plan.scalars[0] += 1;
+    plan.scalars[1] += 2;
+    plan.scalars[2] -= 5;
     EXPECT_EQ(update(*recording, plan, 0, hal::kChangedScalars).patches, 1u);
   }
+  // Farther than the map can say.
+  plan.scalars[2] = int64_t(1) << 40;
+  hal::CommandChange change = {0, hal::kChangedScalars};
+  hal::UpdateCost cost;
+  EXPECT_TRUE(recording->update(plan.list(), {&change, 1}, &cost).failed());
 }
 
 TEST_P(GraphTest, AFailedUpdateIsMendedByOneOfEverything) {

@@ -33,8 +33,8 @@ template <int64_t least> static bool isNumber(Attribute value) {
 
 static bool isInteger(Attribute value) { return isa<IntegerAttr>(value); }
 
-/// What the runtime encodes a tensor map of: sizes and strides are maps of scalars. The last
-/// three are those of a map that gathers windows (im2col).
+/// What the runtime encodes a tensor map of: sizes, strides and the upper
+/// corner are maps of scalars. The last three are those of a map that gathers windows (im2col).
 static constexpr plan::Field kTensorMapFields[] = {
     {"binding", isNumber<0>, true},
     {"type", plan::isA<TypeAttr>, true},
@@ -45,7 +45,7 @@ static constexpr plan::Field kTensorMapFields[] = {
     {"offset", plan::isA<AffineMapAttr>, false},
     {"tf32", plan::isA<UnitAttr>, false},
     {"lower", plan::isA<DenseI64ArrayAttr>, false},
-    {"upper", plan::isA<DenseI64ArrayAttr>, false},
+    {"upper", plan::isA<AffineMapAttr>, false},
     {"steps", plan::isA<DenseI64ArrayAttr>, false},
 };
 

@@ -93,6 +93,10 @@ std::optional<int64_t> Contraction::getProduct(ArrayRef<unsigned> dims) const {
   return array::mulSizes(llvm::map_to_vector(dims, [&](unsigned dim) { return ranges[dim]; }));
 }
 
+bool Contraction::countsPositions(ArrayRef<unsigned> dims) const {
+  return !isa<linalg::ContractOp>(getOp()) && dims.size() > 1;
+}
+
 std::optional<int64_t> Contraction::getSumLength() const {
   return partial ? partial->size : getProduct(k);
 }

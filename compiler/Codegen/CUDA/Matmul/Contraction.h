@@ -57,6 +57,9 @@ struct Contraction {
   /// one more loop behind the op's own. It sums up k from number x `size` on.
   std::optional<plan::PartialSums> partial;
 
+  /// True if loops `dims` of a convolution, which is no linalg.contract, count positions: there are
+  /// several of those, and one of features.
+  bool countsPositions(llvm::ArrayRef<unsigned> dims) const;
   mlir::linalg::LinalgOp getOp() const { return group.root; }
   /// The static ranges of the op's loops, and of that of partial sums.
   llvm::SmallVector<int64_t> getRanges() const;

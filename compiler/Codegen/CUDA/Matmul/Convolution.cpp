@@ -23,13 +23,15 @@
 // no column reads another group's.
 //
 // Refused, with a reason: images whose channels are not innermost in memory or are no multiple of
-// 16 bytes, positions that are not in the image's order, symbolic spatial sizes, groups of other
-// numbers of channels, and what cuTensorMapEncodeIm2col does not take.
+// 16 bytes, positions that are not in the image's order, symbolic windows, groups of other numbers
+// of channels, and what cuTensorMapEncodeIm2col does not take. Where an image's sizes are symbolic,
+// so is the corner where its last windows end; a guard keeps it within what the map can hold.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Matmul/Convolution.h"
 #include "compiler/Codegen/CUDA/Common/Accesses.h"
+#include "compiler/Codegen/CUDA/Common/Guards.h"
 
 #include "compiler/Codegen/CUDA/Matmul/TiledAccess.h"
 
@@ -44,6 +46,20 @@ static constexpr int64_t kPixelBytes = 16, kMostStep = 8;
 
 /// Bits of a corner, and of an offset, along each of `spatial` dims.
 static int64_t countBits(size_t spatial) { return spatial == 1 ? 16 : spatial == 2 ? 8 : 5; }
+
+/// Corners are from minus this on, and below it.
+static int64_t getCornerLimit(size_t spatial) { return int64_t(1) << (countBits(spatial) - 1); }
+
+/// The product of `sizes`; kDynamic if one is symbolic.
+static int64_t multiply(ArrayRef<int64_t> sizes) {
+  int64_t product = 1; // of a tensor's sizes
+  for (int64_t size : sizes) {
+    if (ShapedType::isDynamic(size))
+      return ShapedType::kDynamic;
+    product *= size;
+  }
+  return product;
+}
 
 namespace {
 
@@ -160,10 +176,8 @@ bool ConvolutionMatcher::isWindowed() const {
 
 bool ConvolutionMatcher::addSpatial(const LoopSum &terms, unsigned dim, int64_t size) {
   ArrayRef<int64_t> shape = cast<MemRefType>(source.binding.getMemory().getType()).getShape();
-  int64_t distance = 1;
-  for (int64_t inner : shape.drop_front(dim + 1))
-    distance *= inner; // of a tensor, and whatever is symbolic is refused
-  WindowedImage::Spatial spatial{{}, {}, 1, size, distance, 1, 1, terms.constant, 0};
+  int64_t distance = multiply(shape.drop_front(dim + 1));
+  WindowedImage::Spatial spatial{{}, {}, dim, 1, size, distance, 1, 1, terms.constant, 0};
   for (auto [loop, step] : terms.loops) {
     bool isPosition = llvm::is_contained(getPositionLoops(), loop);
     std::optional<unsigned> &found = isPosition ? spatial.position : spatial.tap;
@@ -174,17 +188,17 @@ bool ConvolutionMatcher::addSpatial(const LoopSum &terms, unsigned dim, int64_t 
     spatial.isBackward |= step < 0;
     (isPosition ? spatial.stride : spatial.dilation) = std::abs(step);
   }
-  if (ShapedType::isDynamic(size) ||
-      (spatial.position && ShapedType::isDynamic(ranges[*spatial.position])) ||
-      (spatial.tap && ShapedType::isDynamic(ranges[*spatial.tap])))
-    return refuse("the image's spatial sizes are symbolic");
+  if (spatial.tap && ShapedType::isDynamic(ranges[*spatial.tap]))
+    return refuse("the windows' sizes are symbolic");
   if (spatial.position)
     spatial.positions = ranges[*spatial.position];
   // Taps are counted from the one that reads first.
   if (spatial.isBackward)
     spatial.lower -= (ranges[*spatial.tap] - 1) * spatial.dilation;
   // The box ends at the last position, whatever else of the image there is.
-  spatial.upper = spatial.lower + (spatial.positions - 1) * spatial.stride + 1 - size;
+  bool isSymbolic = ShapedType::isDynamic(size) || ShapedType::isDynamic(spatial.positions);
+  spatial.upper = isSymbolic ? ShapedType::kDynamic
+                             : spatial.lower + (spatial.positions - 1) * spatial.stride + 1 - size;
   image.spatial.push_back(spatial);
   return true;
 }
@@ -201,16 +215,16 @@ bool ConvolutionMatcher::addLine(const LoopSum &terms, int64_t size) {
   channel = inner->first;
   image.channels = ranges[*channel];
   image.firstChannel = terms.constant;
-  if (ShapedType::isDynamic(image.channels) || ShapedType::isDynamic(size))
+  if (ShapedType::isDynamic(image.channels) || (isOne && ShapedType::isDynamic(size)))
     return refuse("the number of channels is symbolic");
   if (isOne)
     return true;
   const auto &[position, step] = terms.loops[inner == terms.loops.begin()];
   int64_t positions = ranges[position];
-  if (!llvm::is_contained(getPositionLoops(), position) || step < 1 ||
-      ShapedType::isDynamic(positions) || terms.constant != 0)
+  if (!llvm::is_contained(getPositionLoops(), position) || step < 1 || terms.constant != 0)
     return refuse("the image's channels are not innermost in memory");
-  image.spatial.push_back({position, {}, positions, positions, step, 1, 1, 0, 0});
+  unsigned dim = dims.size() - 1;
+  image.spatial.push_back({position, {}, dim, positions, positions, step, 1, 1, 0, 0});
   return true;
 }
 
@@ -269,18 +283,22 @@ bool ConvolutionMatcher::checkLimits() {
                       image.channels != type.getShape().back()))
     return refuse("a group has " + Twine(image.channels) + " channels, no multiple of " +
                   Twine(kPanelChannels));
-  if (type.getShape().back() * bytes % kPixelBytes != 0 ||
+  // Lines of packed pixels may be of symbolic length: describePixels sees to those.
+  int64_t innermost = type.getShape().back();
+  if ((!ShapedType::isDynamic(innermost) && innermost * bytes % kPixelBytes != 0) ||
       image.firstChannel * bytes % kPixelBytes != 0 || source.binding.getAlignment() < kPixelBytes)
     return refuse("the image's pixels are not aligned to 16 bytes");
-  int64_t corner = int64_t(1) << (countBits(spatial) - 1), offset = int64_t(1)
-                                                                    << countBits(spatial);
+  int64_t corner = getCornerLimit(spatial), offset = int64_t(1) << countBits(spatial);
   for (const WindowedImage::Spatial &dim : image.spatial) {
-    if (dim.distance * bytes % kPixelBytes != 0)
+    // What is symbolic is a multiple of a pixel.
+    if (!ShapedType::isDynamic(dim.distance) && dim.distance * bytes % kPixelBytes != 0)
       return refuse("neighbouring pixels are not multiples of 16 bytes apart");
     int64_t taps = dim.tap ? ranges[*dim.tap] : 1;
     if (dim.stride > kMostStep)
       return refuse("a stride of " + Twine(dim.stride) + " is more than " + Twine(kMostStep));
-    if (dim.lower < -corner || dim.lower >= corner || dim.upper < -corner || dim.upper >= corner)
+    bool isSymbolic = ShapedType::isDynamic(dim.upper); // then a guard sees to it
+    if (dim.lower < -corner || dim.lower >= corner ||
+        (!isSymbolic && (dim.upper < -corner || dim.upper >= corner)))
       return refuse("windows begin at " + Twine(dim.lower) + " and end " + Twine(dim.upper) +
                     " behind the image, which is not from " + Twine(-corner) + " to " +
                     Twine(corner - 1));
@@ -362,6 +380,64 @@ std::optional<Convolution> ConvolutionMatcher::match() {
 
 std::optional<Convolution> matchConvolution(const Contraction &contraction, std::string &reason) {
   return ConvolutionMatcher(contraction, reason).match();
+}
+
+//===----------------------------------------------------------------------===//
+// Sizes that may be symbolic
+//===----------------------------------------------------------------------===//
+
+std::optional<PixelFormulas> describePixels(const WindowedImage &image,
+                                            const Contraction &contraction, KernelSizes &sizes) {
+  plan::BindingOp binding = image.binding;
+  SmallVector<plan::FormulaAttr> loops = getProductSizes(contraction, sizes),
+                                 shape = sizes.getSizes(binding.getMemory());
+  PixelFormulas formulas;
+  bool isKnown = true;
+  auto append = [&](SmallVectorImpl<AffineExpr> &to, plan::FormulaAttr number) {
+    to.push_back(sizes.toAffine(number));
+    isKnown &= static_cast<bool>(to.back());
+  };
+  int64_t bytes = getElementBytes(cast<MemRefType>(binding.getMemory().getType()).getElementType());
+  auto appendStride = [&](plan::FormulaAttr elements) {
+    append(formulas.strides, elements);
+    isKnown &= sizes.getDivisor(elements) * bytes % kPixelBytes == 0;
+  };
+  auto getNumber = [&](int64_t number, llvm::function_ref<plan::FormulaAttr()> symbolic) {
+    return ShapedType::isDynamic(number) ? symbolic() : sizes.constant(number);
+  };
+  // Of the dims from `dim` on, the elements.
+  auto count = [&](unsigned dim) { return sizes.product(ArrayRef(shape).drop_front(dim)); };
+  append(formulas.sizes, image.images ? loops[*image.images] : sizes.constant(1));
+  appendStride(count(image.imageDim ? *image.imageDim + 1 : 0));
+  for (const WindowedImage::Spatial &dim : image.spatial) {
+    plan::FormulaAttr positions = getNumber(dim.positions, [&] { return loops[*dim.position]; });
+    bool isLine = dim.dim + 1 == shape.size(); // then there are no pixels but those of positions
+    plan::FormulaAttr size =
+        isLine ? positions : getNumber(dim.size, [&] { return shape[dim.dim]; });
+    append(formulas.sizes, size);
+    appendStride(getNumber(dim.distance, [&] { return count(dim.dim + 1); }));
+    append(formulas.corners, (positions - 1) * dim.stride - size + (dim.lower + 1));
+  }
+  append(formulas.sizes, image.group ? count(shape.size() - 2) : sizes.constant(image.channels));
+  append(formulas.strides, sizes.constant(1));
+  return isKnown ? std::optional(formulas) : std::nullopt;
+}
+
+void addCornerGuards(const KernelInfo &kernel) {
+  std::string reason;
+  FailureOr<Contraction> contraction = matchContraction(kernel, reason);
+  std::optional<Convolution> convolution;
+  if (succeeded(contraction))
+    convolution = matchConvolution(*contraction, reason);
+  if (!convolution)
+    return;
+  KernelSizes sizes = makeSizes(kernel);
+  std::optional<PixelFormulas> formulas =
+      describePixels(convolution->image, convolution->product, sizes);
+  int64_t limit = getCornerLimit(convolution->image.spatial.size());
+  for (AffineExpr corner : formulas->corners)
+    if (!isa<AffineConstantExpr>(corner))
+      addRangeGuard(kernel, corner, -limit, limit - 1);
 }
 
 } // namespace xc::cuda

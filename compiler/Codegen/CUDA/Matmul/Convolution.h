@@ -8,6 +8,7 @@
 #ifndef XC_CODEGEN_CUDA_MATMUL_CONVOLUTION_H
 #define XC_CODEGEN_CUDA_MATMUL_CONVOLUTION_H
 
+#include "compiler/Codegen/CUDA/Common/SizeQueries.h"
 #include "compiler/Codegen/CUDA/Matmul/Contraction.h"
 
 namespace xc::cuda {
@@ -20,11 +21,13 @@ inline constexpr int64_t kPanelChannels = 64;
 /// Of a convolution, and of its gradient to the image, the product's rows are output positions. Of
 /// the gradient to the filter (`isAcross`) positions are k, and taps and channels are the operand's
 /// own dim. Pixels may overlap: then a position along the last spatial dim is less than a pixel's
-/// channels from the next (PackPixels.cpp).
+/// channels from the next (PackPixels.cpp). Spatial sizes may be symbolic: then numbers that depend
+/// on them are kDynamic, and `describePixels` has formulas.
 struct WindowedImage {
   struct Spatial {
     /// Loops of the output position and of the filter's tap along this dim; none of one step.
     std::optional<unsigned> position, tap;
+    unsigned dim;            // of the binding; without meaning for lines of packed pixels
     int64_t positions;       // how many there are
     int64_t size;            // of the image
     int64_t distance;        // elements of memory between neighbours
@@ -48,7 +51,16 @@ struct WindowedImage {
   /// Otherwise each tap is a product of the batch.
   bool hasWholePanels = false;
 
-  bool hasPackedPixels() const { return spatial.back().distance < channels; }
+  bool hasPackedPixels() const {
+    int64_t distance = spatial.back().distance;
+    return !mlir::ShapedType::isDynamic(distance) && distance < channels;
+  }
+};
+
+/// What of the image's tensor map may be symbolic, as formulas over the kernel's scalars: sizes and
+/// distances of images, spatial dims and channels, and the upper corners.
+struct PixelFormulas {
+  llvm::SmallVector<mlir::AffineExpr> sizes, strides, corners;
 };
 
 /// A product of a windowed image and a filter, which sums up channels for each tap, or of an image
@@ -65,6 +77,15 @@ struct Convolution {
 /// with a reason, where the hardware's im2col mode does not do, or neither operand is an image
 /// under windows.
 std::optional<Convolution> matchConvolution(const Contraction &contraction, std::string &reason);
+
+/// The formulas of the image of `contraction`; nothing if one of its sizes is none, or pixels are
+/// not known to be multiples of 16 bytes apart.
+std::optional<PixelFormulas> describePixels(const WindowedImage &image,
+                                            const Contraction &contraction, KernelSizes &sizes);
+
+/// Adds guards that the tensor map can hold corners that are symbolic, where `kernel`, which relies
+/// on guards, is a convolution.
+void addCornerGuards(const KernelInfo &kernel);
 
 } // namespace xc::cuda
 

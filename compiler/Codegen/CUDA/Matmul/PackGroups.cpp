@@ -131,9 +131,12 @@ bool GroupPacker::hasBothLines(AffineMap map) const {
   return llvm::all_of(lines, [&](unsigned loop) { return map.isFunctionOfDim(loop); });
 }
 
-/// Whether the tensor has the group and both lines, and no windows.
+/// Whether the tensor has the group and both lines, and no windows; all of known sizes.
 bool GroupPacker::isFilter(AffineMap map) const {
-  return map.isProjectedPermutation() && map.isFunctionOfDim(group) && hasBothLines(map);
+  return map.isProjectedPermutation() && map.isFunctionOfDim(group) && hasBothLines(map) &&
+         llvm::none_of(map.getResults(), [&](AffineExpr expr) {
+           return ShapedType::isDynamic(ranges[cast<AffineDimExpr>(expr).getPosition()]);
+         });
 }
 
 /// Whether the operand's padding, if it has any, is a constant around other dims than lines.
@@ -160,11 +163,6 @@ bool GroupPacker::match() {
     return false;
   for (Value input : op.getDpsInputs())
     if (Type element = getElementTypeOrSelf(input); !element.isF16() && !element.isBF16())
-      return false;
-  // wgmma takes any number of images, but images of known sizes.
-  for (Value operand : op->getOperands())
-    if (llvm::is_contained(cast<RankedTensorType>(operand.getType()).getShape().drop_front(),
-                           ShapedType::kDynamic))
       return false;
   llvm::erase_if(loops->batch, [&](unsigned loop) { return ranges[loop] == 1; });
   if (loops->batch.size() != 1)

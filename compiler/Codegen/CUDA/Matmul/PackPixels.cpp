@@ -27,6 +27,7 @@
 #include "compiler/Dialect/Plan/IR/Copies.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -67,6 +68,7 @@ private:
   bool chooseSizes();
   bool isGradient() { return filter == op.getNumDpsInputs(); }
 
+  OpFoldResult countMorePixels(OpFoldResult size);
   Value packImage();
   Value packFilter(Value tensor);
   Value unpackFilter(Value packed);
@@ -87,7 +89,8 @@ private:
   unsigned position = 0, tap = 0;      // loops along a row of the image
   unsigned channel = 0;                // their loop
   int64_t step = 1;                    // from a position to the next
-  int64_t channels = 0, width = 0;     // of the packed image, in elements and in pixels
+  int64_t channels = 0;                // of the packed image
+  int64_t behind = 0;                  // pixels that a line of the last window reads beyond it
   int64_t line = 0;                    // elements of a row of a window
 };
 
@@ -121,8 +124,8 @@ bool PixelPacker::matchRow(AffineExpr expr) {
   tap = inner.getPosition();
   // Images are to their results what channels are to a filter: the filter is the smaller one.
   return maps[filter].isFunctionOfDim(tap) && !maps[filter].isFunctionOfDim(position) &&
-         !ShapedType::isDynamic(ranges[tap]) && !ShapedType::isDynamic(ranges[position]) &&
-         ranges[tap] < ranges[position];
+         !ShapedType::isDynamic(ranges[tap]) &&
+         (ShapedType::isDynamic(ranges[position]) || ranges[tap] < ranges[position]);
 }
 
 /// The last dim that windows move along.
@@ -178,13 +181,11 @@ bool PixelPacker::match() {
 
 /// So many channels that steps along a row are multiples of 16 bytes.
 bool PixelPacker::chooseSizes() {
-  int64_t taps = ranges[tap], positions = ranges[position];
-  auto type = cast<RankedTensorType>(op.getDpsInputs()[image].getType());
-  int64_t size = type.getDimSize(rowDim);
+  int64_t taps = ranges[tap];
   bool hasOpenFilter = llvm::any_of(maps[filter].getResults(), [&](AffineExpr expr) {
     return ShapedType::isDynamic(ranges[cast<AffineDimExpr>(expr).getPosition()]);
   });
-  if (hasOpenFilter || ShapedType::isDynamic(size) || taps < 2 ||
+  if (hasOpenFilter || taps < 2 ||
       (!isGradient() && multiplyRanges(ranges, {tap, channel}) < kFewestElements))
     return false;
   channels = llvm::alignTo(ranges[channel], plan::kPackedStep);
@@ -193,8 +194,7 @@ bool PixelPacker::chooseSizes() {
       channels = few;
   line = llvm::alignTo(taps * channels, isGradient() ? kPanelChannels : kChannelStep);
   // The same image for the convolution and for its gradient.
-  int64_t last = llvm::divideCeil(llvm::alignTo(taps * channels, kPanelChannels), channels);
-  width = llvm::alignTo(std::max(size, (positions - 1) * step + last), plan::kPackedStep);
+  behind = llvm::divideCeil(llvm::alignTo(taps * channels, kPanelChannels), channels) - taps;
   SmallVector<int64_t> known(ranges);
   llvm::replace(known, ShapedType::kDynamic, kFewestPositions);
   SmallVector<unsigned> positionLoops;
@@ -222,18 +222,20 @@ static Value permute(OpBuilder &builder, Location loc, Value tensor, ArrayRef<in
 
 /// `tensor` with so many zeros around it.
 static Value padBy(OpBuilder &builder, Location loc, Value tensor, ArrayRef<int64_t> low,
-                   ArrayRef<int64_t> high) {
-  if (llvm::all_of(low, [](int64_t size) { return size == 0; }) && llvm::equal(low, high))
+                   ArrayRef<OpFoldResult> high) {
+  if (llvm::all_of(low, [](int64_t size) { return size == 0; }) &&
+      llvm::all_of(high, [](OpFoldResult size) { return isZeroInteger(size); }))
     return tensor;
   auto type = cast<RankedTensorType>(tensor.getType());
   SmallVector<int64_t> shape(type.getShape());
-  for (auto [size, before, behind] : llvm::zip_equal(shape, low, high))
-    if (!ShapedType::isDynamic(size))
-      size += before + behind; // the sizes of a padded operand, and up to `kPanel` more
+  for (auto [size, before, behind] : llvm::zip_equal(shape, low, high)) {
+    std::optional<int64_t> number = getConstantIntValue(behind);
+    if (!ShapedType::isDynamic(size)) // those of a padded operand, and up to `kPanel` more
+      size = number ? size + before + *number : ShapedType::kDynamic;
+  }
   Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type.getElementType()));
   return tensor::PadOp::create(builder, loc, type.clone(shape), tensor,
-                               getAsIndexOpFoldResult(builder.getContext(), low),
-                               getAsIndexOpFoldResult(builder.getContext(), high), zero);
+                               getAsIndexOpFoldResult(builder.getContext(), low), high, zero);
 }
 
 /// All dims of `rank` ones by themselves but the last two.
@@ -261,12 +263,20 @@ SmallVector<int64_t> PixelPacker::orderImage() const {
   return images;
 }
 
+/// The pixels that a row of `size` pixels has more when it is packed: those that a line of the last
+/// window reads beyond it, and whatever rounds rows up.
+OpFoldResult PixelPacker::countMorePixels(OpFoldResult size) {
+  AffineExpr all = builder.getAffineSymbolExpr(0);
+  AffineExpr packed = (all + behind).ceilDiv(plan::kPackedStep) * plan::kPackedStep;
+  return affine::makeComposedFoldedAffineApply(builder, loc, packed - all, {size});
+}
+
 /// The image with all its padding, channels innermost; null if its padding is not of known zeros.
 Value PixelPacker::packImage() {
   Value source = op.getDpsInputs()[image];
   int64_t rank = cast<RankedTensorType>(source.getType()).getRank();
   SmallVector<int64_t> low(rank, 0), high(rank, 0);
-  int64_t size = cast<RankedTensorType>(source.getType()).getDimSize(rowDim);
+  OpFoldResult more = countMorePixels(tensor::getMixedSize(builder, loc, source, rowDim));
   if (auto pad = source.getDefiningOp<tensor::PadOp>()) {
     Value value = pad.getConstantPaddingValue();
     if (!value || !matchPattern(value, m_PosZeroFloat()) || !pad.getLow().empty() ||
@@ -276,13 +286,16 @@ Value PixelPacker::packImage() {
     high.assign(pad.getStaticHigh().begin(), pad.getStaticHigh().end());
     source = pad.getSource();
   }
-  high[rowDim] += width - size;
   high[channelDim] += channels - ranges[channel];
   SmallVector<int64_t> order = orderImage();
   applyPermutationToVector(low, order);
   applyPermutationToVector(high, order);
+  SmallVector<OpFoldResult> behindAll = getAsIndexOpFoldResult(builder.getContext(), high);
+  OpFoldResult &behindRow = behindAll[rank - 2];
+  AffineExpr sum = builder.getAffineSymbolExpr(0) + high[rank - 2];
+  behindRow = affine::makeComposedFoldedAffineApply(builder, loc, sum, {more});
   Value ordered = permute(builder, loc, source, order);
-  return mergeLast(builder, loc, padBy(builder, loc, ordered, low, high));
+  return mergeLast(builder, loc, padBy(builder, loc, ordered, low, behindAll));
 }
 
 /// The filter's dims: features, the taps of other dims than rows, those of a row, channels.
@@ -312,7 +325,9 @@ Value PixelPacker::packFilter(Value tensor) {
   SmallVector<int64_t> low(rank, 0), high(rank, 0);
   high[rank - 2] = line / channels - ranges[tap];
   high[rank - 1] = channels - ranges[channel];
-  return mergeLast(builder, loc, padBy(builder, loc, ordered, low, high));
+  return mergeLast(
+      builder, loc,
+      padBy(builder, loc, ordered, low, getAsIndexOpFoldResult(op.getContext(), high)));
 }
 
 /// What the filter has of a packed one: taps of a row are `channels` elements apart.

@@ -24,6 +24,8 @@ namespace xc::cuda {
 /// Rows or columns of symbolic number, and the length of sums of symbolic length; of sizes that are
 /// known to be larger, by how much they are.
 static constexpr int64_t kExpectedSize = 4096, kExpectedSum = 1024, kExpectedBeyond = 4;
+/// Positions of convolutions, where sizes of images or their number are symbolic.
+static constexpr int64_t kExpectedPositions = 65536;
 
 Type getOutputType(const Contraction &contraction) {
   ArrayRef<ReductionGroup::Result> results = contraction.group.results;
@@ -52,15 +54,24 @@ int64_t ProductChooser::getExpectedSize(ArrayRef<unsigned> dims, int64_t guess) 
   return fewest > guess ? kExpectedBeyond * fewest : std::min(expected, largest);
 }
 
-int64_t ProductChooser::getExpectedRows() { return getExpectedSize(contraction.m, kExpectedSize); }
+/// A guess for the product of the sizes of `dims`, which is symbolic: `guess`, or the number of
+/// positions, which several loops of a convolution count.
+static int64_t guessSize(const Contraction &contraction, ArrayRef<unsigned> dims, int64_t guess) {
+  return contraction.countsPositions(dims) ? kExpectedPositions : guess;
+}
+
+int64_t ProductChooser::getExpectedRows() {
+  return getExpectedSize(contraction.m, guessSize(contraction, contraction.m, kExpectedSize));
+}
 
 int64_t ProductChooser::getExpectedColumns() {
-  return getExpectedSize(contraction.n, kExpectedSize);
+  return getExpectedSize(contraction.n, guessSize(contraction, contraction.n, kExpectedSize));
 }
 
 int64_t ProductChooser::getExpectedSum() {
-  return contraction.partial ? contraction.partial->size
-                             : getExpectedSize(contraction.k, kExpectedSum);
+  return contraction.partial
+             ? contraction.partial->size
+             : getExpectedSize(contraction.k, guessSize(contraction, contraction.k, kExpectedSum));
 }
 
 /// See MatmulTile::canTranspose; of static sizes, where there is no kernel yet.
@@ -147,6 +158,10 @@ std::optional<MatmulProblem> ProductChooser::makeConvolutionProblem() {
   const Contraction &product = convolution->product;
   bool isAcross = convolution->image.isAcross;
   std::string reason;
+  if (!describePixels(convolution->image, product, sizes)) {
+    convolution = std::nullopt;
+    return refuse("the image's sizes are no formulas, or its pixels not aligned to 16 bytes");
+  }
   std::optional<TiledAccess> other =
       matchTiledOperand(product, convolution->getOther(), sizes, reason);
   if (!other) {
@@ -156,8 +171,8 @@ std::optional<MatmulProblem> ProductChooser::makeConvolutionProblem() {
   }
   MatmulProblem problem{};
   problem.batch = product.getProduct(product.batch).value_or(1);
-  problem.m = getExpectedSize(product.m, kExpectedSize);
-  problem.n = getExpectedSize(product.n, kExpectedSize);
+  problem.m = getExpectedSize(product.m, guessSize(product, product.m, kExpectedSize));
+  problem.n = getExpectedSize(product.n, guessSize(product, product.n, kExpectedSize));
   if (problem.m * problem.n * getExpectedSum() == 0) {
     convolution = std::nullopt;
     return refuse("a size is 0");
@@ -183,8 +198,10 @@ std::optional<MatmulProblem> ProductChooser::makeConvolutionProblem() {
 /// Pixels of the image that `positions` output positions are read of under `taps` taps.
 int64_t ProductChooser::countPixels(int64_t positions, int64_t taps) const {
   int64_t pixels = positions;
-  for (const WindowedImage::Spatial &dim : convolution->image.spatial)
-    pixels = llvm::divideCeil(pixels, dim.positions) * dim.size;
+  for (const WindowedImage::Spatial &dim : convolution->image.spatial) {
+    bool isSymbolic = ShapedType::isDynamic(dim.upper);
+    pixels = isSymbolic ? pixels * dim.stride : llvm::divideCeil(pixels, dim.positions) * dim.size;
+  }
   // Strides that are longer than windows pass over the others.
   return std::min(pixels, positions * taps);
 }
@@ -192,7 +209,8 @@ int64_t ProductChooser::countPixels(int64_t positions, int64_t taps) const {
 /// What is of the gradient to a filter alone.
 void ProductChooser::describeAcross(MatmulProblem &problem) {
   const WindowedImage &image = convolution->image;
-  int64_t positions = getExpectedSize(contraction.k, kExpectedSum);
+  int64_t positions =
+      getExpectedSize(contraction.k, guessSize(contraction, contraction.k, kExpectedSum));
   problem.k = getExpectedSum();
   problem.across = image.isB ? MatmulProblem::Across::B : MatmulProblem::Across::A;
   problem.channels = image.channels;

@@ -115,11 +115,15 @@ private:
   getCoords(const TiledAccess &access, mlir::ValueRange taps,
             llvm::function_ref<mlir::Value(TiledAccess::Group)> start);
   SumStep getStep(mlir::Value number);
+  llvm::SmallVector<mlir::Value> getPixelPlace(mlir::Value pixel);
   /// The place of output position `pixel` at `channel` of the image, and how far from it a tap
   /// reads.
   std::pair<llvm::SmallVector<mlir::Value>, llvm::SmallVector<mlir::Value>>
   getPixelCoords(mlir::Value pixel, mlir::Value channel, mlir::ValueRange taps);
 
+  mlir::Value getPartRow(const Operand &operand);
+  mlir::Value getFirstRow(const Operand &operand);
+  void placePixels();
   /// Columns of pixels whose lines run along channels, or along taps and channels.
   void fetchAcross(const Operand &operand, mlir::Value slot, const SumStep &step,
                    mlir::Value stage);

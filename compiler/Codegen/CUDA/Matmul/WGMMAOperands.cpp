@@ -155,43 +155,28 @@ LogicalResult WGMMAEmitter::add(const Contraction::Side &side, int64_t own) {
 /// A map of columns of `pixels` pixels, `channels` of each.
 Value WGMMAEmitter::makePixelMap(tile::SharedType type, int64_t channels, int64_t pixels) {
   MLIRContext *context = builder.getContext();
-  plan::BindingOp binding = image->binding;
-  ArrayRef<int64_t> shape = cast<MemRefType>(binding.getMemory().getType()).getShape();
-  auto number = [&](int64_t value) { return getAffineConstantExpr(value, context); };
-  // Spatial sizes and channels are numbers, the number of images may be none.
-  SmallVector<AffineExpr> sizes, strides;
-  SmallVector<int64_t> lower, upper, steps;
-  auto getDistance = [&](unsigned dim) {
-    int64_t distance = 1;
-    for (int64_t size : shape.drop_front(dim + 1))
-      distance *= size;
-    return distance;
-  };
-  int64_t all = getDistance(0) * (image->imageDim ? 1 : shape.front());
-  sizes.push_back(image->images ? getScalarFormula(tile.getLoopSizes()[*image->images], context)
-                                : number(1));
-  strides.push_back(number(image->imageDim ? getDistance(*image->imageDim) : all));
+  PixelFormulas formulas = *describePixels(*image, contraction, knownSizes);
+  SmallVector<int64_t> lower, steps;
   for (const WindowedImage::Spatial &dim : image->spatial) {
-    sizes.push_back(number(dim.size));
-    strides.push_back(number(dim.distance));
     lower.push_back(dim.lower);
-    upper.push_back(dim.upper);
     steps.push_back(dim.stride);
   }
-  sizes.push_back(number(image->group ? shape.back() * shape[shape.size() - 2] : image->channels));
-  strides.push_back(number(1));
   unsigned scalars = countScalars(kernel.getFunction());
   auto getMap = [&](ArrayRef<AffineExpr> exprs) {
     return AffineMapAttr::get(AffineMap::get(0, scalars, exprs, context));
   };
   Type elementType = type.getElementType();
-  auto mapType = tile::TensorMapType::get(context, ArrayRef<int64_t>{pixels, channels}, elementType,
-                                          type.getLineBytes(), static_cast<int64_t>(sizes.size()));
-  return tile::TensorMapOp::create(
-      builder, loc, mapType, points.getMemory(binding), getMap(sizes), getMap(strides),
-      image->firstChannel ? getMap(number(image->firstChannel)) : AffineMapAttr(),
-      elementType.isF32() ? builder.getUnitAttr() : UnitAttr(), builder.getDenseI64ArrayAttr(lower),
-      builder.getDenseI64ArrayAttr(upper), builder.getDenseI64ArrayAttr(steps));
+  auto mapType =
+      tile::TensorMapType::get(context, ArrayRef<int64_t>{pixels, channels}, elementType,
+                               type.getLineBytes(), static_cast<int64_t>(formulas.sizes.size()));
+  AffineMapAttr offset;
+  if (image->firstChannel)
+    offset = getMap(getAffineConstantExpr(image->firstChannel, context));
+  return tile::TensorMapOp::create(builder, loc, mapType, points.getMemory(image->binding),
+                                   getMap(formulas.sizes), getMap(formulas.strides), offset,
+                                   elementType.isF32() ? builder.getUnitAttr() : UnitAttr(),
+                                   builder.getDenseI64ArrayAttr(lower), getMap(formulas.corners),
+                                   builder.getDenseI64ArrayAttr(steps));
 }
 
 /// The blocks of a row of the cluster share rows of A, those of a column share columns of B.

@@ -65,17 +65,27 @@ SumStep WGMMAEmitter::getStep(Value number) {
   return {k, index.delinearize(index.div(number, perTap), tile.select(contraction.taps))};
 }
 
-std::pair<SmallVector<Value>, SmallVector<Value>>
-WGMMAEmitter::getPixelCoords(Value pixel, Value channel, ValueRange taps) {
-  SmallVector<Value> sizes, offsets;
-  for (const WindowedImage::Spatial &dim : image->spatial)
-    sizes.push_back(index.constant(dim.positions));
+/// The image that position `pixel` is of, and where its windows begin there.
+SmallVector<Value> WGMMAEmitter::getPixelPlace(Value pixel) {
+  SmallVector<Value> sizes;
+  for (const WindowedImage::Spatial &dim : image->spatial) {
+    bool isSymbolic = ShapedType::isDynamic(dim.positions);
+    sizes.push_back(isSymbolic ? tile.getLoopSizes()[*dim.position]
+                               : index.constant(dim.positions));
+  }
   // Rows behind the last image are of another one, which is zero.
   Value perImage = index.product(sizes);
-  SmallVector<Value> coords{index.div(pixel, perImage)};
+  SmallVector<Value> place{index.div(pixel, perImage)};
   SmallVector<Value> positions = index.delinearize(index.rem(pixel, perImage), sizes);
-  for (auto [dim, position] : llvm::zip_equal(image->spatial, positions)) {
-    coords.push_back(index.add(index.mul(position, dim.stride), dim.lower));
+  for (auto [dim, position] : llvm::zip_equal(image->spatial, positions))
+    place.push_back(index.add(index.mul(position, dim.stride), dim.lower));
+  return place;
+}
+
+std::pair<SmallVector<Value>, SmallVector<Value>>
+WGMMAEmitter::getPixelCoords(Value pixel, Value channel, ValueRange taps) {
+  SmallVector<Value> coords = getPixelPlace(pixel), offsets;
+  for (const WindowedImage::Spatial &dim : image->spatial) {
     Value offset = index.constant(0);
     if (dim.tap) {
       size_t place = llvm::find(image->taps, *dim.tap) - image->taps.begin();
@@ -129,12 +139,23 @@ void WGMMAEmitter::fetchAcross(const Operand &operand, Value slot, const SumStep
   }
 }
 
+/// Where the rows that this block fetches begin in the tile; null if it fetches all.
+Value WGMMAEmitter::getPartRow(const Operand &operand) {
+  return operand.part ? index.mul(operand.part, operand.rows) : Value();
+}
+
+/// The first row of the product that this block fetches of an operand with rows along m.
+Value WGMMAEmitter::getFirstRow(const Operand &operand) {
+  Value row = getPartRow(operand);
+  return row ? index.add(tile.startM, row) : tile.startM;
+}
+
 /// Starts the copies of the operand's tile from `k` on, or those of this block's part of it.
 void WGMMAEmitter::fetch(const Operand &operand, Value slot, const SumStep &step, Value stage) {
   if (operand.image && operand.image->isAcross)
     return fetchAcross(operand, slot, step, stage);
   bool kInnermost = operand.runsAlongK();
-  Value row = operand.part ? index.mul(operand.part, operand.rows) : Value();
+  Value row = getPartRow(operand);
   auto fetchFrom = [&](Value map, int64_t column) {
     auto getStart = [&](Group group) {
       Value start = group == Group::K ? step.k : group == Group::M ? tile.startM : tile.startN;
@@ -144,7 +165,8 @@ void WGMMAEmitter::fetch(const Operand &operand, Value slot, const SumStep &step
     };
     SmallVector<Value> coords, offsets;
     if (operand.image)
-      std::tie(coords, offsets) = getPixelCoords(getStart(Group::M), getStart(Group::K), step.taps);
+      std::tie(coords, offsets) =
+          getPixelCoords(getFirstRow(operand), getStart(Group::K), step.taps);
     else
       coords = getCoords(operand.access, step.taps, getStart);
     if (row)
@@ -201,6 +223,14 @@ void WGMMAEmitter::fillAhead(Value end) {
   NVVM::GriddepcontrolOp::create(builder, loc, NVVM::GridDepActionKind::wait);
 }
 
+/// Rows of a tile are the same pixels in all steps. Where sizes of images are symbolic, no pass
+/// moves quotients by them out of a loop; what is built in front of it is reused in it.
+void WGMMAEmitter::placePixels() {
+  for (const Operand &operand : operands)
+    if (operand.image && !operand.image->isAcross)
+      getPixelPlace(getFirstRow(operand));
+}
+
 void WGMMAEmitter::emitProducer() {
   if (operands.back().isTurned)
     return emitTransposingProducer();
@@ -213,6 +243,7 @@ void WGMMAEmitter::emitProducer() {
     if (fillsAhead)
       inits.push_back(index.constant(1));
     emitTiles(Value(), inits, [&](ValueRange carried) -> SmallVector<Value> {
+      placePixels();
       Value ahead; // steps before it have their weights
       if (fillsAhead) {
         Value end = index.min(index.add(firstStep, config.getStages()), lastStep);

@@ -14,6 +14,7 @@
 #include "compiler/Codegen/CUDA/Common/MemoryTime.h"
 #include "compiler/Codegen/CUDA/IR/WindowConfig.h"
 #include "compiler/Codegen/CUDA/Strategy.h"
+#include "compiler/Codegen/CUDA/Window/WindowModel.h"
 #include "compiler/Codegen/CUDA/Window/WindowStrips.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -48,7 +49,8 @@ struct Shape {
 class StripChooser {
 public:
   StripChooser(KernelQuery &query, const WindowStrips &strips)
-      : query(query), strips(strips), ranges(strips.getOp().getStaticLoopRanges()) {}
+      : query(query), strips(strips), ranges(strips.getOp().getStaticLoopRanges()),
+        guess(guessResultSize(strips.getOp())) {}
 
   std::optional<Choice> choose() const;
   double estimate(const Shape &shape) const;
@@ -58,14 +60,13 @@ private:
   double countBytes() const;
   double countResident(const Shape &shape) const;
   int64_t getSize(unsigned loop) const {
-    // Of symbolic sizes there may be many.
-    constexpr int64_t kGuess = 32;
-    return ShapedType::isDynamic(ranges[loop]) ? kGuess : ranges[loop];
+    return ShapedType::isDynamic(ranges[loop]) ? guess : ranges[loop];
   }
 
   KernelQuery &query;
   const WindowStrips &strips;
   SmallVector<int64_t> ranges;
+  int64_t guess; // of symbolic ones
 };
 
 } // namespace

@@ -21,6 +21,7 @@
 #include "compiler/Dialect/Array/IR/Sizes.h"
 
 #include <algorithm>
+#include <cmath>
 
 using namespace mlir;
 
@@ -58,22 +59,33 @@ static OpOperand *findSlidInput(linalg::LinalgOp op) {
   return nullptr;
 }
 
+int64_t guessResultSize(linalg::LinalgOp op) {
+  constexpr double manyResults = 1 << 22, fewest = 8;
+  double known = 1;
+  int64_t symbolic = 0;
+  AffineMap written = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  for (auto [dim, range] : llvm::enumerate(op.getStaticLoopRanges())) {
+    bool isSymbolic = ShapedType::isDynamic(range);
+    if (!written.isFunctionOfDim(dim))
+      continue;
+    symbolic += isSymbolic;
+    known *= isSymbolic ? 1.0 : static_cast<double>(range);
+  }
+  double size = std::pow(manyResults / std::max(known, 1.0), 1.0 / std::max<int64_t>(symbolic, 1));
+  return static_cast<int64_t>(std::max(size, fewest));
+}
+
 WindowProblem describeWindows(linalg::LinalgOp op, int64_t elements) {
-  // Of a symbolic number of results there may be many.
-  constexpr int64_t manyResults = 4096;
   WindowProblem problem;
   problem.results = 1;
   problem.elements = elements;
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  int64_t guess = guessResultSize(op);
   AffineMap written = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
-  bool isGuess = false;
   for (unsigned dim = 0; dim < op.getNumLoops(); ++dim)
-    if (written.isFunctionOfDim(dim)) {
-      isGuess |= ShapedType::isDynamic(ranges[dim]);
-      problem.results = array::multiplyKnown({problem.results, ranges[dim]});
-    }
-  if (isGuess)
-    problem.results = array::multiplyKnown({problem.results, manyResults});
+    if (written.isFunctionOfDim(dim))
+      problem.results = array::multiplyKnown(
+          {problem.results, ShapedType::isDynamic(ranges[dim]) ? guess : ranges[dim]});
 
   OpOperand *slid = findSlidInput(op);
   if (!slid) {

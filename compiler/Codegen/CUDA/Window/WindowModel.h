@@ -15,6 +15,9 @@
 
 namespace xc::cuda {
 
+/// What each symbolic size of the results of `op` is taken for: there may be many results.
+int64_t guessResultSize(mlir::linalg::LinalgOp op);
+
 /// What `op`, which reduces windows of `elements` elements, reads where.
 WindowProblem describeWindows(mlir::linalg::LinalgOp op, int64_t elements);
 

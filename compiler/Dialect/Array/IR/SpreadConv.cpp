@@ -25,6 +25,7 @@ static SpreadDim describe(const WindowDim &window, int64_t size, int64_t places,
   SpreadDim dim{spread, shift, last - first + 1, 0, -first, 0, 0, 0};
   dim.positions = llvm::divideCeil(places + shift, spread);
   dim.high = dim.positions + dim.taps - 1 - size - dim.low;
+  dim.isPart = shift != 0 || places % spread != 0;
   dim.before = -(spread * first - (spread - 1) + low);
   dim.after = spread * dim.taps - dim.before - window.size;
   return dim;
@@ -42,14 +43,21 @@ std::optional<SmallVector<SpreadDim>> matchSpreadConv(ConvOp op) {
   for (auto [spatial, window] : llvm::enumerate(op.getWindow())) {
     int64_t size = op.getInput().getType().getDimSize(dims.inputDim(spatial)),
             places = op.getType().getDimSize(dims.outputDim(spatial));
-    if (ShapedType::isDynamic(size) || ShapedType::isDynamic(places) || size == 0 || places == 0 ||
-        window.size == 0)
+    bool isSymbolic = ShapedType::isDynamic(size) || ShapedType::isDynamic(places);
+    if (size == 0 || places == 0 || window.size == 0)
       return std::nullopt;
     if (window.inputDilation == 1) {
       if (window.low < 0 || window.high < 0)
         return std::nullopt;
-      result.push_back({1, 0, window.size, places, window.low, window.high, 0, 0});
+      int64_t positions = isSymbolic ? ShapedType::kDynamic : places;
+      result.push_back({1, 0, window.size, positions, window.low, window.high, 0, 0});
       continue;
+    }
+    // What does not depend on the size is that of any large one.
+    constexpr int64_t anySize = 1 << 20;
+    if (isSymbolic) {
+      size = anySize;
+      places = countPlaces(size, window);
     }
     isSpread = true;
     if (window.stride != 1 || (window.dilation != 1 && window.size != 1))
@@ -61,6 +69,8 @@ std::optional<SmallVector<SpreadDim>> matchSpreadConv(ConvOp op) {
         best = other;
     if (best.low < 0 || best.high < 0)
       return std::nullopt;
+    if (isSymbolic)
+      best.positions = ShapedType::kDynamic;
     result.push_back(best);
   }
   return isSpread ? std::optional(result) : std::nullopt;

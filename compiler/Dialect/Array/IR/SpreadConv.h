@@ -24,15 +24,19 @@ namespace xc::array {
 /// after]. w and v count as zero outside of themselves. So all phases are computed of the same
 /// elements, none of which is a zero between others. A dim that is not spread has one phase, and
 /// stays as it is.
+///
+/// Of an input of symbolic size there are as many positions as `low`, `high` and `taps` leave,
+/// which all outputs are among where it has elements.
 struct SpreadDim {
   int64_t spread, shift;
-  int64_t taps, positions; // a and i
+  int64_t taps, positions; // a and i; kDynamic where those are symbolic
   int64_t low, high;       // of the input
   int64_t before, after;   // the zeros around the filter
+  bool isPart = false;     // some phases give outputs of which none is asked for
 };
 
 /// The spatial dims of `op`. Nothing if it is no such convolution: nothing is spread, strides or
-/// dilation come with it, there are groups, a size is not known, or elements are left out.
+/// dilation come with it, there are groups, a filter's size is not known, or elements are left out.
 std::optional<llvm::SmallVector<SpreadDim>> matchSpreadConv(ConvOp op);
 
 /// What the filter is the reverse of along all spatial dims; null if it is not reversed so. Who

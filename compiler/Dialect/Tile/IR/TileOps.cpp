@@ -25,22 +25,28 @@ namespace xc::tile {
 /// (cuTensorMapEncodeIm2col).
 static LogicalResult verifyPixels(TensorMapOp op) {
   TensorMapType type = op.getMap().getType();
-  std::optional<ArrayRef<int64_t>> lower = op.getLower(), upper = op.getUpper(),
-                                   steps = op.getSteps();
+  std::optional<ArrayRef<int64_t>> lower = op.getLower(), steps = op.getSteps();
+  std::optional<AffineMap> upper = op.getUpper();
   size_t spatial = type.isIm2col() ? type.getRank() - 2 : 0;
   auto hasNumbers = [&](std::optional<ArrayRef<int64_t>> numbers) {
     return numbers.has_value() == type.isIm2col() && (!numbers || numbers->size() == spatial);
   };
-  if (!hasNumbers(lower) || !hasNumbers(upper) || !hasNumbers(steps))
+  bool hasUpper = upper.has_value() == type.isIm2col() &&
+                  (!upper || (upper->getNumDims() == 0 && upper->getNumResults() == spatial));
+  if (!hasNumbers(lower) || !hasUpper || !hasNumbers(steps))
     return op.emitOpError("expected lower and upper corners and steps along ")
            << spatial << " spatial dims of an im2col map, and none of another";
   if (!type.isIm2col())
     return success();
   int64_t limit = spatial == 1 ? 1 << 15 : spatial == 2 ? 1 << 7 : 1 << 4;
   auto isCorner = [&](int64_t number) { return number >= -limit && number < limit; };
-  if (!llvm::all_of(*lower, isCorner) || !llvm::all_of(*upper, isCorner))
+  auto isFormulaOrCorner = [&](AffineExpr expr) {
+    auto number = dyn_cast<AffineConstantExpr>(expr);
+    return !number || isCorner(number.getValue());
+  };
+  if (!llvm::all_of(*lower, isCorner) || !llvm::all_of(upper->getResults(), isFormulaOrCorner))
     return op.emitOpError("expected corners from ")
-           << -limit << " to " << limit - 1 << ", got [" << *lower << "] and [" << *upper << "]";
+           << -limit << " to " << limit - 1 << ", got [" << *lower << "] and " << op.getUpperAttr();
   if (llvm::any_of(*steps, [](int64_t step) { return step < 1 || step > 8; }))
     return op.emitOpError("expected steps from 1 to 8, got [") << *steps << "]";
   return success();

@@ -25,17 +25,17 @@ def Tile_TensorMapOp : Tile_Op<"tensor_map", [Pure]> {
 
     Of an im2col map the dims are images, spatial dims and channels. `lower` and `upper` are where the bounding box of the pixels begins
     along each spatial dim, and where it ends, as distances from the image's first and last element; `steps` are the distances of pixels.
-    A copy brings the pixels that follow one another in the box, image after image. Becomes a `CUtensorMap` parameter, encoded when buffers are bound. Example:
+    `upper` maps the kernel's scalars: where the last window ends depends on the image's size. A copy brings the pixels that follow one another in the box, image after image. Becomes a `CUtensorMap` parameter, encoded when buffers are bound. Example:
     ```mlir
     %map = tile.tensor_map %a {sizes = affine_map<() -> (4096, 768)>, strides = affine_map<() -> (768, 1)>}
         : memref<3145728xbf16> -> !tile.tensor_map<128x64xbf16>
     %image = tile.tensor_map %x {sizes = affine_map<() -> (32, 56, 56, 64)>, strides = affine_map<() -> (200704, 3584, 64, 1)>,
-                                 lower = array<i64: -1, -1>, upper = array<i64: -1, -1>, steps = array<i64: 1, 1>}
+                                 lower = array<i64: -1, -1>, upper = affine_map<() -> (-1, -1)>, steps = array<i64: 1, 1>}
         : memref<6422528xbf16> -> !tile.tensor_map<128x64xbf16, im2col = 4>
     ```
   }];
   let arguments = (ins AnyMemRef:$memory, AffineMapAttr:$sizes, AffineMapAttr:$strides, OptionalAttr<AffineMapAttr>:$offset,
-                       UnitAttr:$tf32, OptionalAttr<DenseI64ArrayAttr>:$lower, OptionalAttr<DenseI64ArrayAttr>:$upper,
+                       UnitAttr:$tf32, OptionalAttr<DenseI64ArrayAttr>:$lower, OptionalAttr<AffineMapAttr>:$upper,
                        OptionalAttr<DenseI64ArrayAttr>:$steps);
   let builders = [OpBuilder<(ins "::mlir::Type":$map, "::mlir::Value":$memory, "::mlir::AffineMapAttr":$sizes,
                                  "::mlir::AffineMapAttr":$strides, "::mlir::AffineMapAttr":$offset, "::mlir::UnitAttr":$tf32), [{

@@ -1,5 +1,7 @@
 // RUN: xc-opt %s -xc-cuda-lower-to-nvvm -canonicalize -cse | FileCheck %s
 
+// CHECK-DAG: #[[UPPER:.*]] = affine_map<() -> (-1, 0)>
+
 // CHECK: llvm.mlir.global external @xc_shared() {addr_space = 3 : i32, alignment = 1024 : i64
 builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
   // CHECK-LABEL: llvm.func @copies
@@ -45,13 +47,13 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
 
   // The first pixel's place, innermost dim first, and how far from it a tap reads; both for one block and for several.
   // CHECK-LABEL: llvm.func @pixels
-  // CHECK-SAME:    cuda.tensor_maps = [{binding = 0 : i64, box = array<i64: 64, 64>, lower = array<i64: -1, -1>, {{.*}}steps = array<i64: 2, 1>, {{.*}}upper = array<i64: -1, 0>}]
+  // CHECK-SAME:    cuda.tensor_maps = [{binding = 0 : i64, box = array<i64: 64, 64>, lower = array<i64: -1, -1>, {{.*}}steps = array<i64: 2, 1>, {{.*}}upper = #[[UPPER]]}]
   // CHECK:         llvm.inline_asm {{.*}}cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [$0], [$1, {$3, $4, $5, $6}], [$2], {$7, $8};", "r,l,r,r,r,r,r,h,h
   // CHECK:         llvm.inline_asm {{.*}}im2col.mbarrier::complete_tx::bytes.multicast::cluster [$0], [$1, {$3, $4, $5, $6}], [$2], {$7, $8}, $9;", "r,l,r,r,r,r,r,h,h,h
   func.func @pixels() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = [2, 1, 1], block = [256, 1, 1], cluster = [2, 1, 1], shared = 32800, scratch = 0>} {
     %a = plan.binding 0 read align 64 : memref<65536xbf16>
     %i = arith.constant 1 : index
-    %map = tile.tensor_map %a {sizes = affine_map<() -> (4, 16, 16, 64)>, strides = affine_map<() -> (16384, 1024, 64, 1)>, lower = array<i64: -1, -1>, upper = array<i64: -1, 0>, steps = array<i64: 2, 1>} : memref<65536xbf16> -> !tile.tensor_map<64x64xbf16, im2col = 4>
+    %map = tile.tensor_map %a {sizes = affine_map<() -> (4, 16, 16, 64)>, strides = affine_map<() -> (16384, 1024, 64, 1)>, lower = array<i64: -1, -1>, upper = affine_map<() -> (-1, 0)>, steps = array<i64: 2, 1>} : memref<65536xbf16> -> !tile.tensor_map<64x64xbf16, im2col = 4>
     %ring = tile.ring arrivals 1 consumers 2 {barriers = 32768 : i64, offset = 0 : i64} : !tile.ring<2, !tile.shared<128x64xbf16>>
     %slot = tile.slot %ring[%i] 0 : !tile.ring<2, !tile.shared<128x64xbf16>> -> !tile.shared<128x64xbf16>
     tile.load %map[%i, %i, %i, %i] offsets [%i, %i] to %slot signal %ring[%i] : !tile.tensor_map<64x64xbf16, im2col = 4>, !tile.shared<128x64xbf16>, !tile.ring<2, !tile.shared<128x64xbf16>>
@@ -68,7 +70,7 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
   func.func @panel() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = [2, 1, 1], block = [256, 1, 1], cluster = [1, 1, 1], shared = 32800, scratch = 0>} {
     %a = plan.binding 0 read align 64 : memref<65536xbf16>
     %i = arith.constant 1 : index
-    %map = tile.tensor_map %a {sizes = affine_map<() -> (4, 16, 16, 64)>, strides = affine_map<() -> (16384, 1024, 64, 1)>, lower = array<i64: -1, -1>, upper = array<i64: -1, 0>, steps = array<i64: 2, 1>} : memref<65536xbf16> -> !tile.tensor_map<64x64xbf16, im2col = 4>
+    %map = tile.tensor_map %a {sizes = affine_map<() -> (4, 16, 16, 64)>, strides = affine_map<() -> (16384, 1024, 64, 1)>, lower = array<i64: -1, -1>, upper = affine_map<() -> (-1, 0)>, steps = array<i64: 2, 1>} : memref<65536xbf16> -> !tile.tensor_map<64x64xbf16, im2col = 4>
     %ring = tile.ring arrivals 1 consumers 2 {barriers = 32768 : i64, offset = 0 : i64} : !tile.ring<2, !tile.shared<64x128xbf16>>
     %slot = tile.slot %ring[%i] 0 : !tile.ring<2, !tile.shared<64x128xbf16>> -> !tile.shared<64x128xbf16>
     tile.load %map[%i, %i, %i, %i] offsets [%i, %i] to %slot panel 1 signal %ring[%i] : !tile.tensor_map<64x64xbf16, im2col = 4>, !tile.shared<64x128xbf16>, !tile.ring<2, !tile.shared<64x128xbf16>>
