@@ -79,6 +79,11 @@ FAULTS = {
         ("runtime/A.cpp", "/// Work that is put off.\n", "/// Work that is deferred.\n"),
         ("tools/A.cpp", "// Walks over dims.\n", 'const char *says = "https://walk over"; // Loops over dims.\n'),
     ],
+    "words_of_descriptions": [
+        ("compiler/A.td", 'let summary = "Walk over dims";\n', 'let summary = "Loop over dims";\n'),
+        ("compiler/A.td", "let description = [{\n  It walks over dims.\n}];\n",
+         "let description = [{\n  It loops over dims:\n  ```mlir\n  walk\n  ```\n}];\n// It walks.\n"),
+    ],
     "commit_subjects": [
         (SUBJECT, "Add a thing", "array: add a thing"),
         (SUBJECT, "array: add a thing.", "array, cuda/matmul: add a thing"),

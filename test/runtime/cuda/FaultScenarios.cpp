@@ -573,7 +573,8 @@ static void runSteps(Attempt &attempt) {
 // What Hopper has
 //===----------------------------------------------------------------------===//
 
-/// ids in clusters of two, a tensor map whose rows are the symbol, and one of as many images.
+/// ids in clusters of two, a tensor map whose rows are the symbol, and one of as many images of
+/// height 10.
 static ModuleSpec hopperModule() {
   ModuleSpec module = cudaKernelModule();
   FunctionSpec function;
@@ -592,7 +593,7 @@ static ModuleSpec hopperModule() {
   map.exportOrdinal = kShowMap;
   map.scalars = {plan.formulas.add({symbol(0)})};
   imageMap.exportOrdinal = kShowImageMap;
-  imageMap.scalars = {plan.formulas.add({symbol(0)})};
+  imageMap.scalars = {plan.formulas.add({symbol(0)}), literal(10), literal(1)};
   plan.dispatch({ids}, {writes(fb::Space::Output, 0, literal(64))});
   plan.dispatch({map},
                 {reads(fb::Space::Input, 0, bytes), writes(fb::Space::Output, 1, literal(128))});
