@@ -188,6 +188,10 @@ void WGMMAEmitter::makeSteps() {
   Value share = index.ceilDiv(steps, index.constant(config.getSplit()));
   firstStep = index.mul(rank, share);
   lastStep = index.min(steps, index.add(firstStep, share));
+  // Of a sum whose length is not known a block may have no share. It adds a step of zeros, which
+  // boxes behind the end are: without any, its sums would be what its registers held.
+  if (!getConstantIntValue(steps))
+    lastStep = index.max(lastStep, index.add(firstStep, 1));
 }
 
 //===----------------------------------------------------------------------===//
