@@ -87,6 +87,7 @@ private:
   void makeMaskSource();
   RingState getMaskState(RingState keys);
   void fetchMasks(const Tile &tile, RingState keys, mlir::Value firstKey);
+  tile::RegisterType getMaskType();
   mlir::Value loadPlainMasks(const Tile &tile, mlir::Value block);
   mlir::Value readMasks(RingState keys);
   /// What the mask has for the block of keys.

@@ -28,9 +28,7 @@ namespace xc::cuda {
 //===----------------------------------------------------------------------===//
 
 void AttentionEmitter::makeMaskSource() {
-  auto type =
-      tile::SharedType::get(builder.getContext(), config.getWarpgroups() * tile::kWarpgroupRows,
-                            config.getKeys(), getElementTypeOrSelf(op.getMask()));
+  tile::SharedType type = makeMaskTile(op, config.getWarpgroups(), config.getKeys());
   maskSource = makeSource(op.getMask(), type, config.getMaskStages(), /*sharers=*/1);
 }
 
@@ -57,19 +55,22 @@ void AttentionEmitter::fetchMasks(const Tile &tile, RingState keys, Value firstK
   fetch(maskSource, getMaskState(keys), index.linearize(place, sizes), tile.firstQuery, firstKey);
 }
 
+/// What a mask has for a block of keys, in registers.
+tile::RegisterType AttentionEmitter::getMaskType() {
+  return tile::RegisterType::get(builder.getContext(), config.getKeys(),
+                                 getElementTypeOrSelf(op.getMask()), tile::Layout::Accumulator);
+}
+
 /// Registers of a thread for scores, sums, weights and what a mask has, beside a few others.
 static constexpr int64_t kRegistersWithMasks = 200;
 
 /// From global memory, by each thread what it needs.
 Value AttentionEmitter::loadPlainMasks(const Tile &tile, Value block) {
-  auto maskType = cast<RankedTensorType>(op.getMask().getType());
-  auto type = tile::RegisterType::get(builder.getContext(), config.getKeys(),
-                                      maskType.getElementType(), tile::Layout::Accumulator);
   // Two at a time where no pair has one key behind the last.
-  int64_t keysOfMask = maskType.getShape().back();
+  int64_t keysOfMask = cast<ShapedType>(op.getMask().getType()).getShape().back();
   int64_t width = !ShapedType::isDynamic(keysOfMask) && keysOfMask % 2 == 0 ? 2 : 1;
   return mapAt(
-      type, {}, firstRow(tile), index.mul(block, config.getKeys()),
+      getMaskType(), {}, firstRow(tile), index.mul(block, config.getKeys()),
       [&](ValueRange place) {
         return loadMask(op.getMask(), op.getQuery(), tile.head, place[0], place[1], width);
       },
@@ -81,13 +82,10 @@ Value AttentionEmitter::readMasks(RingState keys) {
   RingState state = getMaskState(keys);
   waitFull(maskSource, state);
   Value slot = getSlot(maskSource, state);
-  Type element = maskSource.type.getElementType();
-  auto type = tile::RegisterType::get(builder.getContext(), config.getKeys(), element,
-                                      tile::Layout::Accumulator);
-  auto pair = VectorType::get(2, element);
+  auto pair = VectorType::get(2, getMaskType().getElementType());
   Value row = index.mul(warpgroup, tile::kWarpgroupRows);
   Value masks = mapAt(
-      type, {}, row, index.constant(0),
+      getMaskType(), {}, row, index.constant(0),
       [&](ValueRange place) -> Value {
         return tile::ReadElementsOp::create(builder, loc, pair, slot, place[0], place[1]);
       },

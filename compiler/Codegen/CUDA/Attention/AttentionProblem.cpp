@@ -209,8 +209,10 @@ bool hasCopiedMask(kernel::AttentionOp op, KernelSizes &sizes) {
 // Configurations
 //===----------------------------------------------------------------------===//
 
-/// Bytes of the panels that masks are copied in: whole ones.
-static constexpr int64_t kMaskLine = 128;
+tile::SharedType makeMaskTile(kernel::AttentionOp op, int64_t warpgroups, int64_t keys) {
+  return tile::SharedType::get(op.getContext(), warpgroups * tile::kWarpgroupRows, keys,
+                               getElementTypeOrSelf(op.getMask()));
+}
 
 /// Columns of a tile in shared memory: whole panels of 128 bytes.
 static int64_t padColumns(int64_t columns) { return llvm::alignTo(columns, 64); }
@@ -223,8 +225,7 @@ int64_t countAttentionBytes(kernel::AttentionOp op, AttentionAttr config) {
       config.getStages() * config.getKeys() * (vector + result);
   int64_t masks = config.getMaskStages(), bytes = elements * 2;
   if (masks)
-    bytes += masks * config.getWarpgroups() * tile::kWarpgroupRows * config.getKeys() *
-             getElementBytes(getElementTypeOrSelf(op.getMask()));
+    bytes += masks * makeMaskTile(op, config.getWarpgroups(), config.getKeys()).getBytes();
   return bytes +
          2 * tile::kBarrierBytes * (config.getQueryStages() + 2 * config.getStages() + masks);
 }
@@ -340,17 +341,20 @@ std::optional<double> AttentionChooser::predict(AttentionAttr config) {
 }
 
 std::string AttentionChooser::check(AttentionAttr config) {
+  // First: what does not hold has no tile to count.
+  if (config.getMaskStages()) {
+    auto fillsPanels = [](tile::SharedType tile) {
+      return tile.getLineBytes() == 128 && tile.getTailColumns() == 0;
+    };
+    if (!copiesMask || config.getCluster() > 1 ||
+        !fillsPanels(makeMaskTile(op, config.getWarpgroups(), config.getKeys())))
+      return "a mask is copied where it is in memory, for each query and key, in lines of 128 "
+             "bytes, to a block without a cluster";
+  }
   int64_t bytes = countAttentionBytes(op, config),
           room = static_cast<int64_t>(target.sharedPerBlock);
   if (bytes > room)
     return llvm::formatv("a block has {0} bytes of shared memory, not {1}", room, bytes);
-  if (config.getMaskStages()) {
-    int64_t line =
-        copiesMask ? config.getKeys() * getElementBytes(getElementTypeOrSelf(op.getMask())) : 0;
-    if (line == 0 || line % kMaskLine != 0 || config.getCluster() > 1)
-      return "a mask is copied where it is in memory, for each query and key, in lines of 128 "
-             "bytes, to a block without a cluster";
-  }
   if (config.getCluster() > 1 && op.getCausal())
     return "blocks of a cluster have the same keys, but their queries do not see as many";
   return {};

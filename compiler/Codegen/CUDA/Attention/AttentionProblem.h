@@ -11,6 +11,7 @@
 #include "compiler/Codegen/CUDA/Common/SizeQueries.h"
 #include "compiler/Codegen/CUDA/IR/AttentionConfig.h"
 #include "compiler/Dialect/Kernel/IR/AttentionGradientOp.h"
+#include "compiler/Dialect/Tile/IR/TileOps.h"
 
 namespace xc::cuda {
 
@@ -59,6 +60,9 @@ std::optional<AttentionOperand> matchAttentionOperand(mlir::Value tensor, Kernel
 /// Whether boxes of the mask of `op` can be copied: numbers in memory for each query and key, of
 /// known sizes.
 bool hasCopiedMask(kernel::AttentionOp op, KernelSizes &sizes);
+
+/// The tile of a mask for so many warpgroups' queries and so many keys.
+tile::SharedType makeMaskTile(kernel::AttentionOp op, int64_t warpgroups, int64_t keys);
 
 /// Columns of a tile that cp.async fills with vectors of `columns` elements: whole steps of a
 /// product, and lines that a swizzle is made for.

@@ -176,21 +176,6 @@ Block *AttentionTiles::fill(Region &region, TypeRange arguments,
   return block;
 }
 
-SmallVector<Value> AttentionTiles::emitUnless(Value condition, ValueRange values,
-                                              llvm::function_ref<SmallVector<Value>()> then) {
-  auto branch = scf::IfOp::create(builder, loc, values.getTypes(), condition,
-                                  /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(builder);
-  auto build = [&](Block *block, llvm::function_ref<SmallVector<Value>()> body) {
-    builder.setInsertionPointToEnd(block);
-    PointEmitter::Scope scope(points);
-    scf::YieldOp::create(builder, loc, body());
-  };
-  build(branch.thenBlock(), then);
-  build(branch.elseBlock(), [&] { return SmallVector<Value>(values); });
-  return SmallVector<Value>(branch.getResults());
-}
-
 void AttentionTiles::emitElected(llvm::function_ref<void()> body) {
   Value isFirstWarp = index.isLess(frame.getThreadId(), index.constant(32));
   Value elected = NVVM::ElectSyncOp::create(builder, loc, builder.getI1Type(), Value());

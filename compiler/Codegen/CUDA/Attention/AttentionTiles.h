@@ -107,10 +107,6 @@ protected:
   // Control.
   mlir::Block *fill(mlir::Region &region, mlir::TypeRange arguments,
                     llvm::function_ref<void(mlir::Block &)> body);
-  /// What `then` makes of the values where `condition` holds; else the values.
-  llvm::SmallVector<mlir::Value>
-  emitUnless(mlir::Value condition, mlir::ValueRange values,
-             llvm::function_ref<llvm::SmallVector<mlir::Value>()> then);
   /// Executed by one thread of the first warp.
   void emitElected(llvm::function_ref<void()> body);
   /// One warpgroup that loads, and the others, whose number is `warpgroup`, with as many registers

@@ -187,7 +187,7 @@ void AttentionEmitter::emitLoader() {
   SmallVector<Value> states(kRingValues, index.constant(0));
   emitTiles(states, [&](const Tile &tile, ValueRange states) {
     Value isAny = index.isLess(index.constant(0), findBlocks(tile).count);
-    return emitUnless(isAny, states, [&] { return emitLoads(tile, states); });
+    return points.emitIfOrKeep(isAny, states, [&] { return emitLoads(tile, states); });
   });
 }
 
@@ -305,8 +305,8 @@ SmallVector<Value> AttentionEmitter::emitTile(const Tile &tile, ValueRange state
   SmallVector<Value> inits{none.output, none.softmax.maximum, none.softmax.sum};
   llvm::append_range(inits, states);
   Value one = index.constant(1);
-  SmallVector<Value> results =
-      emitUnless(index.isLess(index.constant(0), blocks.count), inits, [&]() -> SmallVector<Value> {
+  SmallVector<Value> results = points.emitIfOrKeep(
+      index.isLess(index.constant(0), blocks.count), inits, [&]() -> SmallVector<Value> {
         waitFull(querySource, query);
         queryTile = getSlot(querySource, query);
         State state = beginBlocks(tile, blocks, key, value);

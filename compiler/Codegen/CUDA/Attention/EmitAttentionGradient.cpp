@@ -242,7 +242,7 @@ Value AttentionGradientEmitter::emitWeights(const Tile &tile, Value head, Value 
   };
   if (hidesAnywhere())
     return hide().front();
-  return hides ? emitUnless(hides, weights, hide).front() : weights;
+  return hides ? points.emitIfOrKeep(hides, weights, hide).front() : weights;
 }
 
 //===----------------------------------------------------------------------===//
@@ -343,8 +343,8 @@ SmallVector<Value> AttentionGradientEmitter::emitTile(const Tile &tile, ValueRan
     inits.push_back(tile::SplatOp::create(builder, loc, type, f32(0)));
   State start{inits, {states[2], states[3]}};
   llvm::append_range(inits, states);
-  SmallVector<Value> results =
-      emitUnless(index.isLess(blocks.first, blocks.last), inits, [&]() -> SmallVector<Value> {
+  SmallVector<Value> results = points.emitIfOrKeep(
+      index.isLess(blocks.first, blocks.last), inits, [&]() -> SmallVector<Value> {
         auto rows = tile::RowsType::get(builder.getContext(), builder.getF32Type(), false);
         if (!ofKeys)
           rowNumbers = loadNumbers(rows, tile.head, firstRow(tile));
@@ -449,8 +449,8 @@ Value AttentionGradientEmitter::emitWithRoles() {
   }
   auto load = [&](const Tile &tile, ValueRange states) {
     Blocks blocks = findBlocks(tile);
-    return emitUnless(index.isLess(blocks.first, blocks.last), states,
-                      [&] { return emitLoads(tile, states); });
+    return points.emitIfOrKeep(index.isLess(blocks.first, blocks.last), states,
+                               [&] { return emitLoads(tile, states); });
   };
   auto compute = [&](const Tile &tile, ValueRange states) { return emitTile(tile, states); };
   constexpr int64_t middle = 96, wide = 128;

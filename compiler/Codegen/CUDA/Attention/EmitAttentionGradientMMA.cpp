@@ -95,8 +95,8 @@ void AttentionGradientEmitter::emitCopiedTile(const Tile &tile) {
   SmallVector<Value> inits;
   for (Type type : sumTypes)
     inits.push_back(tile::SplatOp::create(builder, loc, type, f32(0)));
-  SmallVector<Value> sums =
-      emitUnless(index.isLess(blocks.first, blocks.last), inits, [&]() -> SmallVector<Value> {
+  SmallVector<Value> sums = points.emitIfOrKeep(
+      index.isLess(blocks.first, blocks.last), inits, [&]() -> SmallVector<Value> {
         auto rows = tile::RowsType::get(builder.getContext(), builder.getF32Type(), false);
         if (!ofKeys)
           rowNumbers = loadNumbers(rows, tile.head, firstRow(tile));

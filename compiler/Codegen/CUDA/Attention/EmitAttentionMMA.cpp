@@ -127,8 +127,9 @@ void AttentionEmitter::emitCopiedTile(const Tile &tile) {
   Blocks blocks = findBlocks(tile);
   State none = beginBlocks(tile, Blocks(), RingState(), RingState());
   SmallVector<Value> inits{none.output, none.softmax.maximum, none.softmax.sum};
-  SmallVector<Value> results = emitUnless(index.isLess(index.constant(0), blocks.count), inits,
-                                          [&] { return emitCopiedBlocks(tile, blocks, none); });
+  SmallVector<Value> results =
+      points.emitIfOrKeep(index.isLess(index.constant(0), blocks.count), inits,
+                          [&] { return emitCopiedBlocks(tile, blocks, none); });
   emitOutput(tile, results[0], {results[1], results[2]});
 }
 
