@@ -1016,7 +1016,7 @@ builtin.module @rows_of_known_range attributes {plan.kernel, plan.target = #plan
 // CHECK-SAME:    min = 8192, max = 1073741823, divisor = 1>
 // CHECK-SAME:    for sums of at least 8192 products
 // CHECK-LABEL: func.func @maybe_long_sum_guarded()
-// CHECK-SAME:    lowering_config = #cuda.matmul_wgmma<{{.*}}, split = 1>
+// CHECK-SAME:    lowering_config = #cuda.matmul_wgmma<{{.*}}, split = 4>
 builtin.module @maybe_long_sum attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
   func.func @maybe_long_sum() {
     %k = plan.scalar 0 : index

@@ -43,6 +43,15 @@ def sizes():
     for k in (10000, 8193):
         a, b = Tensor("f32", coarse((k, 32), 5).values / 4), Tensor("f32", coarse((k, 12), 6).values / 4)
         yield product(a, b, " transpose_a allow_tf32", a.values.T @ b.values, "_over_tf32")
+        # Rows of no multiple of 16 bytes: the parts are of the operands as they lie.
+        a, b = Tensor("f32", coarse((32, k + 1), 5).values / 4), Tensor("f32", coarse((k + 1, 11), 6).values / 4)
+        yield product(a, b, " allow_tf32", a.values @ b.values, "_over_tf32")
+    # Rows of results that begin anywhere, of several tiles.
+    for n in (1001, 1002):
+        a, b = coarse((200, 40), 7), coarse((n, 40), 8)
+        yield product(a, b, " transpose_b allow_tf32", a.values @ b.values.T, "_odd_rows")
+        a, b = random("bf16", (200, 40), 7), random("bf16", (n, 40), 8)
+        yield product(a, b, " transpose_b", a.values @ b.values.T, "_odd_rows")
     # A row that streams a matrix, whose rows are a line for a block of most multiprocessors.
     yield product(random("f32", (1, 517), 1), random("f32", (517, 4100), 2), tag="_streamed")
     for m, k, n in ((0, 4, 5), (4, 5, 0), (4, 0, 5)):

@@ -38,15 +38,16 @@ static constexpr double kRoundedRate = 0.67;
 static constexpr double kSharedBytesPerCycle = 119, kL2BytesPerCycle = 54;
 /// What is left of the shorter one of two times that hide behind each other.
 static constexpr double kStepOverlapLoss = 0.07, kOverlapLoss = 0.05;
-/// Cycles of a step's barrier, and of each of a thread's copies that is checked.
-static constexpr double kBarrierCycles = 138, kCheckCycles = 35;
+/// Cycles of a step's barrier, and of each of a thread's copies that is checked, of f32 and of
+/// other types.
+static constexpr double kBarrierCycles = 138, kCheckCycles = 35, kHalfCheckCycles = 24;
 /// Cycles until a copy has arrived under load.
 static constexpr double kCopyLatency = 1940;
 /// Bytes of outputs that a multiprocessor stores in a cycle, and the cycles of a block before its
 /// first step and behind its last one.
-static constexpr double kStoreBytesPerCycle = 21, kBlockCycles = 3270;
+static constexpr double kStoreBytesPerCycle = 21, kBlockCycles = 1600;
 /// Nanoseconds until memory is at its rate, and microseconds of a launch behind another kernel.
-static constexpr double kMemoryStart = 1500, kLaunchTime = 0.7;
+static constexpr double kMemoryStart = 500, kLaunchTime = 0.4;
 /// Registers of a thread beside its sums, and those for values that are rounded.
 static constexpr int64_t kOtherRegisters = 60, kRoundingRegisters = 24, kMostRegisters = 255;
 static constexpr int64_t kWarp = 32, kVectorBytes = 16;
@@ -98,7 +99,8 @@ static Step getStep(const Target &target, const MMAProblem &problem, const MMAPl
   // Narrow copies take as long as checked ones, whether they are checked or not.
   bool isNarrow = problem.isCopied && problem.copyBytes < kVectorBytes;
   double copies = bytes / (isNarrow ? problem.copyBytes : kVectorBytes) / threads;
-  step.checks = isRagged || isNarrow ? kCheckCycles * copies : 0;
+  double check = problem.elementBytes == 4 ? kCheckCycles : kHalfCheckCycles;
+  step.checks = isRagged || isNarrow ? check * copies : 0;
   step.fetch = bytes / kL2BytesPerCycle;
   // Registers hold what is under way of one step only.
   step.arrival = kCopyLatency / (problem.isCopied ? std::max<int64_t>(1, plan.stages - 1) : 1);

@@ -39,6 +39,9 @@ static constexpr double kBusyShare = 0.93;
 static constexpr double kL2BytesPerCycle = 55, kAloneL2BytesPerCycle = 110;
 /// Bytes a nanosecond from memory, and the nanoseconds until it is at that rate.
 static constexpr double kMemoryRate = 4390, kMemoryStart = 670;
+/// The same of bytes that are written, in rows of any length, and bytes of a row that each costs
+/// beside its own: 6536 x 11936 of 16 bits took 53 us in rows of 512 bytes, and 62 in such of 256.
+static constexpr double kWriteRate = 3300, kWriteRowBytes = 64;
 /// Nanoseconds from a copy's start to its arrival from memory where that is read at its rate: so
 /// much has to be under way in all rings. A sum of 14336 for 8 x 4096 took 28 us with 14 MB under
 /// way, and 38 to 43 us with 7 to 8 MB.
@@ -46,8 +49,11 @@ static constexpr double kMemoryLatency = 3200;
 /// What reading takes longer where multiprocessors do not ask, times their share, and the
 /// nanoseconds from when on: 34 us, not 30, where half of them do.
 static constexpr double kIdleLoss = 0.4, kBurst = 5000;
-/// How much a line counts that a tile has with its neighbour, which fetches the same.
-static constexpr double kCutLineShare = 0.5;
+/// How much a line counts that a tile has with its neighbour, which fetches the same; and the
+/// second one of those that a copied line lies in, of which few sectors are read.
+static constexpr double kCutLineShare = 0.5, kSecondLineShare = 0.5;
+/// Cycles that the copy engine takes for each row of a box, of up to 128 bytes.
+static constexpr double kBoxRowCycles = 2.1;
 /// What is left of the shorter one of the times of memory and of the busiest multiprocessor.
 static constexpr double kOverlapLoss = 0.19;
 /// Cycles until the first operands are there, and until a step's products are, beyond its share.
@@ -58,20 +64,21 @@ static constexpr double kReadCycles = 100;
 /// Bytes of outputs that a multiprocessor converts and stores in a cycle, and the cycles of a tile
 /// beside.
 static constexpr double kStoreBytesPerCycle = 26, kTileCycles = 360;
-/// The same where threads store rows of f32 that begin anywhere, a few elements at a time.
-static constexpr double kScatteredBytesPerCycle = 3;
+/// The same where threads store rows of f32 that begin anywhere, a few elements at a time: from
+/// where they computed them, or from shared memory.
+static constexpr double kScatteredBytesPerCycle = 4, kOddBytesPerCycle = 10;
 /// Instructions a cycle for what is fused behind the product: a warp waits for its own results.
 static constexpr double kOutputOpsPerCycle = 110;
-/// Cycles from a copy's start to its bytes' arrival under load.
-static constexpr double kLatencyCycles = 2070;
+/// Cycles from the start of a copy to its arrival, beside those that its bytes take.
+static constexpr double kLatencyCycles = 900;
 /// What a step takes longer where so few stages at most are under way that one late copy delays it.
 static constexpr int64_t kFewStages = 3;
 static constexpr double kFewStagesLoss = 0.04;
 /// Cycles that a cluster's barriers take for each of its blocks, and the bytes a cycle that they
 /// exchange.
-static constexpr double kClusterCycles = 680, kClusterBytesPerCycle = 14.3;
+static constexpr double kClusterCycles = 300, kClusterBytesPerCycle = 28;
 /// What a step takes longer where blocks fetch for each other, and the cycles until they have met.
-static constexpr double kShareLoss = 0.05, kMeetCycles = 2500;
+static constexpr double kShareLoss = 0.05, kMeetCycles = 1100;
 /// Nanoseconds until blocks begin that find no place beside those of the kernel before.
 static constexpr double kLateStart = 1000;
 /// What reading takes longer where a multiprocessor has room for two blocks of which there is one
@@ -120,8 +127,10 @@ static double getFetchedBytes(const MatmulProblem &problem, const WGMMAPlan &pla
                               int64_t size, bool isKContiguous, int64_t sharers) {
   int64_t bytes = problem.elementBytes;
   own = std::min(own, size);
+  double step = static_cast<double>(plan.tileK * bytes) / kLineBytes;
+  double second = countLines(plan.tileK * bytes, problem.k * bytes) - step;
   double lines = isKContiguous
-                     ? own * countLines(plan.tileK * bytes, problem.k * bytes) / sharers
+                     ? own * (step + kSecondLineShare * second) / sharers
                      : plan.tileK * (countLines(own * bytes, size * bytes) / sharers +
                                      kCutLineShare * countCutLines(own * bytes, size * bytes));
   return lines * kLineBytes;
@@ -178,12 +187,33 @@ static double getAcrossCycles(const MatmulProblem &problem, const WGMMAPlan &pla
   return kPixelCycles * lines * pixels + other / kL2BytesPerCycle;
 }
 
+/// Rows of boxes that a block fetches of one operand for a step.
+static double countBoxRows(const MatmulProblem &problem, const WGMMAPlan &plan, int64_t own,
+                           bool isKContiguous, int64_t sharers) {
+  int64_t bytes = problem.elementBytes;
+  int64_t rows = isKContiguous ? own * llvm::divideCeil(plan.tileK * bytes, kLineBytes)
+                               : plan.tileK * llvm::divideCeil(own * bytes, kLineBytes);
+  return static_cast<double>(rows) / static_cast<double>(sharers);
+}
+
+/// Cycles that the copy engine takes for the boxes of a step's operands.
+static double getBoxCycles(const MatmulProblem &problem, const WGMMAPlan &plan) {
+  double rows = countBoxRows(problem, plan, std::min(plan.tileM, problem.m), problem.isKContiguousA,
+                             plan.clusterN);
+  if (!problem.transposesB)
+    rows += countBoxRows(problem, plan, std::min(plan.tileN, problem.n), problem.isKContiguousB,
+                         plan.clusterM);
+  return kBoxRowCycles * rows;
+}
+
 /// Cycles that bringing a step's operands takes where `blocks` blocks do it.
 static double getFetchCycles(const Target &target, const MatmulProblem &problem,
                              const WGMMAPlan &plan, int64_t blocks, double together) {
   bool isAlone = blocks * 2 <= target.multiprocessors;
   double bytes = std::max(getFetchedBytes(problem, plan), getArrivingBytes(problem, plan));
   double fetch = bytes / (isAlone ? kAloneL2BytesPerCycle : kL2BytesPerCycle);
+  if (!problem.isConvolution() && !problem.isAcross())
+    fetch = std::max(fetch, getBoxCycles(problem, plan));
   // The engine looks for each pixel of a column by itself, and for more lines where pixels do not
   // begin with one; the filter's boxes come beside.
   if (problem.isConvolution()) {
@@ -200,21 +230,28 @@ static double getFetchCycles(const Target &target, const MatmulProblem &problem,
   if (problem.transposesB)
     fetch = std::max(fetch, kTransposeCycles + kReadRowCycles * plan.tileM +
                                 kTransposeRowCycles * plan.tileN);
-  // What is under way covers memory's latency, or does not.
-  return std::max(fetch, kLatencyCycles / (plan.stages * together));
+  // One stage is multiplied while those behind it are under way, and arrive one after another.
+  double waits = (kLatencyCycles + fetch) / (static_cast<double>(plan.stages - 1) * together);
+  return std::max(fetch, waits);
 }
 
 /// Nanoseconds that memory needs for every byte once, of which rings hold `underWay` at a time,
 /// where a share of `idle` of the multiprocessors has none.
-static double getMemoryTime(const MatmulProblem &problem, double underWay, double idle) {
+static double getMemoryTime(const MatmulProblem &problem, const WGMMAPlan &plan, double underWay,
+                            double idle) {
   int64_t pixels = problem.isConvolution() ? problem.pixels : problem.m;
   double operands = problem.batch * problem.k * problem.elementBytes *
                     static_cast<double>(pixels + problem.taps * problem.n);
   if (problem.sharedElements > 0)
     operands = static_cast<double>(problem.sharedElements * problem.elementBytes);
   double results = static_cast<double>(problem.batch * problem.m * problem.n * problem.outputBytes);
+  // Whole rows lie behind each other.
+  auto [columns, all] = problem.isSwapped ? std::pair(plan.tileM * plan.clusterM, problem.m)
+                                          : std::pair(plan.tileN * plan.clusterN, problem.n);
+  if (problem.outputBytes > 0 && columns < all)
+    results *= 1 + kWriteRowBytes / static_cast<double>(columns * problem.outputBytes);
   double late = std::max(0.0, operands - underWay) / underWay * kMemoryLatency;
-  double read = (operands + results) / kMemoryRate;
+  double read = operands / kMemoryRate + results / kWriteRate;
   return std::max(read + kIdleLoss * idle * std::max(0.0, read - kBurst), late);
 }
 
@@ -230,7 +267,9 @@ double estimateWGMMAPlan(const Target &target, const MatmulProblem &problem,
          fetch = getFetchCycles(target, problem, plan, blocks, together);
   double step = std::max(multiply, fetch);
   double outputs = static_cast<double>(plan.tileM * plan.tileN / plan.split);
-  double storeRate = problem.isScattered ? kScatteredBytesPerCycle : kStoreBytesPerCycle;
+  double storeRate = !problem.hasOddRows ? kStoreBytesPerCycle
+                     : problem.isStaged  ? kOddBytesPerCycle
+                                         : kScatteredBytesPerCycle;
   double store = outputs * problem.outputBytes / storeRate +
                  outputs * problem.outputOps / kOutputOpsPerCycle + kTileCycles;
   double start = kFillCycles;
@@ -257,7 +296,7 @@ double estimateWGMMAPlan(const Target &target, const MatmulProblem &problem,
       std::min<int64_t>(blocks, plan.blocks * static_cast<int64_t>(target.multiprocessors)));
   double underWay = rings * static_cast<double>(plan.stages) * getFetchedBytes(problem, plan);
   double idle = std::max(0.0, 1 - static_cast<double>(blocks) / target.multiprocessors);
-  double busy = cycles / clock, read = getMemoryTime(problem, underWay, idle);
+  double busy = cycles / clock, read = getMemoryTime(problem, plan, underWay, idle);
   // Where memory has less to do than the multiprocessors it may begin late.
   bool isLate = !problem.isFixedB && blocks * 2 > plan.blocks * target.multiprocessors;
   double late = isLate ? kLateStart * std::min(1.0, read / busy) : 0;

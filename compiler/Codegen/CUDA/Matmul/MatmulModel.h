@@ -21,10 +21,10 @@ struct MatmulProblem {
   int64_t batch, m, n, k;
   int64_t elementBytes, outputBytes;
   bool isKContiguousA, isKContiguousB;
-  bool transposesB;         // threads load operand B and store it with its lines along k
-  bool isStaged;            // the output passes through shared memory
-  bool isScattered = false; // threads store rows that begin anywhere, a few elements at a time
-  int64_t outputOps;        // instructions for one element of the output, beyond its store
+  bool transposesB;        // threads load operand B and store it with its lines along k
+  bool isStaged;           // the output passes through shared memory
+  bool hasOddRows = false; // threads store rows of f32 that begin anywhere, a few at a time
+  int64_t outputOps;       // instructions for one element of the output, beyond its store
   /// Columns of the parts that rows are reduced in; 1 if they are not. Operand A's rows are
   /// the product's columns if `isSwapped`.
   int64_t partColumns = 1;

@@ -27,6 +27,9 @@ static constexpr int64_t kSplitSums = 64;
 /// Columns of one wgmma, and the most waves that tiles of fitted widths may take.
 static constexpr int64_t kMostColumns = 256, kFittedWaves = 8;
 
+/// Bytes of operands that L2 holds beside results on their way to memory.
+static constexpr int64_t kSharedOperandBytes = 16 << 20;
+
 namespace {
 
 struct Shape {
@@ -153,6 +156,20 @@ static bool canShareWork(const MatmulProblem &problem, const Shape &shape, int64
   return canSplit && !wastesRows && !wastesColumns && !isDouble;
 }
 
+/// How many rows of tiles are computed column by column.
+static int64_t chooseRaster(const Target &target, const MatmulProblem &problem,
+                            const WGMMAPlan &plan) {
+  // Operands that L2 holds are shared in any order. Memory then takes results fastest that lie
+  // behind each other: 4565 x 9561 f32 in 82 us, and 91 by groups of 11 rows.
+  int64_t operands = problem.batch * (problem.m + problem.n) * problem.k * problem.elementBytes;
+  if (!problem.isConvolution() && !problem.isAcross() && operands <= kSharedOperandBytes)
+    return problem.isSwapped ? llvm::divideCeil(problem.m, plan.tileM * plan.clusterM) : 1;
+  // Square groups of tiles are shared best.
+  double rows = std::sqrt(target.multiprocessors / double(plan.clusterM * plan.clusterN) *
+                          plan.tileN * plan.clusterN / (plan.tileM * plan.clusterM));
+  return std::max<int64_t>(1, std::lround(rows));
+}
+
 /// The plan of such tiles, if there is one.
 static std::optional<WGMMAPlan> makePlan(const Target &target, const MatmulProblem &problem,
                                          const Shape &shape, int64_t tileK, int64_t blocks,
@@ -173,10 +190,7 @@ static std::optional<WGMMAPlan> makePlan(const Target &target, const MatmulProbl
   plan.clusterN = group.clusterN;
   if (!fit(target, problem, plan) || !checkWGMMAPlan(target, problem, plan).empty())
     return std::nullopt;
-  // Square groups of tiles are shared best.
-  double rows = std::sqrt(target.multiprocessors / double(plan.clusterM * plan.clusterN) *
-                          plan.tileN * plan.clusterN / (plan.tileM * plan.clusterM));
-  plan.raster = std::max<int64_t>(1, std::lround(rows));
+  plan.raster = chooseRaster(target, problem, plan);
   plan.microseconds = estimateWGMMAPlan(target, problem, plan);
   return plan;
 }

@@ -159,7 +159,8 @@ std::optional<MatmulProblem> makeAlignedProblem(linalg::ContractOp op) {
   // Sums whose operand A went through registers are stored by those who have them.
   int64_t rowBytes = cast<RankedTensorType>(op.getDpsInits().front().getType()).getShape().back() *
                      problem.outputBytes; // in range: of a tensor
-  problem.isScattered = !problem.isKContiguousA && rowBytes % kRowBytes != 0;
+  problem.isStaged = problem.isKContiguousA;
+  problem.hasOddRows = rowBytes % kRowBytes != 0;
   return problem;
 }
 
@@ -190,14 +191,10 @@ static ProductSize makeMMASize(linalg::ContractOp op, const MatmulProblem &probl
   return size;
 }
 
-/// Microseconds that mma.sync takes for `problem`, whose operands lie as those of `op` do. Threads
-/// load parts of rows that others are left over of (`leavesRest`).
-static double estimateInPlace(linalg::ContractOp op, const MatmulProblem &problem, bool leavesRest,
+/// Microseconds that mma.sync takes for `problem`, whose operands lie as those of `op` do.
+static double estimateInPlace(linalg::ContractOp op, const MatmulProblem &problem,
                               const Target &target) {
   ProductSize size = makeMMASize(op, problem);
-  if (leavesRest && llvm::any_of(op.getDpsInputOperands(),
-                                 [&](OpOperand *operand) { return runsAlongK(op, operand); }))
-    size.isCopied = false;
   double time = estimateBestMMATiles(target, size);
   auto output = cast<RankedTensorType>(op.getDpsInits().front().getType());
   if (output.getShape().back() % 2 != 0)
@@ -237,17 +234,17 @@ static Unaligned findUnaligned(linalg::ContractOp op) {
 }
 
 double estimatePart(linalg::ContractOp op, const MatmulProblem &whole, const MatmulProblem &part,
-                    bool leavesRest, const Target &target) {
+                    bool endsEarly, const Target &target) {
   if (hasAlignedOperands(op))
     return estimateBestWGMMAPlan(target, part);
-  double inPlace = estimateInPlace(op, part, leavesRest, target);
+  double inPlace = estimateInPlace(op, part, target);
   Unaligned unaligned = findUnaligned(op);
-  // The rows of parts along k are as far apart as whole rows, and are not copied; copies of a rest
-  // of each row take as long as those of all of it.
+  // The rows of parts along k are as far apart as whole rows, and are not copied; nor are operands
+  // of partial sums. Copies of a part of each row take as long as those of all of it.
   bool isInParts = part.batch != whole.batch;
   bool isAlongK =
       llvm::any_of(unaligned.operands, [&](OpOperand *operand) { return runsAlongK(op, operand); });
-  if (unaligned.operands.empty() || (isInParts && isAlongK))
+  if (unaligned.operands.empty() || endsEarly || (isInParts && isAlongK))
     return inPlace;
   double share = isAlongK ? 1
                           : static_cast<double>(part.batch * part.k) /
@@ -264,7 +261,7 @@ static double getSaved(linalg::ContractOp op, const Target &target) {
   double onWGMMA = estimateBestWGMMAPlan(target, *problem);
   if (std::isinf(onWGMMA))
     return 0;
-  return 1000 * (estimateInPlace(op, *problem, /*leavesRest=*/false, target) - onWGMMA);
+  return 1000 * (estimateInPlace(op, *problem, target) - onWGMMA);
 }
 
 SmallVector<OpOperand *> chooseOperandsToAlign(linalg::ContractOp op, const Target &target) {

@@ -32,9 +32,10 @@ llvm::SmallVector<mlir::OpOperand *> chooseOperandsToAlign(mlir::linalg::Contrac
                                                            const Target &target);
 
 /// The microseconds of `part` of the sums of `op`, or of all of them, `whole`: on wgmma, where its
-/// operands lie so or are copied, or on mma.sync. Whether parts leave a rest of each sum.
+/// operands lie so or are copied, or on mma.sync. `endsEarly`: the last part of each sum is
+/// shorter.
 double estimatePart(mlir::linalg::ContractOp op, const MatmulProblem &whole,
-                    const MatmulProblem &part, bool leavesRest, const Target &target);
+                    const MatmulProblem &part, bool endsEarly, const Target &target);
 
 } // namespace xc::cuda
 

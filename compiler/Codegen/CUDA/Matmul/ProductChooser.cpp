@@ -138,7 +138,7 @@ std::optional<Choice> ProductChooser::chooseWGMMA() {
 bool ProductChooser::isFasterByMMA(const Choice &wgmma) {
   // Columns of pixels take as long for few channels as for a line of them. The model of mma.sync is
   // no closer than this.
-  constexpr double worthwhile = 0.85;
+  constexpr double worthwhile = 0.75;
   // Pixels were packed for wgmma, and the other model does not know what rows that overlap cost.
   if (!convolution || convolution->image.hasPackedPixels())
     return false;

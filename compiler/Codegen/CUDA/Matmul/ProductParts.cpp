@@ -54,4 +54,8 @@ int64_t getPartSize(int64_t range, int64_t parts, int64_t step) {
   return range / (parts * step) * step;
 }
 
+int64_t getLongPartSize(int64_t range, int64_t parts, int64_t step) {
+  return llvm::alignTo(llvm::divideCeil(range, parts), step);
+}
+
 } // namespace xc::cuda

@@ -45,6 +45,8 @@ int64_t getMostParts(int64_t tiles, int64_t length, const Target &target);
 
 /// How long each of `parts` parts of `range` is, as a multiple of `step`.
 int64_t getPartSize(int64_t range, int64_t parts, int64_t step);
+/// The same where the parts cover all of `range`: the last ones may be shorter, or none.
+int64_t getLongPartSize(int64_t range, int64_t parts, int64_t step);
 
 } // namespace xc::cuda
 

@@ -145,8 +145,7 @@ std::optional<MatmulProblem> ProductChooser::makeProblem() {
   if (problem.elementBytes != 2 && !problem.isKContiguousB && !transposes)
     return refuse(getName(second) +
                   " does not run along k, as elements of other than 16 bits must");
-  problem.isScattered =
-      problem.outputBytes == 4 && !problem.isStaged && hasOddRows(contraction, sizes);
+  problem.hasOddRows = problem.outputBytes == 4 && hasOddRows(contraction, sizes);
   problem.outputOps = outputOps;
   if (contraction.partial)
     problem.sharedElements = getExpectedSize(contraction.k, kExpectedSum) * (problem.m + problem.n);

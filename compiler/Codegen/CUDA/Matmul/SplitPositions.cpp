@@ -211,7 +211,7 @@ bool PositionSplitter::run() {
     return false;
   std::optional<plan::PartialSums> sums = choose();
   if (!sums)
-    return false;
+    return true; // whole, or shared by the blocks of a cluster
   IRRewriter rewriter(op);
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   maps.back() = maps.back().insertResult(sums->quotient, 0);

@@ -30,25 +30,24 @@ static constexpr int64_t kSmallestScalarTile = 32;
 /// On wgmma clusters share sums by themselves, and parts are what is beyond them: the shortest sum
 /// that has parts, and the shortest part.
 static constexpr int64_t kLongSum = 1024, kShortestSum = 128;
-/// Bytes that parts are multiples of where they are not equal: then each begins a line that can be
-/// copied.
+/// Bytes that equal parts are multiples of: then each begins a line that can be copied.
 static constexpr int64_t kPartBytes = 16;
 /// The most taps of a filter whose convolution is not split.
 static constexpr int64_t kMostTaps = 64;
+/// What parts of sums of bytes are multiples of: a step has more of them.
+static constexpr int64_t kBytePartStep = 2 * kPartStep;
 /// The shortest part of a sum on plain arithmetic, and what parts must be faster by there: that
 /// model is within 5 % of most times.
 static constexpr int64_t kShortestPlainPart = 64;
 static constexpr double kPlainWorthwhile = 0.95;
-/// What parts must be faster than the whole by: the model is not that exact. What is left of the
-/// shorter one of two times side by side, the microseconds of one more launch, and what all takes
-/// longer; what share of one of fewer parts may be left over.
-static constexpr double kWorthwhile = 0.92, kBesideShare = 0.5, kRestTime = 2, kRestLoss = 1.06;
-static constexpr int64_t kLargestRest = 4, kManyParts = 8;
+/// What parts must be faster than the whole by: the model is not that exact.
+static constexpr double kWorthwhile = 0.92;
 
 namespace {
 
-/// A loop that is summed over, in how many parts, and how long each is; what equal parts leave over
-/// is a product of its own.
+/// A loop that is summed over, in how many parts, and how long each is. Where they do not cover the
+/// loop, what they leave over is a product of its own; where they are longer, the last one ends
+/// early.
 struct ProductSplit {
   unsigned loop;
   int64_t parts, size;
@@ -67,9 +66,9 @@ static bool isContiguous(AffineMap map, ArrayRef<unsigned> loops) {
   return last && llvm::is_contained(loops, last.getPosition());
 }
 
-/// What is considered: all that leave nothing, of whole lines of `line` terms; and a few numbers of
-/// parts of each magnitude, of whole steps.
-static SmallVector<ProductSplit> listParts(unsigned loop, int64_t range, int64_t line,
+/// What is considered: all parts that are equal, of whole lines of `line` terms; and a few numbers
+/// of parts of each magnitude, of whole steps, the last of which ends early.
+static SmallVector<ProductSplit> listParts(unsigned loop, int64_t range, int64_t line, int64_t step,
                                            int64_t most) {
   SmallVector<ProductSplit> listed;
   for (int64_t parts = 2; parts <= most; ++parts)
@@ -77,17 +76,17 @@ static SmallVector<ProductSplit> listParts(unsigned loop, int64_t range, int64_t
       listed.push_back({loop, parts, range / parts});
   for (int64_t power = 2; power <= most; power *= 2)
     for (int64_t parts : {power, power + power / 2}) {
-      int64_t floor = getPartSize(range, parts, kPartStep), ceil = floor + kPartStep;
+      int64_t floor = getPartSize(range, parts, step), ceil = floor + step;
       for (int64_t size : {floor, ceil})
-        if (int64_t count = size > 0 ? std::min(range / size, parts) : 0;
-            count > 1 && count <= most && count * size < range)
+        if (int64_t count = size > 0 ? llvm::divideCeil(range, size) : 0;
+            count > 1 && count <= most && range % size != 0)
           listed.push_back({loop, count, size});
     }
   return listed;
 }
 
 /// Parts of products that wgmma and mma.sync compute: as many as make the product and their sum
-/// fastest, if any. What parts leave over is multiplied beside them.
+/// fastest, if any.
 static std::optional<ProductSplit> choosePartsOnWGMMA(linalg::ContractOp op,
                                                       const linalg::ContractionDimensions &dims,
                                                       const MatmulProblem &problem,
@@ -95,28 +94,20 @@ static std::optional<ProductSplit> choosePartsOnWGMMA(linalg::ContractOp op,
   if (dims.k.size() != 1 || problem.k < kLongSum ||
       countTiles(problem.batch, problem.m, problem.n, kSmallestTile) >= target.multiprocessors)
     return std::nullopt;
-  double limit = kWorthwhile * estimatePart(op, problem, problem, /*leavesRest=*/false, target);
+  double limit = kWorthwhile * estimatePart(op, problem, problem, /*endsEarly=*/false, target);
   double sumBytes =
       static_cast<double>(problem.batch * problem.m * problem.n * problem.outputBytes);
   int64_t most = std::min(problem.k / kShortestSum, 2 * target.multiprocessors / problem.batch);
   std::optional<ProductSplit> best;
   for (const ProductSplit &split :
-       listParts(dims.k.front(), problem.k, kPartBytes / problem.elementBytes, most)) {
-    int64_t parts = split.parts, size = split.size;
-    MatmulProblem part = problem, rest = problem;
-    part.batch *= parts;
-    part.k = size;
-    rest.k -= parts * size;
-    if (parts < kManyParts && rest.k > size / kLargestRest)
-      continue;
-    bool leavesRest = rest.k > 0;
-    double time = estimatePart(op, problem, part, leavesRest, target);
-    if (leavesRest) {
-      double beside = estimatePart(op, problem, rest, leavesRest, target);
-      time =
-          kRestLoss * (std::max(time, beside) + kBesideShare * std::min(time, beside)) + kRestTime;
-    }
-    time += kSumTime + sumBytes * static_cast<double>(parts) / kSumBytesPerMicrosecond;
+       listParts(dims.k.front(), problem.k, kPartBytes / problem.elementBytes,
+                 problem.elementBytes == 1 ? kBytePartStep : kPartStep, most)) {
+    MatmulProblem part = problem;
+    part.batch *= split.parts;
+    part.k = split.size;
+    bool endsEarly = split.parts * split.size > problem.k;
+    double time = estimatePart(op, problem, part, endsEarly, target);
+    time += kSumTime + sumBytes * static_cast<double>(split.parts) / kSumBytesPerMicrosecond;
     if (time < limit) {
       limit = time;
       best = split;
@@ -212,14 +203,20 @@ static std::optional<ProductSplit> chooseParts(linalg::ContractOp op, const Targ
   int64_t sum = product(dims->k);
   int64_t most = getMostParts(
       countTiles(product(dims->batch), product(dims->m), product(dims->n), tile), sum, target);
+  // Tensor cores end the last part early; elsewhere, or of several loops, a rest is left.
+  bool canEndEarly = isOnTensorCores && dims->k.size() == 1;
+  int64_t step = isBytes(op) ? kBytePartStep : kPartStep;
   std::optional<ProductSplit> best;
   for (unsigned loop : dims->k)
     for (int64_t parts = most; parts > (best ? best->parts : 1); --parts) {
       // Steps of a part are whole: either all of its elements are, or those of this loop.
-      bool isEqual = ranges[loop] % parts == 0 && sum / parts % kPartStep == 0;
-      int64_t size = isEqual ? ranges[loop] / parts : getPartSize(ranges[loop], parts, kPartStep);
-      if (size > 0)
-        best = ProductSplit{loop, parts, size};
+      bool isEqual = ranges[loop] % parts == 0 && sum / parts % step == 0;
+      int64_t size = isEqual       ? ranges[loop] / parts
+                     : canEndEarly ? getLongPartSize(ranges[loop], parts, step)
+                                   : getPartSize(ranges[loop], parts, step);
+      if (int64_t count = canEndEarly ? llvm::divideCeil(ranges[loop], size) : parts;
+          size > 0 && count > (best ? best->parts : 1))
+        best = ProductSplit{loop, count, size};
     }
   return best;
 }
@@ -300,20 +297,39 @@ Value makeZeroParts(OpBuilder &builder, Location loc, RankedTensorType type, int
   return linalg::FillOp::create(builder, loc, zero, empty).getResult(0);
 }
 
-void splitProduct(linalg::ContractOp op, const Target &target) {
-  std::optional<ProductSplit> split = chooseParts(op, target);
-  if (!split)
-    return;
+/// What `op` says about itself beside its form holds for its parts, too.
+static SmallVector<NamedAttribute> getPartAttributes(linalg::ContractOp op) {
+  return llvm::filter_to_vector(op->getAttrs(), [&](NamedAttribute attribute) {
+    return attribute.getName() != op.getIndexingMapsAttrName();
+  });
+}
+
+void replaceByPartialSums(linalg::LinalgOp op, const plan::PartialSums &sums) {
   IRRewriter rewriter(op);
   Location loc = op.getLoc();
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  int64_t range = op.getStaticLoopRanges()[split->loop], covered = split->parts * split->size;
+  maps.back() = maps.back().insertResult(sums.quotient, 0);
+  Value init = op.getDpsInits().front();
+  Value start = makeZeroParts(rewriter, loc, cast<RankedTensorType>(init.getType()), sums.count);
+  auto parts = linalg::GenericOp::create(rewriter, loc, start.getType(), op.getDpsInputs(), start,
+                                         maps, op.getIteratorTypesArray());
+  rewriter.cloneRegionBefore(op->getRegion(0), parts.getRegion(), parts.getRegion().begin());
+  parts->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  rewriter.replaceOp(op, addParts(rewriter, loc, parts.getResult(0), init));
+}
+
+/// The product in equal parts, and one of what they leave over.
+static void splitEqually(linalg::ContractOp op, const ProductSplit &split) {
+  IRRewriter rewriter(op);
+  Location loc = op.getLoc();
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  int64_t range = op.getStaticLoopRanges()[split.loop], covered = split.parts * split.size;
   SmallVector<Value> operands, rest;
   for (auto [operand, map] : llvm::zip(op.getDpsInputs(), maps)) {
-    Value equal = sliceOperand(rewriter, operand, map, split->loop, 0, covered);
-    operands.push_back(expandOperand(rewriter, equal, map, *split));
+    Value equal = sliceOperand(rewriter, operand, map, split.loop, 0, covered);
+    operands.push_back(expandOperand(rewriter, equal, map, split));
     if (covered < range)
-      rest.push_back(sliceOperand(rewriter, operand, map, split->loop, covered, range));
+      rest.push_back(sliceOperand(rewriter, operand, map, split.loop, covered, range));
   }
   Value init = op.getDpsInits().front();
   if (covered < range) {
@@ -321,19 +337,24 @@ void splitProduct(linalg::ContractOp op, const Target &target) {
     init = clone(rewriter, op, init.getType(), rest)->getResult(0);
   }
   auto type = cast<RankedTensorType>(init.getType());
-  Value start = makeZeroParts(rewriter, loc, type, split->parts);
+  Value start = makeZeroParts(rewriter, loc, type, split.parts);
   for (AffineMap &map : maps)
-    map = splitLoop(map, split->loop);
-  maps.back() = maps.back().insertResult(rewriter.getAffineDimExpr(split->loop), 0);
-
-  // What else the product says about itself holds for those of its parts.
-  SmallVector<NamedAttribute> attributes;
-  for (NamedAttribute attribute : op->getAttrs())
-    if (attribute.getName() != op.getIndexingMapsAttrName())
-      attributes.push_back(attribute);
-  auto parts = linalg::ContractOp::create(rewriter, loc, start.getType(), operands, start,
-                                          rewriter.getAffineMapArrayAttr(maps), attributes);
+    map = splitLoop(map, split.loop);
+  maps.back() = maps.back().insertResult(rewriter.getAffineDimExpr(split.loop), 0);
+  auto parts =
+      linalg::ContractOp::create(rewriter, loc, start.getType(), operands, start,
+                                 rewriter.getAffineMapArrayAttr(maps), getPartAttributes(op));
   rewriter.replaceOp(op, addParts(rewriter, loc, parts.getResult(0), init));
+}
+
+void splitProduct(linalg::ContractOp op, const Target &target) {
+  std::optional<ProductSplit> split = chooseParts(op, target);
+  if (!split)
+    return;
+  if (split->parts * split->size <= op.getStaticLoopRanges()[split->loop])
+    return splitEqually(op, *split);
+  AffineExpr loop = getAffineDimExpr(split->loop, op.getContext());
+  replaceByPartialSums(op, {split->parts, split->size, loop.floorDiv(split->size)});
 }
 
 //===----------------------------------------------------------------------===//

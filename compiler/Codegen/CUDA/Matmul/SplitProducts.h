@@ -9,21 +9,27 @@
 #define XC_CODEGEN_CUDA_MATMUL_SPLITPRODUCTS_H
 
 #include "compiler/Codegen/CUDA/Common/Targets.h"
+#include "compiler/Dialect/Plan/IR/PartialSums.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace xc::cuda {
 
 /// Replaces `op`, if its tiles leave most multiprocessors idle and each sums up many products, by a
-/// batch of products of parts of those sums, and the sum of their results in a fixed order.
+/// batch of products of equal parts of those sums, or their partial sums, and the sum of the
+/// results in a fixed order.
 void splitProduct(mlir::linalg::ContractOp op, const Target &target);
 
 /// The same for a convolution, or its gradient to the filter, which sums up over all of an image.
 void splitWindowProduct(mlir::linalg::GenericOp op, const Target &target);
 
 /// The same for a gradient to a filter, or a product that sums up along several loops, that wgmma
-/// computes: in parts of any number of terms (plan::getPartialSums). False if it is left alone.
+/// computes: in parts of any number of terms (plan::getPartialSums), or whole where that is faster.
+/// False if it is no such op.
 bool splitPositions(mlir::linalg::LinalgOp op, const Target &target);
+
+/// Replaces `op` by `sums` of its terms, and the sum of those in their order.
+void replaceByPartialSums(mlir::linalg::LinalgOp op, const plan::PartialSums &sums);
 
 /// The sum of the results of all `parts`, in their order along dim 0, and of `init`.
 mlir::Value addParts(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value parts,

@@ -144,10 +144,11 @@ void WGMMAEmitter::emitTransposingProducer() {
   int64_t perUnit = kChunkBytes / bytes;
   Value isLeader = index.isEqual(thread, index.constant(0));
   Value isFirst = index.isEqual(index.rem(thread, 32), index.constant(0));
-  Value steps = index.ceilDiv(tile.sizeK, index.constant(config.getTileK()));
+  Value steps = index.ceilDiv(tile.sumLength, index.constant(config.getTileK()));
   // Loads are always of some step, so that none needs a check.
   auto getK = [&](Value step) {
-    return index.mul(index.min(step, index.sub(steps, index.constant(1))), config.getTileK());
+    Value last = index.sub(steps, index.constant(1));
+    return index.add(tile.startK, index.mul(index.min(step, last), config.getTileK()));
   };
   auto emitStep = [&](Value step, ValueRange carried) -> SmallVector<Value> {
     RingState state{carried[0], carried[1]};

@@ -8,6 +8,8 @@
 #include "compiler/Codegen/CUDA/Common/LaneOps.h"
 #include "compiler/Codegen/CUDA/Matmul/WGMMAEmitter.h"
 
+#include <numeric>
+
 using namespace mlir;
 
 namespace xc::cuda {
@@ -181,19 +183,35 @@ void WGMMAEmitter::storeBoxes(Value stagingRow, Value startM, int64_t first, int
 }
 
 /// Neighbouring threads have neighbouring vectors of a row, whose lines memory then gets whole.
+/// Some are read before any of them is stored: behind its guard each would wait for shared memory
+/// by itself. A loop keeps the addresses of all others out of registers.
 void WGMMAEmitter::storeVectors(Value stagingRow, Value startM, int64_t first, int64_t columns) {
+  constexpr int64_t kBatch = 8;
   Type elementType = cast<tile::SharedType>(staging.getType()).getElementType();
-  int64_t perRow = columns / rowVector;
   Type type = rowVector == 1 ? elementType : VectorType::get(rowVector, elementType);
-  for (int64_t vector = 0; vector < tile::kWarpgroupRows * perRow;
-       vector += tile::kWarpgroupThreads) {
-    Value number = index.add(threadInWarpgroup, vector);
-    Value row = index.div(number, perRow), column = index.mul(index.rem(number, perRow), rowVector);
-    Value values = tile::ReadElementsOp::create(builder, loc, type, staging,
-                                                index.add(stagingRow, row), column);
-    tile.storeOutput(index.add(startM, row), index.add(startColumn, index.add(column, first)),
-                     values);
-  }
+  int64_t perRow = columns / rowVector;
+  int64_t perThread = tile::kWarpgroupRows * perRow / tile::kWarpgroupThreads;
+  int64_t batch = std::gcd(perThread, kBatch);
+  auto storeBatch = [&](Value start) {
+    SmallVector<std::pair<Value, Value>> places;
+    SmallVector<Value> values;
+    for (int64_t vector = 0; vector < batch; ++vector) {
+      Value number = index.add(start, vector * tile::kWarpgroupThreads);
+      auto [row, column] = places.emplace_back(index.div(number, perRow),
+                                               index.mul(index.rem(number, perRow), rowVector));
+      values.push_back(tile::ReadElementsOp::create(builder, loc, type, staging,
+                                                    index.add(stagingRow, row), column));
+    }
+    for (auto [place, value] : llvm::zip_equal(places, values))
+      tile.storeOutput(index.add(startM, place.first),
+                       index.add(startColumn, index.add(place.second, first)), value);
+  };
+  points.emitLoop(index.constant(0), index.constant(perThread / batch), index.constant(1), {},
+                  [&](Value number, ValueRange) -> SmallVector<Value> {
+                    storeBatch(index.add(threadInWarpgroup,
+                                         index.mul(number, batch * tile::kWarpgroupThreads)));
+                    return {};
+                  });
 }
 
 void WGMMAEmitter::storeStaged(Value warpgroup, Value place, ArrayRef<Value> sums) {

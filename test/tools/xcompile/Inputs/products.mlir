@@ -1,6 +1,6 @@
-func.func @odd(%a: tensor<65x91xbf16>, %b: tensor<91x77xbf16>) -> tensor<65x77xbf16> {
-  %p = array.matmul %a, %b : (tensor<65x91xbf16>, tensor<91x77xbf16>) -> tensor<65x77xbf16>
-  return %p : tensor<65x77xbf16>
+func.func @odd(%a: tensor<650x910xbf16>, %b: tensor<910x770xbf16>) -> tensor<650x770xbf16> {
+  %p = array.matmul %a, %b : (tensor<650x910xbf16>, tensor<910x770xbf16>) -> tensor<650x770xbf16>
+  return %p : tensor<650x770xbf16>
 }
 func.func @computed(%a: tensor<256x128xbf16>, %b: tensor<128x512xbf16>) -> tensor<256x512xbf16> {
   %r = array.relu %a : tensor<256x128xbf16>
