@@ -18,6 +18,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Dialect/Kernel/IR/AttentionDecodeOp.h"
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
 #include "compiler/Dialect/Plan/IR/PlanInitOps.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
@@ -379,16 +380,29 @@ void Outliner::dropUnused(func::FuncOp kernel) {
   scalars = std::move(usedScalars);
 }
 
-/// Lists the bindings that no call writes, of kernels for CUDA: those can be read before the
-/// kernels in front have ended.
+/// True if `tensor` is an input of a function that callers call, of which nothing in a call is in
+/// front: the functions of regions have what is around them for arguments.
+static bool isInput(Value tensor) {
+  auto argument = dyn_cast<BlockArgument>(tensor);
+  auto func = argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp()) : nullptr;
+  return func && func.isPublic();
+}
+
+/// Lists the bindings that no kernel in front may write, of kernels for CUDA: those can be read
+/// before these have ended. Inputs are listed of attention of few queries, whose keys and values
+/// are most of what it reads. Elsewhere kernels that differ in nothing else would be several.
 void Outliner::markFixed(func::FuncOp kernel) {
+  bool readsInputs = kernel.walk([](kernel::AttentionDecodeOp) { return WalkResult::interrupt(); })
+                         .wasInterrupted();
   SmallVector<int64_t> fixed;
   for (auto [ordinal, tensor] : llvm::enumerate(tensors)) {
-    Operation *definition = tensor.getDefiningOp();
-    while (definition && isView(definition))
-      definition = definition->getOperand(0).getDefiningOp();
-    if (definition && (isa<array::ParameterOp, PackedOp>(definition) ||
-                       definition->hasTrait<OpTrait::ConstantLike>()))
+    Value root = tensor;
+    while (root.getDefiningOp() && isView(root.getDefiningOp()))
+      root = root.getDefiningOp()->getOperand(0);
+    Operation *definition = root.getDefiningOp();
+    bool isConstant = definition && (isa<array::ParameterOp, PackedOp>(definition) ||
+                                     definition->hasTrait<OpTrait::ConstantLike>());
+    if (isConstant || (readsInputs && isInput(root)))
       fixed.push_back(ordinal);
   }
   if (!fixed.empty() && getDispatchTarget(region).loadsBeforeWaiting())

@@ -188,11 +188,11 @@ func.func @blocks(%map: !tile.tensor_map<64x64xbf16>, %c: !tile.accumulator<64x6
 }
 
 // CHECK-LABEL: func.func @exchange
-// CHECK:         tile.arrive_blocks
+// CHECK:         tile.arrive_blocks relaxed
 // CHECK:         tile.wait_blocks
 // CHECK:         tile.store_in %{{.*}}, %{{.*}}[%{{.*}}] block %{{.*}} : f32, memref<64xf32, #gpu.address_space<workgroup>>
 func.func @exchange(%sum: f32, %buffer: memref<64xf32, #gpu.address_space<workgroup>>, %i: index) {
-  tile.arrive_blocks
+  tile.arrive_blocks relaxed
   tile.wait_blocks
   tile.store_in %sum, %buffer[%i] block %i : f32, memref<64xf32, #gpu.address_space<workgroup>>
   return

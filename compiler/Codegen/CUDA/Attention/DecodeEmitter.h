@@ -60,6 +60,10 @@ private:
   struct State {
     Values maxima, sums, outputs;
   };
+  /// Keys and values of a step, in the order that products take them.
+  struct Loaded {
+    llvm::SmallVector<Values> keys, values;
+  };
   /// A query of this block's head of keys: its number there, which head of queries it is of, and
   /// which of the queries.
   struct Row {
@@ -72,6 +76,8 @@ private:
   void awaitBefore();
   void letNextBegin();
   bool hasOneStep();
+  bool loadsTogether();
+  bool loadsAhead();
   void findKeys();
   mlir::Value rotate(mlir::Value block);
   Row makeRow(mlir::Value number);
@@ -85,7 +91,10 @@ private:
 
   // Products.
   State begin();
-  State step(mlir::Value block, const State &state);
+  /// Of keys from `firstKey` on.
+  Loaded load(mlir::Value firstKey);
+  void keepHere(Loaded &loaded);
+  State step(mlir::Value firstKey, Loaded loaded, const State &state);
   /// A key of a block: number `within` of its four that begin `four` behind `first`.
   struct Key {
     mlir::Value first, four, within;

@@ -395,14 +395,19 @@ void DecodeEmitter::addValues(ArrayRef<Values> loaded, ArrayRef<Values> weights,
     }
 }
 
-DecodeEmitter::State DecodeEmitter::step(Value block, const State &state) {
-  Value firstKey = index.mul(block, kDecodeKeys);
-  SmallVector<Values> loadedKeys = loadKeys(firstKey), loadedValues;
-  // All that is read is under way at once where registers hold it.
-  bool isEarly = vector + result <= 2 * kMostEarly;
-  if (isEarly)
-    loadedValues = loadValues(firstKey);
-  Values scores = multiplyScores(loadedKeys);
+/// Whether registers hold a step's keys and values, so that all of them are under way at once.
+bool DecodeEmitter::loadsTogether() { return vector + result <= 2 * kMostEarly; }
+
+/// What a step reads before it multiplies.
+DecodeEmitter::Loaded DecodeEmitter::load(Value firstKey) {
+  Loaded loaded{loadKeys(firstKey), {}};
+  if (loadsTogether())
+    loaded.values = loadValues(firstKey);
+  return loaded;
+}
+
+DecodeEmitter::State DecodeEmitter::step(Value firstKey, Loaded loaded, const State &state) {
+  Values scores = multiplyScores(loaded.keys);
   State next = state;
   SmallVector<Values> weights(halves);
   for (int64_t half = 0; half < halves; ++half) {
@@ -443,9 +448,9 @@ DecodeEmitter::State DecodeEmitter::step(Value block, const State &state) {
       for (size_t i = 0; i < 4; ++i)
         next.outputs[place + i] = math.mul(next.outputs[place + i], scales[i % 2]);
   }
-  if (!isEarly)
-    loadedValues = loadValues(firstKey);
-  addValues(loadedValues, weights, next.outputs);
+  if (!loadsTogether())
+    loaded.values = loadValues(firstKey);
+  addValues(loaded.values, weights, next.outputs);
   return next;
 }
 
@@ -485,12 +490,47 @@ bool DecodeEmitter::hasOneStep() {
          *known <= kDecodeKeys * splits * static_cast<int64_t>(config.getWarps());
 }
 
+/// Whether each warp has one step, and none has less, of keys and values that no kernel in front
+/// writes. They are under way then while the kernel waits: a token of GPT-2's shape has 12 such
+/// kernels.
+bool DecodeEmitter::loadsAhead() {
+  std::optional<int64_t> known = getConstantIntValue(points.getSizes(op.getKey())[rank - 2]);
+  auto isFixed = [&](Value tensor) {
+    plan::BindingOp binding = getSourceBinding(tensor);
+    return binding && kernel.isFixed(binding);
+  };
+  return known && !op.isPaged() && !op.isBounded() && loadsTogether() && isFixed(op.getKey()) &&
+         isFixed(op.getValue()) &&
+         *known == kDecodeKeys * splits * static_cast<int64_t>(config.getWarps());
+}
+
+/// LLVM sees no memory in what waits for other kernels, and would move loads to where they are
+/// used.
+void DecodeEmitter::keepHere(Loaded &loaded) {
+  auto dialect = LLVM::AsmDialectAttr::get(builder.getContext(), LLVM::AsmDialect::AD_ATT);
+  for (SmallVector<Values> *all : {&loaded.keys, &loaded.values})
+    for (Values &words : *all)
+      for (Value &word : words)
+        word = LLVM::InlineAsmOp::create(builder, loc, word.getType(), word, "", "=r,0",
+                                         /*has_side_effects=*/true, /*is_align_stack=*/false,
+                                         LLVM::TailCallKind::None, dialect,
+                                         /*operand_attrs=*/ArrayAttr())
+                   .getResult(0);
+}
+
 LogicalResult DecodeEmitter::run() {
   if (config.getCluster() > 1)
-    tile::ArriveBlocksOp::create(builder, loc);
+    tile::ArriveBlocksOp::create(builder, loc, /*relaxed=*/true);
   locate();
+  Loaded ahead;
+  if (loadsAhead()) {
+    findKeys();
+    ahead = load(index.mul(index.add(firstBlock, warp), kDecodeKeys));
+    keepHere(ahead);
+  }
   awaitBefore();
-  findKeys();
+  if (ahead.keys.empty())
+    findKeys();
   loadQueries();
   if (keepsQueriesShared(getDecodeSizes(op), config.getWarps(), config.getBlocks()))
     shareQueries();
@@ -505,9 +545,15 @@ LogicalResult DecodeEmitter::run() {
     return State{Values(all.take_front(halves)), Values(all.slice(halves, halves)),
                  Values(all.drop_front(2 * halves))};
   };
-  state = unpack(points.emitLoop(
-      index.add(firstBlock, warp), lastBlock, index.constant(config.getWarps()), pack(state),
-      [&](Value block, ValueRange carried) { return pack(step(rotate(block), unpack(carried))); }));
+  Value first = index.add(firstBlock, warp);
+  if (!ahead.keys.empty())
+    state = step(index.mul(first, kDecodeKeys), ahead, state);
+  else
+    state = unpack(points.emitLoop(first, lastBlock, index.constant(config.getWarps()), pack(state),
+                                   [&](Value block, ValueRange carried) {
+                                     Value firstKey = index.mul(rotate(block), kDecodeKeys);
+                                     return pack(step(firstKey, load(firstKey), unpack(carried)));
+                                   }));
   if (kernel.getFunction()->hasAttr(kProgrammaticAttr) && !hasOneStep())
     letNextBegin();
   leaveWarp(state);

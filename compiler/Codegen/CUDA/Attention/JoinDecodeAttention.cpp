@@ -175,7 +175,7 @@ void DecodeEmitter::joinWarps() {
 //===----------------------------------------------------------------------===//
 
 void DecodeEmitter::joinBlocks() {
-  tile::ArriveBlocksOp::create(builder, loc);
+  tile::ArriveBlocksOp::create(builder, loc, /*relaxed=*/false);
   tile::WaitBlocksOp::create(builder, loc);
   int64_t cluster = config.getCluster(), height = halves * 8;
   int64_t share = llvm::divideCeil(height * result / kJoined, cluster);

@@ -288,7 +288,7 @@ void FMAEmitter::shareOutputs(ArrayRef<Value> sums) {
   for (auto [number, sum] : llvm::enumerate(sums))
     tile::StoreInOp::create(builder, loc, sum, exchange, getPlace(rank, number % share),
                             index.constant(number / share));
-  tile::ArriveBlocksOp::create(builder, loc);
+  tile::ArriveBlocksOp::create(builder, loc, /*relaxed=*/false);
   tile::WaitBlocksOp::create(builder, loc);
   for (int64_t vector = 0; vector < share / group; ++vector) {
     SmallVector<Value> totals;
@@ -315,7 +315,7 @@ LogicalResult FMAEmitter::run() {
   tile.placeAtBlock(config.getSplit());
   if (config.getSplit() > 1) {
     rank = index.rem(frame.getBlockId(), config.getSplit());
-    tile::ArriveBlocksOp::create(points.builder, points.loc);
+    tile::ArriveBlocksOp::create(points.builder, points.loc, /*relaxed=*/true);
   }
   thread = frame.getThreadId();
   placeThread();

@@ -67,7 +67,7 @@ LogicalResult RowEmitter::run() {
     int64_t threads =
         config.getShifted() ? RowLimits::kShiftedThreads : RowLimits::kClusterBlockThreads;
     frame.setFewestBlocks(std::max<int64_t>(1, threads / config.getThreads()));
-    tile::ArriveBlocksOp::create(points.builder, points.loc);
+    tile::ArriveBlocksOp::create(points.builder, points.loc, /*relaxed=*/true);
   }
   if (cluster == 1 && needsRegisters())
     frame.setFewestBlocks(std::max<int64_t>(1, RowLimits::kShiftedThreads / config.getThreads()));

@@ -116,7 +116,7 @@ void RowEmitter::exchange(const MemberValues &values, const MemberValues &buffer
 
 void RowEmitter::meetRow() {
   if (config.getCluster() > 1) {
-    tile::ArriveBlocksOp::create(points.builder, points.loc);
+    tile::ArriveBlocksOp::create(points.builder, points.loc, /*relaxed=*/false);
     tile::WaitBlocksOp::create(points.builder, points.loc);
     return;
   }

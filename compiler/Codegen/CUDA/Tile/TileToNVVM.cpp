@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Tile/TileToNVVM.h"
+#include "compiler/Codegen/CUDA/Common/Targets.h"
 
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/Tile/Products.h"
@@ -337,13 +338,20 @@ struct LowerReduceBlocks final : TilePattern<tile::ReduceBlocksOp> {
   }
 };
 
-/// Without a word on it the one half releases and the other acquires, also in PTX before 8.0.
+/// Without a word on it the one half releases and the other acquires, also in PTX before 8.0, which
+/// knows no other. Releasing waits for all of memory.
 struct LowerArriveBlocks final : TilePattern<tile::ArriveBlocksOp> {
   using TilePattern::TilePattern;
 
   LogicalResult matchAndRewrite(tile::ArriveBlocksOp op, Adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    TileBuilder(rewriter, op.getLoc()).assembly("barrier.cluster.arrive.aligned;", "~{memory}", {});
+    constexpr unsigned kRelaxedVersion = 80;
+    const Target *target = findTarget(op);
+    bool isRelaxed = op.getRelaxed() && target && target->ptxVersion >= kRelaxedVersion;
+    TileBuilder(rewriter, op.getLoc())
+        .assembly(isRelaxed ? "barrier.cluster.arrive.relaxed.aligned;"
+                            : "barrier.cluster.arrive.aligned;",
+                  "~{memory}", {});
     rewriter.eraseOp(op);
     return success();
   }

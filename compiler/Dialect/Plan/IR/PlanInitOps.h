@@ -19,9 +19,10 @@ namespace xc::plan {
 inline constexpr llvm::StringLiteral kInitAttr = "plan.init";
 /// Array of strings, on the same: what each result is made of.
 inline constexpr llvm::StringLiteral kHoistedAttr = "plan.hoisted";
-/// Array of integers, on kernel functions for CUDA: the ordinals of bindings that are parameters,
-/// constants or results of the init plan wherever the kernel is launched. They were written before
-/// the first call, so a kernel may read them before it has waited for those in front of it.
+/// Array of integers, on kernel functions for CUDA: the ordinals of bindings that no kernel in
+/// front of this one writes, wherever it is launched. Those are parameters, constants and results
+/// of the init plan, and inputs of the call: what is in front of a call has ended before its first
+/// kernel begins. So a kernel may read them before it has waited for those in front of it.
 inline constexpr llvm::StringLiteral kFixedBindingsAttr = "plan.fixed_bindings";
 
 } // namespace xc::plan

@@ -531,12 +531,16 @@ def Tile_ArriveBlocksOp : Tile_EffectOp<"arrive_blocks"> {
   let summary = "Tell the other blocks of the cluster what this thread has done";
   let description = [{
     The first half of the cluster's barrier, which `tile.wait_blocks` completes: what threads stored before the one is seen behind
-    the other. No thread arrives twice without waiting between. Example:
+    the other. `relaxed` says nothing of stores, only that the thread has begun: it need not wait for memory then. No thread arrives
+    twice without waiting between. Example:
     ```mlir
+    tile.arrive_blocks relaxed
+    tile.wait_blocks
     tile.arrive_blocks
     ```
   }];
-  let assemblyFormat = "attr-dict";
+  let arguments = (ins UnitAttr:$relaxed);
+  let assemblyFormat = "(`relaxed` $relaxed^)? attr-dict";
 }
 
 def Tile_WaitBlocksOp : Tile_EffectOp<"wait_blocks"> {
