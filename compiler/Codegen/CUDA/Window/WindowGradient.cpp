@@ -103,7 +103,7 @@ std::optional<WindowGradient> matchWindowGradient(linalg::LinalgOp op, std::stri
   for (unsigned loop : loops->k)
     if (loop != image->along)
       gradient.rows.push_back(loop);
-  if (sums && (sums->quotient != gradient.getRow().floorDiv(sums->size) ||
+  if (sums && (sums->index != gradient.getRow().floorDiv(sums->size) ||
                result.getResults().back() != getAffineDimExpr(gradient.channel, op.getContext())))
     return refuse("its parts are not of rows");
   return gradient;
@@ -233,7 +233,7 @@ bool splitWindowGradient(linalg::LinalgOp op, const Target &target) {
   own.push_back(gradient->channel);
   for (AffineExpr expr : op.getIndexingMapsArray().back().getResults())
     to.push_back(cast<AffineDimExpr>(expr).getPosition());
-  SmallVector<AffineExpr> exprs{sums.quotient};
+  SmallVector<AffineExpr> exprs{sums.index};
   SmallVector<int64_t> shapeOfParts;
   for (unsigned loop : own) {
     exprs.push_back(rewriter.getAffineDimExpr(loop));
