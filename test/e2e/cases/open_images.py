@@ -117,6 +117,17 @@ def flows():
     yield over_images("gradient_dilated", 16, (24, 3, 3, 16), sizes=small, gradient="xw", filter_dilation=[2, 2], low=[2, 2], high=[2, 2])
     yield over_images("gradient_channels_first", 16, (24, 16, 3, 3), NCHW, sizes=small, gradient="xw", **SAME)
     yield over_images("gradient_depthwise", 24, (24, 3, 3, 1), sizes=small, gradient="xw", feature_groups=24, **SAME)
+    # Rows that strips end in, and leave something of; rows of which most blocks have none.
+    rows = ((2, 3, 14), (1, 2, 15), (3, 1, 29), (0, 4, 5), (2, 0, 7), (2, 7, 0), (1, 90, 3))
+    yield over_images("gradient_depthwise_rows", 32, (32, 3, 3, 1), dtype="bf16", sizes=small + rows, gradient="xw", feature_groups=32, **SAME)
+    yield over_images("gradient_depthwise_equal", 8, (8, 8, 8, 1), sizes=((8, 8, 8), (8, 15, 8)), gradient="xw", feature_groups=8)
+    yield over_images("gradient_depthwise_five", 12, (12, 5, 5, 1), dtype="f32", sizes=small + rows, gradient="w", feature_groups=12, strides=[2, 1],
+                      low=[2, 2], high=[2, 2])
+    yield over_images("gradient_depthwise_valid", 16, (16, 3, 4, 1), sizes=small + rows, gradient="w", feature_groups=16, strides=[1, 2])
+    yield over_images("gradient_depthwise_dilated", 16, (16, 3, 3, 1), sizes=small + rows, gradient="w", feature_groups=16, filter_dilation=[2, 3],
+                      low=[2, 3], high=[2, 3])
+    yield over_images("gradient_depthwise_padded", 16, (16, 3, 3, 1), sizes=small + rows + ((1, 0, 4), (1, 4, 0)), gradient="w", feature_groups=16,
+                      low=[3, 3], high=[3, 3])
     yield over_images("gradient_depthwise_strided", 24, (24, 3, 3, 1), sizes=small, gradient="xw", feature_groups=24, strides=[2, 2], **SAME)
 
 
