@@ -395,6 +395,13 @@ static SmallVector<Value> lastStarts(OpBuilder &builder, Operation *op, Value op
   return results;
 }
 
+/// True for a constant 0.
+static bool isZeroStart(Value start) {
+  DenseIntElementsAttr number;
+  return matchPattern(start, m_Constant(&number)) && number.isSplat() &&
+         number.getSplatValue<APInt>().isZero();
+}
+
 struct ConvertDynamicSlice : OpConversionPattern<array::DynamicSliceOp> {
   using OpConversionPattern::OpConversionPattern;
 
@@ -403,6 +410,21 @@ struct ConvertDynamicSlice : OpConversionPattern<array::DynamicSliceOp> {
     Location loc = op.getLoc();
     RankedTensorType type = storedType(op.getResult());
     SmallVector<OpFoldResult> sizes = sizesOfSizedOp(rewriter, type, adaptor.getSizes());
+    // From the first element on it is a view, which others read where it is.
+    if (llvm::all_of(op.getStarts(), isZeroStart) && !llvm::is_contained(type.getShape(), 0)) {
+      Value whole = adaptor.getOperand();
+      SmallVector<OpFoldResult> offsets(sizes.size(), rewriter.getIndexAttr(0)),
+          ones(sizes.size(), rewriter.getIndexAttr(1));
+      // Of a part, such as the places that a convolution has, it is one view, not two.
+      if (auto part = whole.getDefiningOp<tensor::ExtractSliceOp>();
+          part && part.hasUnitStride() && part.getSourceType().getRank() == type.getRank()) {
+        whole = part.getSource();
+        offsets = part.getMixedOffsets();
+      }
+      Value slice = tensor::ExtractSliceOp::create(rewriter, loc, whole, offsets, sizes, ones);
+      rewriter.replaceOp(op, castTo(rewriter, loc, slice, type));
+      return success();
+    }
     SmallVector<Value> last = lastStarts(rewriter, op, adaptor.getOperand(), sizes);
     SmallVector<AffineMap> maps(op.getStarts().size(),
                                 AffineMap::get(type.getRank(), 0, rewriter.getContext()));

@@ -41,12 +41,14 @@ public:
   SpreadConvLowering(OpBuilder &builder, array::ConvOp op, Value input, Value filter,
                      bool isBackward, ArrayRef<SpreadDim> spread)
       : ConvLoops(builder, op, input, filter, isBackward), sizes(builder, loc), spread(spread),
-        places(spread.size()), counts(spread.size()), phases(spread.size()) {}
+        places(spread.size()), counts(spread.size()), high(spread.size()), phases(spread.size()),
+        isPart(spread.size()) {}
 
   Value build();
 
 private:
   void countPositions();
+  void countOpenPositions(int64_t spatial);
   void addLoops();
   SmallVector<AffineExpr> mapInput();
   SmallVector<AffineExpr> mapFilter();
@@ -57,9 +59,11 @@ private:
 
   array::SizeBuilder sizes;
   ArrayRef<SpreadDim> spread;
-  SmallVector<OpFoldResult> places, counts; // of each spatial dim: outputs, and positions
+  // Of each spatial dim: outputs, positions, and what pads the input behind its end.
+  SmallVector<OpFoldResult> places, counts, high;
   AffineExpr batch, feature;
   SmallVector<AffineExpr> phases; // of each spatial dim
+  SmallVector<bool> isPart;       // of each spatial dim: there may be more outputs than places
 };
 
 } // namespace
@@ -73,18 +77,38 @@ void SpreadConvLowering::countPositions() {
             ? array::countPlaces(sizes, sizes.size(input, dims.inputDim(spatial)),
                                  sizes.constant(window[spatial].size), window[spatial])
             : sizes.constant(known);
-    counts[spatial] = sizes.constant(dim.positions);
-    if (!ShapedType::isDynamic(dim.positions))
+    high[spatial] = sizes.constant(dim.high);
+    bool isOpen = ShapedType::isDynamic(dim.positions);
+    counts[spatial] = isOpen ? places[spatial] : sizes.constant(dim.positions);
+    // A dim that is not spread has all of its places.
+    if (dim.spread == 1)
       continue;
-    counts[spatial] = places[spatial];
-    array::WindowDim phase;
-    phase.size = dim.taps;
-    phase.low = dim.low;
-    phase.high = dim.high;
-    if (dim.spread != 1)
-      counts[spatial] = array::countPlaces(sizes, sizes.size(input, dims.inputDim(spatial)),
-                                           sizes.constant(dim.taps), phase);
+    if (isOpen)
+      countOpenPositions(spatial);
+    else
+      isPart[spatial] = dim.positions * dim.spread != known;
   }
+}
+
+/// Those of a dim of symbolic size. Of no elements there may be places in the padding, but one
+/// position less than any other size would suggest: one more is then made of padding.
+void SpreadConvLowering::countOpenPositions(int64_t spatial) {
+  const SpreadDim &dim = spread[spatial];
+  array::WindowDim window = op.getWindow()[spatial], phase;
+  phase.size = dim.taps;
+  phase.low = dim.low;
+  phase.high = dim.high;
+  OpFoldResult size = sizes.size(input, dims.inputDim(spatial));
+  counts[spatial] = array::countPlaces(sizes, size, sizes.constant(dim.taps), phase);
+  int64_t placesOfNone = array::countPlaces(0, window),
+          wanted = llvm::divideCeil(placesOfNone + dim.shift, dim.spread),
+          found = array::countPlaces(0, phase);
+  isPart[spatial] = dim.isPart || std::max(wanted, found) * dim.spread != placesOfNone + dim.shift;
+  if (wanted <= found)
+    return;
+  counts[spatial] = sizes.max(counts[spatial], sizes.constant(wanted));
+  high[spatial] =
+      sizes.sub(sizes.add(counts[spatial], sizes.constant(dim.taps - 1 - dim.low)), size);
 }
 
 void SpreadConvLowering::addLoops() {
@@ -142,13 +166,16 @@ SmallVector<AffineExpr> SpreadConvLowering::mapFilter() {
 
 Value SpreadConvLowering::padInput() {
   int64_t rank = cast<RankedTensorType>(input.getType()).getRank();
-  SmallVector<int64_t> low(rank, 0), high(rank, 0);
+  SmallVector<OpFoldResult> before(rank, builder.getIndexAttr(0)), after(before);
   for (auto [spatial, dim] : llvm::enumerate(spread)) {
-    low[dims.inputDim(spatial)] = dim.low;
-    high[dims.inputDim(spatial)] = dim.high;
+    before[dims.inputDim(spatial)] = builder.getIndexAttr(dim.low);
+    after[dims.inputDim(spatial)] = high[spatial];
   }
+  if (llvm::all_of(before, isZeroInteger) && llvm::all_of(after, isZeroInteger))
+    return input;
   Type element = getElementTypeOrSelf(input.getType());
-  return padTensor(builder, loc, input, low, high, cast<TypedAttr>(builder.getZeroAttr(element)));
+  Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(element));
+  return tensor::PadOp::create(builder, loc, /*resultType=*/Type(), input, before, after, zero);
 }
 
 /// Which tap of the filter `tap` of a phase is; outside of the filter where it has none there.
@@ -217,36 +244,17 @@ Value SpreadConvLowering::buildPhaseFilter(ArrayRef<AffineExpr> exprs) {
 
 /// The outputs that are asked for.
 Value SpreadConvLowering::cut(Value result) {
-  auto type = cast<RankedTensorType>(result.getType());
-  SmallVector<OpFoldResult> none(type.getRank(), builder.getIndexAttr(0)), offsets(none),
-      missing(none), ones(type.getRank(), builder.getIndexAttr(1)),
-      taken = tensor::getMixedSizes(builder, loc, result);
-  bool isPart = false, isPadded = false;
+  if (!llvm::is_contained(isPart, true))
+    return result;
+  int64_t rank = cast<RankedTensorType>(result.getType()).getRank();
+  SmallVector<OpFoldResult> offsets(rank, builder.getIndexAttr(0)),
+      ones(rank, builder.getIndexAttr(1)), taken = tensor::getMixedSizes(builder, loc, result);
   for (auto [spatial, dim] : llvm::enumerate(spread)) {
-    // A dim that is not spread has all of its places.
     if (dim.spread == 1)
       continue;
-    int64_t position = dims.outputDim(spatial);
-    offsets[position] = builder.getIndexAttr(dim.shift);
-    bool isKnown = !ShapedType::isDynamic(dim.positions);
-    isPart |= isKnown ? type.getDimSize(position) != op.getType().getDimSize(position) : dim.isPart;
-    OpFoldResult computed = taken[position];
-    taken[position] = places[spatial];
-    if (isKnown)
-      continue;
-    // Of an image of no elements there may be places in its padding, but no positions.
-    isPadded = true;
-    OpFoldResult end = sizes.add(places[spatial], offsets[position]);
-    missing[position] = sizes.max(sizes.sub(end, computed), sizes.constant(0));
+    offsets[dims.outputDim(spatial)] = builder.getIndexAttr(dim.shift);
+    taken[dims.outputDim(spatial)] = places[spatial];
   }
-  if (isPadded) {
-    Value zero =
-        arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type.getElementType()));
-    result =
-        tensor::PadOp::create(builder, loc, /*resultType=*/Type(), result, none, missing, zero);
-  }
-  if (!isPart)
-    return result;
   return tensor::ExtractSliceOp::create(builder, loc, result, offsets, taken, ones);
 }
 

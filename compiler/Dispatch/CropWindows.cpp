@@ -11,6 +11,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dispatch/CropWindows.h"
+#include "compiler/Dialect/Plan/Transforms/LinearForm.h"
+#include "compiler/Dialect/Plan/Transforms/SymbolicDims.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -58,10 +60,25 @@ static std::optional<SizeSource> getIterations(linalg::GenericOp op, AffineExpr 
   return std::nullopt;
 }
 
-static void cropOperand(linalg::GenericOp op, OpOperand &operand, ArrayRef<int64_t> iterations) {
+static bool areEqual(FormulaAttr a, FormulaAttr b) {
+  return a == b || collectTerms(a - b).asConstant() == 0;
+}
+
+/// True if that is the whole of dim `dim` of `tensor`.
+static bool isWhole(const SizeSource &read, Value tensor, int64_t dim, SymbolicDims &dims) {
+  if (!read.tensor)
+    return read.known == cast<RankedTensorType>(tensor.getType()).getDimSize(dim);
+  FailureOr<FormulaAttr> size = dims.getDim(tensor, dim),
+                         count = dims.getDim(read.tensor, read.dim);
+  return succeeded(size) && succeeded(count) && areEqual(*size, *count);
+}
+
+/// What `operand` is read of, as the size of each of its dims; nothing if that is all of it.
+static SmallVector<SizeSource> findPart(linalg::GenericOp op, OpOperand &operand,
+                                        ArrayRef<int64_t> iterations, SymbolicDims &dims) {
   auto type = dyn_cast<RankedTensorType>(operand.get().getType());
   if (!type || llvm::is_contained(type.getShape(), 0))
-    return;
+    return {};
   SmallVector<SizeSource> sources;
   bool isPart = false;
   for (auto [dim, index] : llvm::enumerate(op.getMatchingIndexingMap(&operand).getResults())) {
@@ -69,14 +86,16 @@ static void cropOperand(linalg::GenericOp op, OpOperand &operand, ArrayRef<int64
     std::optional<SizeSource> read;
     if (loop && isa<AffineDimExpr>(loop))
       read = getIterations(op, loop, iterations);
-    if (read && !read->tensor && read->known == type.getDimSize(dim))
-      read.reset(); // all of it
+    if (read && isWhole(*read, operand.get(), dim, dims))
+      read.reset();
     isPart |= read.has_value();
     sources.push_back(
         read.value_or(SizeSource{ShapedType::kDynamic, operand.get(), static_cast<int64_t>(dim)}));
   }
-  if (!isPart)
-    return;
+  return isPart ? sources : SmallVector<SizeSource>();
+}
+
+static void crop(linalg::GenericOp op, OpOperand &operand, ArrayRef<SizeSource> sources) {
   OpBuilder builder(op);
   SmallVector<OpFoldResult> sizes = llvm::map_to_vector(
       sources, [&](const SizeSource &source) { return source.build(builder, op.getLoc()); });
@@ -86,15 +105,42 @@ static void cropOperand(linalg::GenericOp op, OpOperand &operand, ArrayRef<int64
       tensor::ExtractSliceOp::create(builder, op.getLoc(), operand.get(), zeros, sizes, ones));
 }
 
+static bool isWhole(tensor::ExtractSliceOp slice, SymbolicDims &dims) {
+  if (slice.getType() != slice.getSourceType() || !slice.hasUnitStride() || !slice.hasZeroOffset())
+    return false;
+  FailureOr<SmallVector<FormulaAttr>> whole = dims.getShape(slice.getSource()),
+                                      part = dims.getShape(slice.getResult());
+  return succeeded(whole) && succeeded(part) && llvm::equal(*whole, *part, areEqual);
+}
+
+void dropWholeSlices(func::FuncOp func) {
+  SymbolicDims dims(func);
+  SmallVector<tensor::ExtractSliceOp> slices;
+  func.walk([&](tensor::ExtractSliceOp slice) {
+    if (isWhole(slice, dims))
+      slices.push_back(slice);
+  });
+  for (tensor::ExtractSliceOp slice : slices) {
+    slice.replaceAllUsesWith(slice.getSource());
+    slice.erase();
+  }
+}
+
 void cropWindowsOfOnePlace(func::FuncOp func) {
-  func.walk([](linalg::GenericOp op) {
+  // Sizes are asked for while ops are as they were.
+  SymbolicDims dims(func);
+  SmallVector<std::pair<OpOperand *, SmallVector<SizeSource>>> parts;
+  func.walk([&](linalg::GenericOp op) {
     SmallVector<int64_t> iterations = op.getStaticLoopRanges();
     if (!op.hasPureTensorSemantics() || !llvm::is_contained(iterations, 1) ||
         llvm::is_contained(iterations, 0))
       return;
     for (OpOperand *operand : op.getDpsInputOperands())
-      cropOperand(op, *operand, iterations);
+      if (SmallVector<SizeSource> part = findPart(op, *operand, iterations, dims); !part.empty())
+        parts.push_back({operand, std::move(part)});
   });
+  for (auto &[operand, part] : parts)
+    crop(cast<linalg::GenericOp>(operand->getOwner()), *operand, part);
 }
 
 } // namespace xc::plan

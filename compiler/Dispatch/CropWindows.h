@@ -17,6 +17,10 @@ namespace xc::plan {
 /// window reads.
 void cropWindowsOfOnePlace(mlir::func::FuncOp func);
 
+/// Replaces slices that are all of what they are taken of, by their formulas: no op knows that two
+/// sizes are one.
+void dropWholeSlices(mlir::func::FuncOp func);
+
 } // namespace xc::plan
 
 #endif // XC_DISPATCH_CROPWINDOWS_H

@@ -175,6 +175,7 @@ namespace {
 
 struct FoldProductUnitDims final : impl::FoldProductUnitDimsBase<FoldProductUnitDims> {
   void runOnOperation() override {
+    dropWholeSlices(getOperation());
     getOperation().walk(readBroadcasts);
     for (auto op : llvm::make_early_inc_range(getOperation().getOps<linalg::ContractOp>()))
       if (llvm::SmallBitVector drop = findLoops(op); drop.any())

@@ -141,7 +141,7 @@ def FoldProductUnitDims : Pass<"xc-fold-product-unit-dims", "::mlir::func::FuncO
     %d = tensor.expand_shape %c [[0, 1], [2]] ...
     ```
   }];
-  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect", "::xc::plan::PlanDialect"];
 }
 
 def PromoteVariables : Pass<"xc-promote-variables", "::mlir::func::FuncOp"> {

@@ -184,3 +184,18 @@ func.func @within(%x: tensor<?x6xf32>, %n: tensor<i64>) -> tensor<?x6xf32> {
   %0 = array.within %x, %n axis = 0 : tensor<?x6xf32>, tensor<i64>
   return %0 : tensor<?x6xf32>
 }
+
+// From the first element on a slice is a view; of a part, such as the outputs that a transposed convolution has, still one.
+// CHECK-LABEL: func.func @from_the_first(
+// CHECK-SAME:    %[[X:[a-z0-9]+]]: tensor<?x?xf16>
+// CHECK-NOT:     tensor.extract{{ }}
+// CHECK:         %[[PART:.*]] = tensor.extract_slice %[[X]][0, 1] [%{{.*}}, %arg1] [1, 1]
+// CHECK:         return %[[PART]]
+func.func @from_the_first(%x: tensor<?x?xf16>, %n: index) -> tensor<?x?xf16> {
+  %zero = array.constant dense<0> : tensor<i64>
+  %c0 = arith.constant 0 : index
+  %b = tensor.dim %x, %c0 : tensor<?x?xf16>
+  %y = array.slice %x [:, 1:] : tensor<?x?xf16> -> tensor<?x?xf16>
+  %z = array.dynamic_slice %y[%zero, %zero] sizes(%b, %n) : (tensor<?x?xf16>, tensor<i64>, tensor<i64>) -> tensor<?x?xf16>
+  return %z : tensor<?x?xf16>
+}

@@ -154,3 +154,63 @@ func.func @several_places(%x: tensor<?x7xf32>, %w: tensor<3xf32>, %init: tensor<
   } -> tensor<?x1x2xf32>
   return %0 : tensor<?x1x2xf32>
 }
+
+// -----
+
+#x = affine_map<(n, p, f, c, r) -> (n, p + r, c)>
+#w = affine_map<(n, p, f, c, r) -> (f, r, c)>
+#y = affine_map<(n, p, f, c, r) -> (n, p, f)>
+
+// A window of one tap reads all of an image with as many places as elements, whatever their number is. Of one with fewer places it reads a part.
+// CHECK-LABEL: func.func @one_tap(
+// CHECK-SAME:    %[[X:[a-z0-9]+]]: tensor<?x?x4xf32>
+// CHECK:         linalg.generic {{.*}} ins(%[[X]], %{{.*}} : tensor<?x?x4xf32>, tensor<8x1x4xf32>)
+// CHECK:         %[[PART:.*]] = tensor.extract_slice %[[X]][0, 0, 0] [%{{.*}}, %{{.*}}, 4] [1, 1, 1]
+// CHECK:         linalg.generic {{.*}} ins(%[[PART]], %{{.*}} : tensor<?x?x4xf32>, tensor<8x1x4xf32>)
+func.func @one_tap(%x: tensor<?x?x4xf32>, %w: tensor<8x1x4xf32>) -> (tensor<?x?x8xf32>, tensor<?x?x8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %n = tensor.dim %x, %c0 : tensor<?x?x4xf32>
+  %p = tensor.dim %x, %c1 : tensor<?x?x4xf32>
+  %q = arith.subi %p, %c1 : index
+  %e = tensor.empty(%n, %p) : tensor<?x?x8xf32>
+  %f = tensor.empty(%n, %q) : tensor<?x?x8xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  %j = linalg.fill ins(%zero : f32) outs(%f : tensor<?x?x8xf32>) -> tensor<?x?x8xf32>
+  %0 = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %w : tensor<?x?x4xf32>, tensor<8x1x4xf32>) outs(%i : tensor<?x?x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %acc: f32):
+    %m = arith.mulf %a, %b : f32
+    %s = arith.addf %acc, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<?x?x8xf32>
+  %1 = linalg.generic {indexing_maps = [#x, #w, #y], iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%x, %w : tensor<?x?x4xf32>, tensor<8x1x4xf32>) outs(%j : tensor<?x?x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %acc: f32):
+    %m = arith.mulf %a, %b : f32
+    %s = arith.addf %acc, %m : f32
+    linalg.yield %s : f32
+  } -> tensor<?x?x8xf32>
+  return %0, %1 : tensor<?x?x8xf32>, tensor<?x?x8xf32>
+}
+
+// -----
+
+// A slice that is all of what it is taken of is that, whatever its size is written as.
+// CHECK-LABEL: func.func @whole_slice(
+// CHECK-SAME:    %[[X:[a-z0-9]+]]: tensor<?x4xf32>
+// CHECK-NOT:     tensor.extract_slice %[[X]]
+// CHECK:         %[[PART:.*]] = tensor.extract_slice %[[X]][1, 0]
+// CHECK:         return %[[X]], %[[PART]]
+func.func @whole_slice(%x: tensor<?x4xf32>) -> (tensor<?x4xf32>, tensor<?x4xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = tensor.dim %x, %c0 : tensor<?x4xf32>
+  %more = arith.addi %n, %c1 : index
+  %same = arith.subi %more, %c1 : index
+  %less = arith.subi %n, %c1 : index
+  %0 = tensor.extract_slice %x[0, 0] [%same, 4] [1, 1] : tensor<?x4xf32> to tensor<?x4xf32>
+  %1 = tensor.extract_slice %x[1, 0] [%less, 4] [1, 1] : tensor<?x4xf32> to tensor<?x4xf32>
+  return %0, %1 : tensor<?x4xf32>, tensor<?x4xf32>
+}

@@ -37,6 +37,17 @@ func.func @one_element(%x: tensor<1x4x4x2xf32>, %w: tensor<1x1x2x3xf32>) -> tens
   return %0 : tensor<1x8x11x3xf32>
 }
 
+// So it is of an image of symbolic size.
+// CHECK-LABEL: func.func @one_element_of_open(
+// CHECK-SAME:    %[[X:.*]]: tensor<?x?x?x2xf32>
+// CHECK:         %[[Y:.*]] = array.conv %[[X]], %{{.*}} dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> : {{.*}} -> tensor<?x?x?x3xf32>
+// CHECK:         array.pad %[[Y]], %{{.*}} low = [0, 0, 0, 0] high = [0, 1, 1, 0] interior = [0, 1, 1, 0]
+func.func @one_element_of_open(%x: tensor<?x?x?x2xf32>, %w: tensor<1x1x2x3xf32>) -> tensor<?x?x?x3xf32> {
+  %0 = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> high = [1, 1] input_dilation = [2, 2]
+     : (tensor<?x?x?x2xf32>, tensor<1x1x2x3xf32>) -> tensor<?x?x?x3xf32>
+  return %0 : tensor<?x?x?x3xf32>
+}
+
 // Only padding makes windows of different counts, which are counted along the padded dims alone.
 // CHECK-LABEL: func.func @averages(
 // CHECK:         %[[NINE:.*]] = array.constant dense<9.000000e+00>

@@ -126,3 +126,20 @@ func.func private @text(tensor<4xf32> {plan.alignment = "8"})
 
 // expected-error @below {{'func.func' op does not take argument attribute "plan.init"}}
 func.func private @other(tensor<4xf32> {plan.init})
+
+// -----
+
+func.func @shares(%a: tensor<?x64xf16>, %b: tensor<?x64xf16>, %init: tensor<4x64x64xf32>) -> tensor<4x64x64xf32> {
+  // expected-error @below {{op expected the first index of the result of plan.shares to be a remainder of loops that are reduced, by its size}}
+  %c = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (k, m)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (k mod 8, m, n)>],
+                       iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%a, %b : tensor<?x64xf16>, tensor<?x64xf16>) outs(%init : tensor<4x64x64xf32>) attrs = {plan.shares} {
+  ^bb0(%x: f16, %y: f16, %acc: f32):
+    %l = arith.extf %x : f16 to f32
+    %r = arith.extf %y : f16 to f32
+    %p = arith.mulf %l, %r : f32
+    %s = arith.addf %acc, %p : f32
+    linalg.yield %s : f32
+  } -> tensor<4x64x64xf32>
+  return %c : tensor<4x64x64xf32>
+}

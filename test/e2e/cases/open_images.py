@@ -24,14 +24,14 @@ def gradients(x, w, y, dims, strides=None, low=None, high=None, filter_dilation=
                for values, names, order in ((x, inputs, inner), (w, filters, own), (y, outputs, outer)))
     padded = np.pad(x, [(0, 0), (0, 0)] + list(zip(low, high)))
     to_x, to_w = np.zeros(padded.shape), np.zeros(w.shape)
-    per_group, channels = w.shape[1] // feature_groups, w.shape[0]
+    per_group, channels, places = w.shape[1] // feature_groups, w.shape[0], int(np.prod(y.shape[2:]))
     for g, tap in itertools.product(range(feature_groups), itertools.product(*map(range, w.shape[2:]))):
         features, part = slice(g * per_group, (g + 1) * per_group), slice(g * channels, (g + 1) * channels)
         window = (slice(None), part) + tuple(slice(t * d, t * d + (n - 1) * s + 1 if n else 0, s)
                                              for t, d, n, s in zip(tap, filter_dilation, y.shape[2:], strides))
         to_x[window] += np.einsum("bo...,io->bi...", y[:, features], w[(slice(None), features) + tap])
-        to_w[(slice(None), features) + tap] += np.einsum("bip,bop->io", padded[window].reshape(len(y), channels, -1),
-                                                                     y[:, features].reshape(len(y), per_group, -1))
+        to_w[(slice(None), features) + tap] += np.einsum("bip,bop->io", padded[window].reshape(len(y), channels, places),
+                                                                     y[:, features].reshape(len(y), per_group, places))
     to_x = to_x[(...,) + tuple(slice(l, l + n) for l, n in zip(low, x.shape[2:]))]
     return (to_x.transpose([inner.index(label) for label in inputs]), to_w.transpose([own.index(label) for label in filters]))
 
@@ -51,7 +51,7 @@ def over_images(name, channels, w, dims=KRSC, dtype="f16", sizes=SIZES, batch="?
         x = random(dtype, tuple(shape), 122 + seed)
         y = convolve(x.values, w.values, dims, **window)
         steps.append(Step([x, w], [(dtype, y)]))
-        if gradient is not None and y.size:
+        if gradient is not None:
             back = random(dtype, y.shape, 140 + seed)
             flow = gradients(x.values, w.values, back.values, dims, **window)
             steps.append(Step([x, w, back], [(dtype, flow["xw".index(which)]) for which in gradient], "_vjp"))
@@ -102,12 +102,32 @@ def flows():
         yield over_images(f"gradient_{dtype}", 16, (24, 3, 3, 16), dtype=dtype, sizes=small, gradient="xw", **SAME)
     yield over_images("gradient_line", 64, (64, 3, 3, 64), sizes=small, gradient="xw", **SAME)
     yield over_images("gradient_strided", 16, (24, 3, 3, 16), sizes=small, gradient="xw", strides=[2, 2], **SAME)
+    yield over_images("gradient_strided_line", 64, (64, 3, 3, 64), sizes=small + ((0, 5, 6), (2, 0, 4)), gradient="xw", strides=[2, 2], **SAME)
+    yield over_images("gradient_seven", 16, (16, 7, 7, 16), dtype="bf16", sizes=small + ((1, 2, 6),), gradient="xw", strides=[2, 2], low=[3, 3], high=[3, 3])
+    yield over_images("gradient_apart", 16, (24, 4, 3, 16), sizes=small, gradient="xw", strides=[3, 2], low=[1, 0], high=[2, 1])
+    yield over_images("gradient_strided_dilated", 16, (24, 3, 3, 16), sizes=small, gradient="xw", strides=[2, 2], filter_dilation=[2, 3], low=[2, 3], high=[2, 3])
+    yield over_images("gradient_strided_valid", 16, (24, 5, 5, 16), sizes=small + ((1, 4, 9),), gradient="xw", strides=[2, 2])
+    yield over_images("gradient_strided_first", 16, (24, 16, 3, 3), NCHW, sizes=small, gradient="xw", strides=[2, 2], **SAME)
+    yield over_images("gradient_strided_f32", 5, (6, 3, 3, 5), dtype="f32", sizes=small, gradient="xw", strides=[2, 2], **SAME)
+    yield over_images("gradient_of_1d", 16, (24, 5, 16), "[b, 0, f] x [o, 0, i] -> [b, 0, f]", sizes=((2, 30), (1, 1), (16, 16), (3, 301), (2, 0)), gradient="xw",
+                      strides=[2], low=[2], high=[2])
     yield over_images("gradient_one_by_one", 16, (24, 1, 1, 16), sizes=small, gradient="xw")
     yield over_images("gradient_one_by_one_strided", 16, (24, 1, 1, 16), sizes=small, gradient="xw", strides=[2, 2])
     yield over_images("gradient_patches", 16, (24, 2, 2, 16), sizes=small, gradient="xw", strides=[2, 2])
     yield over_images("gradient_dilated", 16, (24, 3, 3, 16), sizes=small, gradient="xw", filter_dilation=[2, 2], low=[2, 2], high=[2, 2])
     yield over_images("gradient_channels_first", 16, (24, 16, 3, 3), NCHW, sizes=small, gradient="xw", **SAME)
     yield over_images("gradient_depthwise", 24, (24, 3, 3, 1), sizes=small, gradient="xw", feature_groups=24, **SAME)
+    # Rows that strips end in, and leave something of; rows of which most blocks have none.
+    rows = ((2, 3, 14), (1, 2, 15), (3, 1, 29), (0, 4, 5), (2, 0, 7), (2, 7, 0), (1, 90, 3))
+    yield over_images("gradient_depthwise_rows", 32, (32, 3, 3, 1), dtype="bf16", sizes=small + rows, gradient="xw", feature_groups=32, **SAME)
+    yield over_images("gradient_depthwise_equal", 8, (8, 8, 8, 1), sizes=((8, 8, 8), (8, 15, 8)), gradient="xw", feature_groups=8)
+    yield over_images("gradient_depthwise_five", 12, (12, 5, 5, 1), dtype="f32", sizes=small + rows, gradient="w", feature_groups=12, strides=[2, 1],
+                      low=[2, 2], high=[2, 2])
+    yield over_images("gradient_depthwise_valid", 16, (16, 3, 4, 1), sizes=small + rows, gradient="w", feature_groups=16, strides=[1, 2])
+    yield over_images("gradient_depthwise_dilated", 16, (16, 3, 3, 1), sizes=small + rows, gradient="w", feature_groups=16, filter_dilation=[2, 3],
+                      low=[2, 3], high=[2, 3])
+    yield over_images("gradient_depthwise_padded", 16, (16, 3, 3, 1), sizes=small + rows + ((1, 0, 4), (1, 4, 0)), gradient="w", feature_groups=16,
+                      low=[3, 3], high=[3, 3])
     yield over_images("gradient_depthwise_strided", 24, (24, 3, 3, 1), sizes=small, gradient="xw", feature_groups=24, strides=[2, 2], **SAME)
 
 

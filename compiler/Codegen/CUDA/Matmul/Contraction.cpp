@@ -98,7 +98,9 @@ bool Contraction::countsPositions(ArrayRef<unsigned> dims) const {
 }
 
 std::optional<int64_t> Contraction::getSumLength() const {
-  return partial ? partial->size : getProduct(k);
+  if (!partial)
+    return getProduct(k);
+  return partial->areShares() ? std::nullopt : std::optional(partial->size);
 }
 
 bool Contraction::Side::isUnsigned() const {
@@ -286,6 +288,15 @@ bool isStreamedProduct(linalg::LinalgOp op, const Target &target) {
          type.getShape().back() * 2 % kRowBytes == 0 && type.getNumElements() * 2 >= kLargeBytes;
 }
 
+/// The number of a term of the sum along `loops`, of known sizes.
+static AffineExpr getPlace(linalg::LinalgOp op, ArrayRef<unsigned> loops) {
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  AffineExpr place = getAffineConstantExpr(0, op.getContext());
+  for (unsigned loop : loops)
+    place = place * ranges[loop] + getAffineDimExpr(loop, op.getContext());
+  return place;
+}
+
 /// Gives partial sums a loop of their own, which is part of the batch; false if they are not of
 /// neighbours along k.
 static bool placePartialSums(Contraction &result, std::string &reason) {
@@ -293,23 +304,20 @@ static bool placePartialSums(Contraction &result, std::string &reason) {
   result.partial = plan::getPartialSums(op);
   if (!result.partial)
     return true;
-  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-  MLIRContext *context = op.getContext();
-  AffineExpr place = getAffineConstantExpr(0, context);
-  for (unsigned loop : result.k)
-    place = place * ranges[loop] + getAffineDimExpr(loop, context);
-  AffineExpr quotient = place.floorDiv(result.partial->size);
+  AffineExpr index = result.partial->areShares()
+                         ? result.partial->index
+                         : getPlace(op, result.k).floorDiv(result.partial->size);
   auto isSame = [&](AffineExpr expr) {
     return simplifyAffineExpr(expr, op.getNumLoops(), 0) ==
-           simplifyAffineExpr(quotient, op.getNumLoops(), 0);
+           simplifyAffineExpr(index, op.getNumLoops(), 0);
   };
-  if (!isSame(result.partial->quotient) || result.group.results.size() != 1 ||
+  if (!isSame(result.partial->index) || result.group.results.size() != 1 ||
       !isSame(result.group.results.front().coords.front())) {
     reason = "partial sums of elements that are not neighbours along k";
     return false;
   }
   unsigned loop = op.getNumLoops();
-  result.group.results.front().coords.front() = getAffineDimExpr(loop, context);
+  result.group.results.front().coords.front() = getAffineDimExpr(loop, op.getContext());
   result.batch.insert(result.batch.begin(), loop);
   return true;
 }
@@ -382,9 +390,10 @@ std::string checkPartialSums(const plan::PartialSums &sums, Attribute config) {
   if (!mma && !wgmma)
     return "its results are partial sums, which only kernels on tensor cores give";
   int64_t step = mma ? mma.getTileK() : wgmma.getTileK();
-  if (sums.size % step == 0)
+  int64_t size = sums.areShares() ? kShareStep : sums.size;
+  if (size % step == 0)
     return {};
-  return "partial sums of " + std::to_string(sums.size) +
+  return "partial sums of " + std::to_string(size) +
          " terms are no multiple of tile_k = " + std::to_string(step);
 }
 

@@ -54,7 +54,8 @@ struct Contraction {
   Side a, b;
   mlir::Type accumulatorType;
   /// Where the op's results are partial sums: each of them is a product of a batch, whose number is
-  /// one more loop behind the op's own. It sums up k from number x `size` on.
+  /// one more loop behind the op's own. It sums up k from number x size on. Of shares that size is
+  /// a multiple of `kShareStep`, the same for all; the last ones may have nothing.
   std::optional<plan::PartialSums> partial;
 
   /// True if loops `dims` of a convolution, which is no linalg.contract, count positions: there are
@@ -96,6 +97,9 @@ struct Contraction {
   /// are. Whatever tile it takes, no part is in two warps.
   int64_t getPartColumns() const;
 };
+
+/// Terms of a sum that are all in one share: a multiple of what steps along k have.
+inline constexpr int64_t kShareStep = 64;
 
 /// True if `op` is the product of a vector and a matrix of 16-bit types that wgmma streams best:
 /// the matrix is large, is not reduced along its rows, and its rows are aligned.

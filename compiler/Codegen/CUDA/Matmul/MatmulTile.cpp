@@ -30,6 +30,17 @@ static SmallVector<Value> emitProductSizes(const Contraction &contraction, Point
   return sizes;
 }
 
+/// How long each sum is of `sizeK` terms, which may be in parts.
+static Value emitSumLength(const Contraction &contraction, IndexBuilder &index, Value sizeK) {
+  if (!contraction.partial)
+    return sizeK;
+  if (!contraction.partial->areShares())
+    return index.constant(contraction.partial->size);
+  // A share of no terms has one step nevertheless, behind the end, which makes it zero.
+  Value steps = index.ceilDiv(sizeK, index.constant(kShareStep * contraction.partial->count));
+  return index.mul(index.max(steps, index.constant(1)), kShareStep);
+}
+
 MatmulTile::MatmulTile(const KernelInfo &kernel, const Contraction &contraction, KernelFrame &frame,
                        int64_t tileM, int64_t tileN)
     : contraction(contraction), frame(frame), points(frame.points), index(points.index),
@@ -41,7 +52,7 @@ MatmulTile::MatmulTile(const KernelInfo &kernel, const Contraction &contraction,
   tilesM = index.ceilDiv(sizeM, index.constant(tileM));
   tilesN = index.ceilDiv(sizeN, index.constant(tileN));
   batches = product(contraction.batch);
-  sumLength = contraction.partial ? index.constant(contraction.partial->size) : sizeK;
+  sumLength = emitSumLength(contraction, index, sizeK);
 }
 
 void MatmulTile::setGroup(int64_t rows, int64_t columns) {

@@ -181,8 +181,11 @@ double ProductChooser::predict(Attribute config) {
   auto mma = dyn_cast<MatmulMMAAttr>(config);
   if (mma && contraction.hasDoubleOperands())
     return estimateDoublePlan(target, makeDoubleProblem(), toDoublePlan(mma));
-  if (mma)
-    return estimateMMATiles(target, makeMMASize(), mma);
+  if (mma) {
+    ProductSize size = makeMMASize();
+    size.k = getExpectedSum();
+    return estimateMMATiles(target, size, mma);
+  }
   return estimateFMAPlan(target, makeFMAProblem(), toPlan(cast<MatmulFMAAttr>(config)));
 }
 

@@ -69,9 +69,13 @@ int64_t ProductChooser::getExpectedColumns() {
 }
 
 int64_t ProductChooser::getExpectedSum() {
-  return contraction.partial
-             ? contraction.partial->size
-             : getExpectedSize(contraction.k, guessSize(contraction, contraction.k, kExpectedSum));
+  if (contraction.partial && !contraction.partial->areShares())
+    return contraction.partial->size;
+  int64_t whole =
+      getExpectedSize(contraction.k, guessSize(contraction, contraction.k, kExpectedSum));
+  if (!contraction.partial)
+    return whole;
+  return llvm::alignTo(llvm::divideCeil(whole, contraction.partial->count), kShareStep);
 }
 
 /// See MatmulTile::canTranspose; of static sizes, where there is no kernel yet.
@@ -148,7 +152,9 @@ std::optional<MatmulProblem> ProductChooser::makeProblem() {
   problem.hasOddRows = problem.outputBytes == 4 && hasOddRows(contraction, sizes);
   problem.outputOps = outputOps;
   if (contraction.partial)
-    problem.sharedElements = getExpectedSize(contraction.k, kExpectedSum) * (problem.m + problem.n);
+    problem.sharedElements =
+        getExpectedSize(contraction.k, guessSize(contraction, contraction.k, kExpectedSum)) *
+        (problem.m + problem.n);
   return problem;
 }
 

@@ -73,8 +73,9 @@ std::string ProductChooser::makeKey(bool isExpected) {
                        getSize(contraction.batch, getExpectedBatch()),
                        getSize(contraction.m, getExpectedRows()),
                        getSize(contraction.n, getExpectedColumns()),
-                       contraction.partial ? std::to_string(contraction.partial->size)
-                                           : getSize(contraction.k, getExpectedSum()),
+                       contraction.partial && !contraction.partial->areShares()
+                           ? std::to_string(contraction.partial->size)
+                           : getSize(contraction.k, getExpectedSum()),
                        contraction.a.isKContiguous ? "n" : "t",
                        contraction.b.isKContiguous ? "t" : "n",
                        outputOps ? TuningTable::kFused.str() + std::to_string(outputOps) : "")

@@ -14,13 +14,22 @@
 //   f]
 //
 // and a sum in the order of parts follows. How many there are is a matter of the model; the last
-// one may be shorter. Left alone: operands that run along the sum, or whose rows are not aligned,
-// other types than those of 16 bits, and sizes that are not known.
+// one may be shorter.
+//
+// Of images of symbolic size there is no such quotient. A fixed number of parts are shares of the
+// sum (plan.shares), each as many steps as there are for one, where the last ones may have none:
+//
+//   parts[(n + p + q) mod 44, f, r, s, c] += x[n, p + r, q + s, c] * y'[n, p, q, f]
+//
+// Left alone: operands that run along the sum, or whose rows are not aligned, other types than
+// those of 16 bits, and results whose number is not known.
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Codegen/CUDA/Common/Accesses.h"
 #include "compiler/Codegen/CUDA/Matmul/Convolution.h"
 #include "compiler/Codegen/CUDA/Matmul/MatmulModel.h"
+#include "compiler/Codegen/CUDA/Matmul/MatmulTiles.h"
 #include "compiler/Codegen/CUDA/Matmul/SplitProducts.h"
 #include "compiler/Dialect/Plan/IR/PartialSums.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
@@ -36,6 +45,9 @@ namespace xc::cuda {
 static constexpr int64_t kShortestPart = 256, kStep = 64;
 /// Bytes that lines of operands must be multiples of to be copied.
 static constexpr int64_t kAlignedBytes = 16;
+/// Positions that images of symbolic size may have: as many as variants are for, and as are
+/// expected of others.
+static constexpr int64_t kFewPositions = 8192, kManyPositions = 65536;
 /// What parts must be faster than the whole by: the model is not that exact.
 static constexpr double kWorthwhile = 0.92;
 /// The microseconds that the sum of all parts takes, a launch and the bytes a microsecond that are
@@ -61,9 +73,13 @@ public:
 private:
   std::optional<Side> matchSide(OpOperand *input, ArrayRef<unsigned> own);
   bool match();
-  MatmulProblem describe() const;
+  int64_t countElements(const Side &image, int64_t positions);
+  MatmulProblem describe(int64_t positions);
   AffineExpr getPosition() const;
-  std::optional<plan::PartialSums> choose() const;
+  double estimate(const MatmulProblem &problem) const;
+  double estimateParts(const MatmulProblem &whole, int64_t parts, int64_t size) const;
+  std::optional<plan::PartialSums> choose();
+  std::optional<plan::PartialSums> chooseShares();
   int64_t count(ArrayRef<unsigned> loops) const {
     int64_t product = 1;
     for (unsigned loop : loops)
@@ -76,6 +92,7 @@ private:
   SmallVector<int64_t> ranges;
   SmallVector<unsigned> groups; // the loop of a convolution's groups, if there are several
   Side a, b;                    // b has the result's innermost dim
+  bool isOpen = false;          // the sum's length is symbolic
 };
 
 } // namespace
@@ -92,8 +109,12 @@ std::optional<Side> PositionSplitter::matchSide(OpOperand *input, ArrayRef<unsig
   auto type = cast<RankedTensorType>(input->get().getType());
   Type element = type.getElementType();
   AffineMap map = op.getMatchingIndexingMap(input);
-  if (!(element.isF16() || element.isBF16()) || type.getRank() == 0 ||
-      type.getShape().back() * 2 % kAlignedBytes != 0)
+  if (!(element.isF16() || element.isBF16()) || type.getRank() == 0)
+    return std::nullopt;
+  // Packed pixels lie in lines of symbolic length, where that of the image is.
+  int64_t line = type.getShape().back();
+  bool isPacked = plan::matchPackedLine(map.getResults().back()).has_value();
+  if (ShapedType::isDynamic(line) ? !isPacked : line * 2 % kAlignedBytes != 0)
     return std::nullopt;
   AffineDimExpr innermost = findInnermost(map);
   if (!innermost || !llvm::is_contained(own, innermost.getPosition()))
@@ -111,11 +132,16 @@ std::optional<Side> PositionSplitter::matchSide(OpOperand *input, ArrayRef<unsig
 bool PositionSplitter::match() {
   std::optional<plan::ProductLoops> loops = plan::matchProduct(op);
   AffineMap result = op.getIndexingMapsArray().back();
-  if (!target.hasWGMMA || !loops || llvm::is_contained(ranges, ShapedType::kDynamic) ||
-      llvm::is_contained(ranges, 0) || op.hasIndexSemantics() || !result.isProjectedPermutation() ||
-      result.getNumResults() == 0 || !getElementTypeOrSelf(op->getResult(0)).isF32() ||
+  isOpen = llvm::is_contained(ranges, ShapedType::kDynamic);
+  bool hasUnits = target.hasWGMMA || (isOpen && target.hasMMA16816);
+  if (!hasUnits || !loops || llvm::is_contained(ranges, 0) || op.hasIndexSemantics() ||
+      !result.isProjectedPermutation() || result.getNumResults() == 0 ||
+      !getElementTypeOrSelf(op->getResult(0)).isF32() ||
       llvm::count_if(loops->batch, [&](unsigned loop) { return ranges[loop] != 1; }) > 1)
     return false;
+  for (ArrayRef<unsigned> results : {loops->batch, loops->m, loops->n})
+    if (llvm::any_of(results, [&](unsigned loop) { return ShapedType::isDynamic(ranges[loop]); }))
+      return false;
   groups = llvm::filter_to_vector(loops->batch, [&](unsigned loop) { return ranges[loop] != 1; });
   std::optional<Side> first = matchSide(op.getDpsInputOperand(0), loops->m),
                       second = matchSide(op.getDpsInputOperand(1), loops->n);
@@ -140,25 +166,39 @@ bool PositionSplitter::match() {
   return true;
 }
 
-/// The product as it stands.
-MatmulProblem PositionSplitter::describe() const {
+/// The elements of the image; of one of symbolic size those that `positions` are read of.
+int64_t PositionSplitter::countElements(const Side &image, int64_t positions) {
+  if (!isOpen)
+    return cast<RankedTensorType>(image.input->get().getType()).getNumElements();
+  int64_t channels = ranges[image.own.back()], taps = count(image.own) / channels, strides = 1;
+  for (AffineExpr expr : op.getMatchingIndexingMap(image.input).getResults())
+    if (std::optional<LoopSum> sum = matchLoopSum(expr))
+      for (auto [loop, step] : sum->loops)
+        if (llvm::is_contained(image.k, loop) && !plan::matchPackedLine(expr))
+          strides *= step;
+  // Strides that are longer than windows pass over elements.
+  return count(groups) * positions * std::min(strides, taps) * channels;
+}
+
+/// The product as it stands, of so many positions.
+MatmulProblem PositionSplitter::describe(int64_t positions) {
   MatmulProblem problem{};
   problem.batch = count(groups);
   problem.m = count(a.own);
   problem.n = count(b.own);
-  problem.k = count(a.k);
+  problem.k = positions;
   problem.elementBytes = 2;
   problem.outputBytes = 4;
   problem.isStaged = true;
   problem.sharedElements = problem.batch * problem.k * (problem.m + problem.n);
-  if (!a.isImage && !b.isImage)
+  if ((!a.isImage && !b.isImage) || !target.hasWGMMA)
     return problem;
   const Side &image = a.isImage ? a : b;
   problem.across = a.isImage ? MatmulProblem::Across::A : MatmulProblem::Across::B;
   problem.channels = ranges[image.own.back()];
   problem.hasWholePanels = problem.channels % kPanelChannels == 0;
-  int64_t pixels = cast<RankedTensorType>(image.input->get().getType()).getNumElements();
-  problem.sharedElements = pixels + problem.batch * problem.k * (a.isImage ? problem.n : problem.m);
+  problem.sharedElements = countElements(image, positions) +
+                           problem.batch * problem.k * (a.isImage ? problem.n : problem.m);
   if (!problem.hasWholePanels) {
     int64_t &own = a.isImage ? problem.m : problem.n;
     problem.batch *= own / problem.channels;
@@ -176,31 +216,67 @@ AffineExpr PositionSplitter::getPosition() const {
   return position;
 }
 
-std::optional<plan::PartialSums> PositionSplitter::choose() const {
-  MatmulProblem whole = describe();
+/// The microseconds of the product, by the tensor cores' instructions that the target has.
+double PositionSplitter::estimate(const MatmulProblem &problem) const {
+  if (target.hasWGMMA)
+    return estimateBestWGMMAPlan(target, problem);
+  ProductSize size{problem.batch, problem.m, problem.n};
+  size.k = problem.k;
+  size.isRagged = size.isCopied = true;
+  return estimateBestMMATiles(target, size);
+}
+
+/// The microseconds of `parts` parts of `size` positions each, and of their sum.
+double PositionSplitter::estimateParts(const MatmulProblem &whole, int64_t parts,
+                                       int64_t size) const {
+  MatmulProblem part = whole;
+  part.k = size;
+  part.batch *= parts;
+  int64_t results = whole.batch * whole.m * whole.n;
+  double sumBytes = static_cast<double>(results * whole.outputBytes * parts);
+  return estimate(part) + kSumTime + sumBytes / kSumBytesPerMicrosecond;
+}
+
+std::optional<plan::PartialSums> PositionSplitter::choose() {
+  MatmulProblem whole = describe(count(a.k));
   if (whole.k < 2 * kShortestPart)
     return std::nullopt;
-  int64_t results = whole.batch * whole.m * whole.n;
   double limit = kWorthwhile * estimateBestWGMMAPlan(target, whole);
   std::optional<plan::PartialSums> best;
   for (int64_t parts = 2; parts <= whole.k / kShortestPart; ++parts) {
-    MatmulProblem part = whole;
-    part.k = llvm::alignTo(llvm::divideCeil(whole.k, parts), kStep);
-    part.batch *= parts;
-    if (part.batch > 2 * target.multiprocessors)
+    int64_t size = llvm::alignTo(llvm::divideCeil(whole.k, parts), kStep);
+    if (whole.batch * parts > 2 * target.multiprocessors)
       break;
     // Steps that do not go round leave the last parts empty, and a quotient that folds does not say
     // which part a position is of.
-    auto quotient = dyn_cast<AffineBinaryOpExpr>(getPosition().floorDiv(part.k));
-    if (llvm::divideCeil(whole.k, part.k) != static_cast<uint64_t>(parts) || !quotient ||
+    auto quotient = dyn_cast<AffineBinaryOpExpr>(getPosition().floorDiv(size));
+    if (llvm::divideCeil(whole.k, size) != static_cast<uint64_t>(parts) || !quotient ||
         quotient.getKind() != AffineExprKind::FloorDiv)
       continue;
-    double sumBytes = static_cast<double>(results * whole.outputBytes * parts);
-    double time =
-        estimateBestWGMMAPlan(target, part) + kSumTime + sumBytes / kSumBytesPerMicrosecond;
+    double time = estimateParts(whole, parts, size);
     if (time < limit) {
       limit = time;
-      best = plan::PartialSums{parts, part.k, getPosition().floorDiv(part.k)};
+      best = plan::PartialSums{parts, size, getPosition().floorDiv(size)};
+    }
+  }
+  return best;
+}
+
+/// A number of parts for few positions and for many: that by which the product of both times is
+/// least.
+std::optional<plan::PartialSums> PositionSplitter::chooseShares() {
+  MatmulProblem few = describe(kFewPositions), many = describe(kManyPositions);
+  double limit = kWorthwhile * kWorthwhile * estimate(few) * estimate(many);
+  std::optional<plan::PartialSums> best;
+  for (int64_t parts = 2; many.batch * parts <= 2 * target.multiprocessors; ++parts) {
+    auto estimateShares = [&](const MatmulProblem &whole) {
+      return estimateParts(whole, parts,
+                           llvm::alignTo(llvm::divideCeil(whole.k, parts), kShareStep));
+    };
+    double time = estimateShares(few) * estimateShares(many);
+    if (time < limit) {
+      limit = time;
+      best = plan::PartialSums{parts, ShapedType::kDynamic, plan::getIndexOfShares(op, parts)};
     }
   }
   return best;
@@ -209,19 +285,10 @@ std::optional<plan::PartialSums> PositionSplitter::choose() const {
 bool PositionSplitter::run() {
   if (!match())
     return false;
-  std::optional<plan::PartialSums> sums = choose();
+  std::optional<plan::PartialSums> sums = isOpen ? chooseShares() : choose();
   if (!sums)
-    return true; // whole, or shared by the blocks of a cluster
-  IRRewriter rewriter(op);
-  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  maps.back() = maps.back().insertResult(sums->quotient, 0);
-  Value init = op.getDpsInits().front();
-  Value start =
-      makeZeroParts(rewriter, op.getLoc(), cast<RankedTensorType>(init.getType()), sums->count);
-  auto parts = linalg::GenericOp::create(rewriter, op.getLoc(), start.getType(), op.getDpsInputs(),
-                                         start, maps, op.getIteratorTypesArray());
-  rewriter.cloneRegionBefore(op->getRegion(0), parts.getRegion(), parts.getRegion().begin());
-  rewriter.replaceOp(op, addParts(rewriter, op.getLoc(), parts.getResult(0), init));
+    return !isOpen; // of known sizes whole, or shared by the blocks of a cluster
+  replaceByPartialSums(op, *sums);
   return true;
 }
 

@@ -308,13 +308,15 @@ void replaceByPartialSums(linalg::LinalgOp op, const plan::PartialSums &sums) {
   IRRewriter rewriter(op);
   Location loc = op.getLoc();
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  maps.back() = maps.back().insertResult(sums.quotient, 0);
+  maps.back() = maps.back().insertResult(sums.index, 0);
   Value init = op.getDpsInits().front();
   Value start = makeZeroParts(rewriter, loc, cast<RankedTensorType>(init.getType()), sums.count);
   auto parts = linalg::GenericOp::create(rewriter, loc, start.getType(), op.getDpsInputs(), start,
                                          maps, op.getIteratorTypesArray());
   rewriter.cloneRegionBefore(op->getRegion(0), parts.getRegion(), parts.getRegion().begin());
   parts->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  if (sums.areShares())
+    parts->setAttr(plan::kSharesAttr, rewriter.getUnitAttr());
   rewriter.replaceOp(op, addParts(rewriter, loc, parts.getResult(0), init));
 }
 

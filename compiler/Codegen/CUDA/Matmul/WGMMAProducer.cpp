@@ -58,8 +58,16 @@ SmallVector<Value> WGMMAEmitter::getCoords(const TiledAccess &access, ValueRange
 
 /// Steps go through the blocks of channels of a tap, then on to the next tap.
 SumStep WGMMAEmitter::getStep(Value number) {
-  if (contraction.taps.empty())
-    return {index.add(tile.startK, index.mul(number, config.getTileK())), {}};
+  if (contraction.taps.empty()) {
+    Value k = index.add(tile.startK, index.mul(number, config.getTileK()));
+    // What is behind the end of a share is the next one's. A block that shares it and has nothing
+    // to do goes behind the end of all.
+    if (contraction.partial && contraction.partial->areShares() && config.getSplit() > 1)
+      k = arith::SelectOp::create(
+          builder, loc, index.isLess(index.mul(number, config.getTileK()), tile.sumLength), k,
+          tile.sizeK);
+    return {k, {}};
+  }
   Value perTap = index.ceilDiv(tile.sizeK, index.constant(config.getTileK()));
   Value k = index.mul(index.rem(number, perTap), config.getTileK());
   return {k, index.delinearize(index.div(number, perTap), tile.select(contraction.taps))};

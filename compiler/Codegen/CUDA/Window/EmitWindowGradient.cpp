@@ -10,7 +10,7 @@
 // registers:
 //
 //   for each of the thread's strips whose row of the image is not padding
-//     for each position of the strip
+//     for each position of the strip (of what is left of a row of symbolic length: for each)
 //       load the gradient of the output and the image's elements, each once
 //       for each tap: multiply and add
 //   for some taps at a time
@@ -58,8 +58,9 @@ public:
         op(gradient.op), lanes(config.getVector()), windowRows(gradient.countWindowRows()),
         frame(kernel, config.getChunks() * windowRows * config.getWorkers()), points(frame.points),
         index(points.index), sizes(points.getLoopSizes(op)),
-        loops(op.getNumLoops(), Coord::uniform(index.constant(0))),
-        image(points, op, gradient.image, sizes[gradient.image.along], config.getStrip(), lanes) {}
+        loops(op.getNumLoops(), Coord::uniform(index.constant(0))), isOpen(gradient.isOpen()),
+        image(points, op, gradient.image, sizes[gradient.image.along],
+              isOpen ? 1 : config.getStrip(), lanes) {}
 
   LogicalResult run();
 
@@ -70,11 +71,14 @@ private:
     return llvm::map_to_vector(of, [&](unsigned loop) { return sizes[loop]; });
   }
   void place();
+  void countRows();
+  Value countStrips();
   Sums emitStrips();
   Sums emitStrip(Value number, Sums sums);
   Value emitFactor(Value position);
   void placeWindowRow(Value number);
-  Sums emitPositions(Value start, Sums sums);
+  Sums emitPositions(Value start, int64_t count, Sums sums);
+  Sums emitPart(Value strip, Sums sums);
   Value getTapNumber(Value row, Value tap);
   void exchange(ArrayRef<Value> sums);
   void addUp(Value buffer, int64_t first, int64_t count);
@@ -91,11 +95,13 @@ private:
   IndexBuilder &index;
   SmallVector<Value> sizes; // of the loops
   SmallVector<Coord> loops; // where the thread is
+  bool isOpen;              // rows are of symbolic length
   WindowLoader image;
   OpOperand *factor = nullptr; // the gradient of the outputs
   Value part, thread, worker;
-  Value windowRow; // the thread's
-  Value channel;   // the block's first one
+  Value firstRow, rows; // of the block's part
+  Value windowRow;      // the thread's
+  Value channel;        // the block's first one
 };
 
 } // namespace
@@ -133,12 +139,12 @@ void GradientEmitter::placeWindowRow(Value number) {
     loops[loop] = Coord::uniform(place);
 }
 
-/// Adds the strip from position `start` on. What is loaded is needed in the order of positions, and
+/// Adds `count` positions from `start` on. What is loaded is needed in the order of positions, and
 /// few of it at a time.
-GradientEmitter::Sums GradientEmitter::emitPositions(Value start, Sums sums) {
+GradientEmitter::Sums GradientEmitter::emitPositions(Value start, int64_t count, Sums sums) {
   const WindowImage &slid = gradient.image;
   std::map<int64_t, Value> columns;
-  for (int64_t position = 0; position < config.getStrip(); ++position) {
+  for (int64_t position = 0; position < count; ++position) {
     Value value = emitFactor(index.add(start, position));
     for (auto [tap, sum] : llvm::enumerate(sums)) {
       int64_t column = slid.getColumn(position, static_cast<int64_t>(tap));
@@ -157,27 +163,63 @@ GradientEmitter::Sums GradientEmitter::emitPositions(Value start, Sums sums) {
   return sums;
 }
 
+/// The strips of a row; where its length is symbolic, and one for what is left of it.
+Value GradientEmitter::countStrips() {
+  Value whole = index.div(sizes[gradient.image.along], config.getStrip());
+  return isOpen ? index.add(whole, 1) : whole;
+}
+
+/// Adds a strip of the row.
+GradientEmitter::Sums GradientEmitter::emitPart(Value strip, Sums sums) {
+  Value start = index.mul(strip, config.getStrip());
+  auto emitWhole = [&] { return emitPositions(start, config.getStrip(), sums); };
+  if (!isOpen)
+    return emitWhole();
+  Value end = sizes[gradient.image.along];
+  Value isWhole = index.isAtLeast(end, index.add(start, config.getStrip()));
+  sums = points.emitIfOrKeep(isWhole, sums, emitWhole);
+  Value first = arith::SelectOp::create(points.builder, points.loc, isWhole, end, start);
+  return points.emitLoop(first, end, index.constant(1), sums,
+                         [&](Value position, ValueRange carried) -> Sums {
+                           return emitPositions(position, 1, Sums(carried));
+                         });
+}
+
 GradientEmitter::Sums GradientEmitter::emitStrip(Value number, Sums sums) {
-  Value strips = index.div(sizes[gradient.image.along], config.getStrip());
-  Value row = index.add(index.mul(part, parts.size), index.div(number, strips));
-  Value start = index.mul(index.rem(number, strips), config.getStrip());
+  Value strips = countStrips();
+  Value row = index.add(firstRow, index.div(number, strips));
+  Value strip = index.rem(number, strips);
   for (auto [loop, place] :
        llvm::zip_equal(gradient.rows, index.delinearize(row, select(gradient.rows))))
     loops[loop] = Coord::uniform(place);
   placeWindowRow(windowRow);
-  auto emit = [&] { return emitPositions(start, sums); };
+  auto emit = [&] { return emitPart(strip, sums); };
   // Zeros add nothing: a branch costs less than to select them.
   Value inside = image.emitIsRowInside(loops);
   return inside ? points.emitIfOrKeep(inside, sums, emit) : emit();
 }
 
+/// The rows of the block's part. The last one may have fewer; where they are shares, some may have
+/// none.
+void GradientEmitter::countRows() {
+  Value all = index.product(select(gradient.rows));
+  rows = parts.areShares() ? index.ceilDiv(all, index.constant(parts.count))
+                           : index.constant(parts.size);
+  firstRow = index.mul(part, rows);
+  if (parts.areShares())
+    rows = index.max(index.min(rows, index.sub(all, firstRow)), index.constant(0));
+  else if (gradient.countRows() % parts.size != 0)
+    rows = index.min(rows, index.sub(all, firstRow));
+  // Zeros add nothing.
+  if (Value hasElements = image.emitHasElements())
+    rows =
+        arith::SelectOp::create(points.builder, points.loc, hasElements, rows, index.constant(0));
+}
+
 /// The thread's share of the strips of its block's rows.
 GradientEmitter::Sums GradientEmitter::emitStrips() {
-  Value rows = index.constant(parts.size);
-  if (gradient.countRows() % parts.size != 0)
-    rows = index.min(rows,
-                     index.sub(index.product(select(gradient.rows)), index.mul(part, parts.size)));
-  Value count = index.mul(rows, index.div(sizes[gradient.image.along], config.getStrip()));
+  countRows();
+  Value count = index.mul(rows, countStrips());
   Type type = cast<TypedAttr>(combiner.getNeutral(0)).getType();
   Value zero = points.zero(lanes == 1 ? type : VectorType::get(lanes, type));
   return points.emitLoop(
@@ -287,8 +329,8 @@ struct EmitWindowGradient final : impl::EmitWindowGradientBase<EmitWindowGradien
       return signalPassFailure();
     }
     SmallVector<int64_t> ranges = gradient->op.getStaticLoopRanges();
-    if (ranges[gradient->channel] % (config.getVector() * config.getChunks()) != 0 ||
-        ranges[gradient->image.along] % config.getStrip() != 0) {
+    bool isCut = !gradient->isOpen() && ranges[gradient->image.along] % config.getStrip() != 0;
+    if (ranges[gradient->channel] % (config.getVector() * config.getChunks()) != 0 || isCut) {
       getOperation().emitOpError("expected whole chunks of channels and whole strips for ")
           << config << ", got " << ranges[gradient->channel] << " channels and rows of "
           << ranges[gradient->image.along];

@@ -63,6 +63,7 @@ private:
   void emitThread(Value number);
   void emitRow();
   Sums emitWindow(size_t depth, Sums sums);
+  Sums emitWindows(Sums sums);
   Sums emitWindowRow(Sums sums);
   void emitOutputs(int64_t position, Value sum);
 
@@ -125,6 +126,22 @@ StripEmitter::Sums StripEmitter::emitWindow(size_t depth, Sums sums) {
                          });
 }
 
+/// All of them; of an image of no elements those of its padding.
+StripEmitter::Sums StripEmitter::emitWindows(Sums sums) {
+  Value hasElements = image.emitHasElements();
+  if (!hasElements)
+    return emitWindow(0, std::move(sums));
+  Sums found = points.emitIfOrKeep(hasElements, sums, [&] { return emitWindow(0, sums); });
+  Value one = arith::ConstantIntOp::create(points.builder, points.loc, 1, 1);
+  Value isEmpty = arith::XOrIOp::create(points.builder, points.loc, hasElements, one);
+  return points.emitIfOrKeep(isEmpty, found, [&] {
+    image.setEmpty(true);
+    Sums padding = emitWindow(0, found);
+    image.setEmpty(false);
+    return padding;
+  });
+}
+
 void StripEmitter::emitOutputs(int64_t position, Value sum) {
   Value place = index.add(start, position);
   loops[strips.image.along] = Coord::uniform(place);
@@ -160,7 +177,7 @@ void StripEmitter::emitRow() {
       point.coords.push_back(points.apply(expr, loops, lanes));
     sums.push_back(splatTo(points.builder, points.loc, points.emit(init.get(), point), lanes));
   }
-  sums = emitWindow(0, std::move(sums));
+  sums = emitWindows(std::move(sums));
   for (auto [position, sum] : llvm::enumerate(sums))
     emitOutputs(static_cast<int64_t>(position), sum);
 }

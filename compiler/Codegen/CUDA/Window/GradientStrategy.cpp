@@ -41,12 +41,13 @@ struct WindowGradientStrategy final : Strategy {
     double time = std::max(estimateMemoryTime(query.kernel).value_or(0),
                            estimateGradient(*gradient, *shape, query.getTarget())) +
                   kExchange;
+    plan::PartialSums sums = *plan::getPartialSums(reductions.front());
     std::string text = llvm::formatv(
         "gradient to the filter, {0} taps of {1} channels a thread: {2} threads share "
         "the strips of {3} positions of {4} rows, {5} partial sums, {6}",
         gradient->countTaps() / gradient->countWindowRows(), shape->vector, shape->workers,
-        shape->strip, plan::getPartialSums(reductions.front())->size,
-        plan::getPartialSums(reductions.front())->count, formatTime(time));
+        shape->strip, sums.areShares() ? "?" : std::to_string(sums.size), sums.count,
+        formatTime(time));
     choices.push_back({WindowGradientAttr::get(query.getContext(), shape->vector, shape->chunks,
                                                shape->workers, shape->strip),
                        text, time});

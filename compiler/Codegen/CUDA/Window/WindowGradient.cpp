@@ -15,8 +15,11 @@
 // multiprocessor. Its strips, vectors and workers are those of the least time. The constants of the
 // time were fitted to an H200 (36 shapes of four gradients of bf16, within 10 %).
 //
-// Left alone: sizes that are not known, channels that are not innermost, and windows of more
-// elements than registers hold sums.
+// Where the number of rows is symbolic a fixed number of parts share them (plan.shares); the last
+// ones may have none.
+//
+// Left alone: channels that are not innermost or not known, and windows of more elements than
+// registers hold sums.
 //
 //===----------------------------------------------------------------------===//
 
@@ -48,6 +51,11 @@ static constexpr double kStripInstructions = 110, kElementInstructions = 1.3, kI
 /// Cycles that a thread waits for a strip, and for each of its elements and gradients.
 static constexpr double kStripWait = 1250, kElementWait = 25;
 
+/// Positions of images of symbolic size, and those of a row; strips that are considered there: what
+/// they leave over of a row is computed one by one.
+static constexpr int64_t kExpectedPositions = 65536, kExpectedRow = 56;
+static constexpr int64_t kOpenStrips[] = {2, 4, 7, 8, 14};
+
 static int64_t multiply(linalg::LinalgOp op, ArrayRef<unsigned> loops) {
   int64_t product = 1;
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
@@ -58,7 +66,19 @@ static int64_t multiply(linalg::LinalgOp op, ArrayRef<unsigned> loops) {
 
 int64_t WindowGradient::countTaps() const { return multiply(op, taps); }
 int64_t WindowGradient::countWindowRows() const { return multiply(op, windowRows); }
-int64_t WindowGradient::countRows() const { return multiply(op, rows); }
+
+bool WindowGradient::isOpen() const {
+  linalg::LinalgOp sum = op; // its methods are not const
+  return llvm::is_contained(sum.getStaticLoopRanges(), ShapedType::kDynamic);
+}
+
+int64_t WindowGradient::countPositions() const {
+  return isOpen() ? kExpectedRow : multiply(op, image.along);
+}
+
+int64_t WindowGradient::countRows() const {
+  return isOpen() ? kExpectedPositions / kExpectedRow : multiply(op, rows);
+}
 
 AffineExpr WindowGradient::getRow() const {
   AffineExpr row = getAffineConstantExpr(0, image.operand->getOwner()->getContext());
@@ -77,9 +97,11 @@ std::optional<WindowGradient> matchWindowGradient(linalg::LinalgOp op, std::stri
   std::optional<plan::PartialSums> sums = plan::getPartialSums(op);
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   auto isLong = [&](unsigned loop) { return ranges[loop] != 1; };
-  if (!loops || llvm::is_contained(ranges, ShapedType::kDynamic) || llvm::is_contained(ranges, 0) ||
-      op.hasIndexSemantics())
-    return refuse("it is no product of known sizes");
+  if (!loops || llvm::is_contained(ranges, 0) || op.hasIndexSemantics())
+    return refuse("it is no product");
+  for (ArrayRef<unsigned> results : {loops->batch, loops->m, loops->n})
+    if (llvm::any_of(results, [&](unsigned loop) { return ShapedType::isDynamic(ranges[loop]); }))
+      return refuse("the number of its results is symbolic");
   SmallVector<unsigned> batch = llvm::filter_to_vector(loops->batch, isLong);
   bool hasTaps = llvm::any_of(loops->m, isLong) != llvm::any_of(loops->n, isLong);
   if (batch.size() != 1 || !hasTaps)
@@ -89,6 +111,12 @@ std::optional<WindowGradient> matchWindowGradient(linalg::LinalgOp op, std::stri
   if (!image)
     return std::nullopt;
   WindowGradient gradient{op, *image, batch.front(), {}, {}, {}};
+  // An image of symbolic size may have no elements, and its padding then adds nothing.
+  if (auto pad = image->operand->get().getDefiningOp<tensor::PadOp>(); pad && gradient.isOpen()) {
+    Value padding = pad.getConstantPaddingValue();
+    if (!padding || !matchPattern(padding, m_AnyZeroFloat()))
+      return refuse("its image is padded by other numbers than zero");
+  }
   AffineMap result = op.getIndexingMapMatchingResult(op->getResult(0));
   for (AffineExpr expr : result.getResults().drop_front(sums ? 1 : 0))
     if (unsigned loop = cast<AffineDimExpr>(expr).getPosition(); loop != gradient.channel)
@@ -103,7 +131,7 @@ std::optional<WindowGradient> matchWindowGradient(linalg::LinalgOp op, std::stri
   for (unsigned loop : loops->k)
     if (loop != image->along)
       gradient.rows.push_back(loop);
-  if (sums && (sums->quotient != gradient.getRow().floorDiv(sums->size) ||
+  if (sums && ((!sums->areShares() && sums->index != gradient.getRow().floorDiv(sums->size)) ||
                result.getResults().back() != getAffineDimExpr(gradient.channel, op.getContext())))
     return refuse("its parts are not of rows");
   return gradient;
@@ -114,8 +142,10 @@ std::optional<WindowGradient> matchWindowGradient(linalg::LinalgOp op, std::stri
 static int64_t choosePartRows(const WindowGradient &gradient, int64_t across,
                               const Target &target) {
   int64_t rows = gradient.countRows();
-  AffineExpr row = gradient.getRow();
   int64_t wanted = std::max<int64_t>(1, target.multiprocessors / across);
+  if (gradient.isOpen())
+    return llvm::divideCeil(rows, wanted);
+  AffineExpr row = gradient.getRow();
   for (int64_t size = llvm::divideCeil(rows, wanted); size < rows; ++size) {
     auto binary = dyn_cast<AffineBinaryOpExpr>(row.floorDiv(size));
     if (binary && binary.getKind() == AffineExprKind::FloorDiv && binary.getLHS() == row)
@@ -132,7 +162,7 @@ double estimateGradient(const WindowGradient &gradient, const GradientShape &sha
   double elements = double(shape.strip - 1) * gradient.image.stride + taps + double(shape.strip);
   double instructions = double(shape.strip) * taps * shape.vector +
                         elements * shape.vector * kElementInstructions + kStripInstructions;
-  int64_t ofRow = ranges[gradient.image.along] / shape.strip;
+  auto ofRow = static_cast<int64_t>(llvm::divideCeil(gradient.countPositions(), shape.strip));
   int64_t strips = shape.rows * ofRow; // in range: they are of a tensor's elements
   auto iterations = static_cast<double>(llvm::divideCeil(strips, shape.workers));
   int64_t threads = shape.chunks * gradient.countWindowRows() * shape.workers;
@@ -145,6 +175,26 @@ double estimateGradient(const WindowGradient &gradient, const GradientShape &sha
                    static_cast<int64_t>(llvm::divideCeil(gradient.countRows(), shape.rows));
   auto rounds = static_cast<double>(llvm::divideCeil(blocks, target.multiprocessors));
   return rounds * cycles / (target.rates.clock * 1000);
+}
+
+/// Strips end where rows do, if that is known.
+static SmallVector<int64_t> listStrips(const WindowGradient &gradient) {
+  if (gradient.isOpen())
+    return llvm::to_vector(kOpenStrips);
+  int64_t positions = gradient.countPositions();
+  SmallVector<int64_t> strips;
+  for (int64_t strip = 1; strip <= std::min(kLongestStrip, positions); ++strip)
+    if (positions % strip == 0)
+      strips.push_back(strip);
+  return strips;
+}
+
+/// The parts that a sum gets, each of `rows` rows where that many are known.
+static plan::PartialSums makePartialSums(const WindowGradient &gradient, int64_t rows) {
+  auto count = static_cast<int64_t>(llvm::divideCeil(gradient.countRows(), rows));
+  if (gradient.isOpen())
+    return {count, ShapedType::kDynamic, plan::getIndexOfShares(gradient.op, count)};
+  return {count, rows, gradient.getRow().floorDiv(rows)};
 }
 
 /// Calls `visit` for each shape that may be.
@@ -165,11 +215,9 @@ static void visitShapes(const WindowGradient &gradient, const Target &target,
     while (chunks > 1 && all % chunks != 0)
       --chunks;
     int64_t rows = choosePartRows(gradient, all / chunks, target);
-    // Strips end where rows do.
-    for (int64_t strip = 1; strip <= std::min(kLongestStrip, ranges[gradient.image.along]); ++strip)
-      if (ranges[gradient.image.along] % strip == 0)
-        for (int64_t workers = 1; workers * chunks <= most; ++workers)
-          visit({vector, chunks, workers, strip, rows});
+    for (int64_t strip : listStrips(gradient))
+      for (int64_t workers = 1; workers * chunks <= most; ++workers)
+        visit({vector, chunks, workers, strip, rows});
   }
 }
 
@@ -218,14 +266,12 @@ bool splitWindowGradient(linalg::LinalgOp op, const Target &target) {
   Value init = op.getDpsInits().front();
   auto fill = init.getDefiningOp<linalg::FillOp>();
   if (!shape || !fill || !matchPattern(fill.getInputs().front(), m_AnyZeroFloat()) ||
-      multiply(op, {gradient->image.along, gradient->channel}) <
+      gradient->countPositions() * ranges[gradient->channel] <
           kFewestProducts / gradient->countRows())
     return false;
-  int64_t rows = gradient->countRows();
-  if (shape->rows == rows)
+  if (shape->rows == gradient->countRows())
     return false;
-  plan::PartialSums sums{static_cast<int64_t>(llvm::divideCeil(rows, shape->rows)), shape->rows,
-                         gradient->getRow().floorDiv(shape->rows)};
+  plan::PartialSums sums = makePartialSums(*gradient, shape->rows);
   IRRewriter rewriter(op);
   Location loc = op.getLoc();
   // Channels last, so that neighbours are stored together.
@@ -233,7 +279,7 @@ bool splitWindowGradient(linalg::LinalgOp op, const Target &target) {
   own.push_back(gradient->channel);
   for (AffineExpr expr : op.getIndexingMapsArray().back().getResults())
     to.push_back(cast<AffineDimExpr>(expr).getPosition());
-  SmallVector<AffineExpr> exprs{sums.quotient};
+  SmallVector<AffineExpr> exprs{sums.index};
   SmallVector<int64_t> shapeOfParts;
   for (unsigned loop : own) {
     exprs.push_back(rewriter.getAffineDimExpr(loop));
@@ -246,6 +292,8 @@ bool splitWindowGradient(linalg::LinalgOp op, const Target &target) {
   auto parts = linalg::GenericOp::create(rewriter, loc, start.getType(), op.getDpsInputs(), start,
                                          maps, op.getIteratorTypesArray());
   rewriter.cloneRegionBefore(op->getRegion(0), parts.getRegion(), parts.getRegion().begin());
+  if (sums.areShares())
+    parts->setAttr(plan::kSharesAttr, rewriter.getUnitAttr());
   Value none = tensor::EmptyOp::create(rewriter, loc, type.getShape(), type.getElementType());
   Value zeros = linalg::FillOp::create(rewriter, loc, fill.getInputs().front(), none).getResult(0);
   Value sum = addParts(rewriter, loc, parts.getResult(0), zeros);

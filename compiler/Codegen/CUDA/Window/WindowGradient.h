@@ -27,18 +27,23 @@ struct WindowGradient {
   llvm::SmallVector<unsigned> rows;       // loops of the sum other than `image.along`
   int64_t countTaps() const;
   int64_t countWindowRows() const;
+  /// Rows, and positions of each; a guess where the sizes of images or their number are symbolic.
   int64_t countRows() const;
-  /// The number of a row, over the op's loops.
+  int64_t countPositions() const;
+  /// True if sizes of the sum are symbolic. Partial sums then are shares (PartialSums.h).
+  bool isOpen() const;
+  /// The number of a row, over the op's loops; of known sizes.
   mlir::AffineExpr getRow() const;
 };
 
-/// `op` as such a gradient, whose sizes are known; nothing, with a reason, if it is none. Of
-/// partial sums each is of some rows one after the other.
+/// `op` as such a gradient, whose window and channels are known; nothing, with a reason, if it is
+/// none. Of partial sums each is of some rows one after the other.
 std::optional<WindowGradient> matchWindowGradient(mlir::linalg::LinalgOp op, std::string &reason);
 
 /// How a block shares its part of a sum, of `rows` rows: `workers` take strips of `strip`
-/// positions, and of each worker's threads one has the sums of a row of the window for `vector`
-/// channels, of `chunks`.
+/// positions (where rows are of symbolic length, what is left of one position by position), and of
+/// each worker's threads one has the sums of a row of the window for `vector` channels, of
+/// `chunks`.
 struct GradientShape {
   int64_t vector, chunks, workers, strip, rows;
 };

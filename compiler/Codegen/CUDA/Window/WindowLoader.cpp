@@ -27,6 +27,8 @@ Value combineLeaf(PointEmitter &points, const Combiner &combiner, Value sum, Val
 }
 
 bool WindowLoader::isRagged() const {
+  if (strip == 1)
+    return false;
   std::optional<int64_t> count = getConstantIntValue(positions);
   return !count || *count % strip != 0;
 }
@@ -62,6 +64,20 @@ Value WindowLoader::emitIsRowInside(ArrayRef<Coord> loops) {
   }
   isRowInside = static_cast<bool>(inside);
   return inside;
+}
+
+Value WindowLoader::emitHasElements() {
+  auto pad = image.operand->get().getDefiningOp<tensor::PadOp>();
+  if (!getKnownPadding(pad))
+    return {};
+  Value hasElements;
+  for (auto [dim, extent] : llvm::enumerate(points.getSizes(pad.getSource()))) {
+    bool isPadded = pad.getStaticLow()[dim] != 0 || pad.getStaticHigh()[dim] != 0;
+    if (isPadded && !getConstantIntValue(extent))
+      hasElements =
+          points.index.both(hasElements, points.index.isAtLeast(extent, points.index.constant(1)));
+  }
+  return hasElements;
 }
 
 Value WindowLoader::emitPadded(tensor::PadOp pad, SmallVector<Coord> coords, int64_t column) {
@@ -104,6 +120,10 @@ Value WindowLoader::emitPadded(tensor::PadOp pad, SmallVector<Coord> coords, int
 Value WindowLoader::emit(ArrayRef<Coord> loops, Value start, int64_t column) {
   IndexBuilder &index = points.index;
   Value tensor = image.operand->get();
+  auto pad = tensor.getDefiningOp<tensor::PadOp>();
+  Attribute padding = getKnownPadding(pad);
+  if (padding && isEmpty)
+    return splatTo(points.builder, points.loc, points.constant(cast<TypedAttr>(padding)), lanes);
   SmallVector<Coord> coords;
   for (auto [dim, expr] : llvm::enumerate(op.getMatchingIndexingMap(image.operand).getResults())) {
     if (dim != image.dim) {
@@ -116,8 +136,7 @@ Value WindowLoader::emit(ArrayRef<Coord> loops, Value start, int64_t column) {
       place = index.min(place, index.add(points.getSizes(tensor)[dim], -1));
     coords.push_back(Coord::uniform(place));
   }
-  auto pad = tensor.getDefiningOp<tensor::PadOp>();
-  if (getKnownPadding(pad))
+  if (padding)
     return emitPadded(pad, coords, column);
   return splatTo(points.builder, points.loc, points.emit(tensor, Point{coords, {}, lanes, {}}),
                  lanes);

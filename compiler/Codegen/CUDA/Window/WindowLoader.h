@@ -32,6 +32,11 @@ public:
   /// i1: the row of the image that is under `loops` is not padding. From then on `emit` takes that
   /// for granted. Null, and nothing changes, where the padding is no zeros, or there is none.
   mlir::Value emitIsRowInside(llvm::ArrayRef<Coord> loops);
+  /// i1: the image has elements. Null where that is known, or where without any there are no
+  /// positions. Nothing may be loaded of an image of none, though windows lie in its padding.
+  mlir::Value emitHasElements();
+  /// From now on `emit` gives padding alone, or what is there again.
+  void setEmpty(bool isEmptyNow) { isEmpty = isEmptyNow; }
   /// True if the last strip has positions beyond the last one.
   bool isRagged() const;
 
@@ -43,7 +48,7 @@ private:
   const WindowImage &image;
   mlir::Value positions;
   int64_t strip, lanes;
-  bool isRowInside = false;
+  bool isRowInside = false, isEmpty = false;
 };
 
 } // namespace xc::cuda

@@ -310,6 +310,18 @@ static Value spreadAndPad(ExpressionBuilder &e, Value value, ArrayRef<WindowDim>
   return cutEnds(e, e.make<SliceOp>(value, starts, limits, ones), cut);
 }
 
+/// True if the result's type has a size where those that it follows from are known, and no others.
+static bool knowsWhatOperandsKnow(ConvOp op) {
+  ConvDimsAttr dims = op.getDims();
+  return llvm::all_of(llvm::enumerate(dims.getOutput()), [&](auto dim) {
+    bool isFeature = dim.value() == ConvDimsAttr::kFeature;
+    RankedTensorType from = isFeature ? op.getFilter().getType() : op.getInput().getType();
+    int64_t place =
+        isFeature ? dims.filterDim(ConvDimsAttr::kFilterOutput) : dims.inputDim(dim.value());
+    return from.isDynamicDim(place) == op.getType().isDynamicDim(dim.index());
+  });
+}
+
 /// Spreads, pads and cuts the spatial dims of the input as an op of its own, so that what remains
 /// only pads; that becomes products if the op's algorithm says so and their sizes are known. Where
 /// the filter has one element, what it gives is spread instead. A convolution whose phases are
@@ -335,7 +347,7 @@ FailureOr<Values> ConvOp::decompose(OpBuilder &builder) {
     isSpread |= dim.inputDilation != 1;
     isOneElement &= dim.size == 1 && dim.stride == 1;
   }
-  if (isSpread && isOneElement && getType().hasStaticShape() &&
+  if (isSpread && isOneElement && knowsWhatOperandsKnow(*this) &&
       !(*this)->hasAttr(kFirstPlacesAttr)) {
     Value conv =
         e.make<ConvOp>(getInput(), getFilter(), dims, DenseI64ArrayAttr(), DenseI64ArrayAttr(),

@@ -5,11 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The table of `plan.*` attributes; PlanOps.h, PlanInitOps.h and Reductions.h say what they mean.
+// The table of `plan.*` attributes; PlanOps.h, PlanInitOps.h, PartialSums.h and Reductions.h say
+// what they mean.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Plan/IR/Contracts.h"
+#include "compiler/Dialect/Plan/IR/PartialSums.h"
 #include "compiler/Dialect/Plan/IR/PlanInitOps.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 #include "compiler/Dialect/Plan/IR/Reductions.h"
@@ -131,6 +133,7 @@ static constexpr Contract kContracts[] = {
     // Of ops on tensors.
     {kAllowTF32Attr, isOn<linalg::LinalgOp>, "linalg ops", isA<UnitAttr>, "a unit"},
     {kPartialAttr, isOn<linalg::LinalgOp>, "linalg ops", isA<PartialAttr>, "#plan.partial"},
+    {kSharesAttr, isOn<linalg::LinalgOp>, "linalg ops", isA<UnitAttr>, "a unit"},
     {kPositionAttr, isOn<linalg::LinalgOp>, "linalg ops", isA<IntegerAttr>, "an integer"},
     {kBreaksTiesAttr, isOn<linalg::LinalgOp>, "linalg ops", isA<UnitAttr>, "a unit"},
     {kNoteAttr, isAnywhere, "ops", isA<StringAttr>, "a string"},
@@ -141,6 +144,13 @@ static LogicalResult verifyPartial(linalg::LinalgOp op, PartialAttr partial) {
   if (hasIndicesOf(op, partial))
     return success();
   return op->emitOpError("expected results that have the indices of ") << partial;
+}
+
+static LogicalResult verifyShares(linalg::LinalgOp op) {
+  if (getPartialSums(op))
+    return success();
+  return op->emitOpError("expected the first index of the result of ")
+         << kSharesAttr << " to be a remainder of loops that are reduced, by its size";
 }
 
 static LogicalResult verifyPosition(linalg::LinalgOp op, IntegerAttr position) {
@@ -156,6 +166,8 @@ LogicalResult PlanDialect::verifyOperationAttribute(Operation *op, NamedAttribut
     return failure();
   if (auto partial = dyn_cast<PartialAttr>(attribute.getValue()))
     return verifyPartial(cast<linalg::LinalgOp>(op), partial);
+  if (attribute.getName() == kSharesAttr)
+    return verifyShares(cast<linalg::LinalgOp>(op));
   if (attribute.getName() == kPositionAttr)
     return verifyPosition(cast<linalg::LinalgOp>(op), cast<IntegerAttr>(attribute.getValue()));
   return success();

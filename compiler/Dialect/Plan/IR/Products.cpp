@@ -19,18 +19,29 @@ std::optional<PartialSums> getPartialSums(linalg::LinalgOp op) {
   if (op.getNumDpsInits() != 1 || op.getNumReductionLoops() == 0)
     return std::nullopt;
   AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
-  auto quotient = dyn_cast_or_null<AffineBinaryOpExpr>(map.getNumResults() > 1 ? map.getResult(0)
-                                                                               : AffineExpr());
-  if (!quotient || quotient.getKind() != AffineExprKind::FloorDiv)
+  auto index = dyn_cast_or_null<AffineBinaryOpExpr>(map.getNumResults() > 1 ? map.getResult(0)
+                                                                            : AffineExpr());
+  bool areShares = op->hasAttr(kSharesAttr);
+  if (!index || index.getKind() != (areShares ? AffineExprKind::Mod : AffineExprKind::FloorDiv))
     return std::nullopt;
-  auto size = dyn_cast<AffineConstantExpr>(quotient.getRHS());
+  auto size = dyn_cast<AffineConstantExpr>(index.getRHS());
   for (auto [loop, type] : llvm::enumerate(op.getIteratorTypesArray()))
-    if (type == utils::IteratorType::parallel && quotient.isFunctionOfDim(loop))
+    if (type == utils::IteratorType::parallel && index.isFunctionOfDim(loop))
       return std::nullopt;
   int64_t count = op.getShape(op.getDpsInitOperand(0)).front();
   if (!size || size.getValue() < 1 || ShapedType::isDynamic(count))
     return std::nullopt;
-  return PartialSums{count, size.getValue(), quotient};
+  if (areShares && size.getValue() != count)
+    return std::nullopt;
+  return PartialSums{count, areShares ? ShapedType::kDynamic : size.getValue(), index};
+}
+
+AffineExpr getIndexOfShares(linalg::LinalgOp op, int64_t count) {
+  AffineExpr sum = getAffineConstantExpr(0, op.getContext());
+  for (auto [loop, type] : llvm::enumerate(op.getIteratorTypesArray()))
+    if (type == utils::IteratorType::reduction)
+      sum = sum + getAffineDimExpr(loop, op.getContext());
+  return sum % count;
 }
 
 std::optional<ProductLoops> matchProduct(linalg::LinalgOp op) {

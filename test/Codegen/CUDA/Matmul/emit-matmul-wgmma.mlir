@@ -402,3 +402,44 @@ builtin.module @ahead attributes {plan.kernel, plan.target = #plan.target<"cuda"
     return
   }
 }
+
+// -----
+
+// Shares of a sum of symbolic length have as many steps each, at least one, of sizes that are known when inputs are bound. Of a cluster that shares a
+// share, a block that has nothing to do of it goes behind the end of all: what follows is the next share's.
+// CHECK-LABEL: func.func @shares
+// CHECK:         %[[N:.*]] = plan.scalar 0
+// CHECK:         %[[ROUNDED:.*]] = arith.addi %[[N]], %c383
+// CHECK:         %[[STEPS:.*]] = arith.divui %[[ROUNDED]], %c384
+// CHECK:         %[[ONE:.*]] = arith.maxsi %[[STEPS]], %c1
+// CHECK:         %[[LENGTH:.*]] = arith.muli %[[ONE]], %c64
+// CHECK:         ^bb0(%{{.*}}: index, %{{.*}}: index, %[[SHARE:.*]]: index, %{{.*}}: index, %{{.*}}: index):
+// CHECK:           %[[START:.*]] = arith.muli %[[SHARE]], %[[LENGTH]]
+// CHECK:           scf.for %[[STEP:[a-z0-9]+]] =
+// CHECK:             %[[BEHIND:.*]] = arith.muli %[[STEP]], %c64
+// CHECK:             %[[K:.*]] = arith.addi %[[START]], %[[BEHIND]]
+// CHECK:             %[[OWN:.*]] = arith.cmpi slt, %[[BEHIND]], %[[LENGTH]]
+// CHECK:             arith.select %[[OWN]], %[[K]], %[[N]]
+builtin.module @shares attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @shares() attributes {lowering_config = #cuda.matmul_wgmma<tile_m = 64, tile_n = 128, tile_k = 64, warpgroups = 1, stages = 4, raster = 8, blocks = 1, split = 2>} {
+    %n = plan.scalar 0 : index
+    %b0 = plan.binding 0 read align 64 sizes(%n) : memref<?x64xbf16>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<?x64xbf16> to tensor<?x64xbf16>
+    %b1 = plan.binding 1 read align 64 sizes(%n) : memref<?x128xbf16>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<?x128xbf16> to tensor<?x128xbf16>
+    %e = tensor.empty() : tensor<6x64x128xf32>
+    %zero = arith.constant 0.0 : f32
+    %init = linalg.fill ins(%zero : f32) outs(%e : tensor<6x64x128xf32>) -> tensor<6x64x128xf32>
+    %sums = linalg.generic {indexing_maps = [affine_map<(m, n, k) -> (k, m)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (k mod 6, m, n)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%t0, %t1 : tensor<?x64xbf16>, tensor<?x128xbf16>) outs(%init : tensor<6x64x128xf32>) attrs = {plan.shares} {
+    ^bb0(%a: bf16, %b: bf16, %acc: f32):
+      %l = arith.extf %a : bf16 to f32
+      %r = arith.extf %b : bf16 to f32
+      %p = arith.mulf %l, %r : f32
+      %s = arith.addf %acc, %p : f32
+      linalg.yield %s : f32
+    } -> tensor<6x64x128xf32>
+    %b2 = plan.binding 2 write align 64 : memref<6x64x128xf32>
+    bufferization.materialize_in_destination %sums in restrict writable %b2 : (tensor<6x64x128xf32>, memref<6x64x128xf32>) -> ()
+    return
+  }
+}

@@ -97,3 +97,68 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
     return %r : tensor<64x3x64xf32>
   }
 }
+
+// -----
+
+// Of images of symbolic size each share has as many steps as sizes say. A term is in one of them, whichever that is. Any target with mma.sync for
+// 16-bit types takes them.
+// CHECK: #[[SHARES:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> ((d4 + d5 + d6) mod [[COUNT:[0-9]+]], d0, d1, d2, d3)>
+// CHECK-LABEL: func.func @open_gradient
+// CHECK:         %[[SUMS:.*]] = linalg.generic {indexing_maps = [#{{.*}}, #{{.*}}, #[[SHARES]]]
+// CHECK-SAME:      ins(%{{.*}}, %{{.*}} : tensor<?x?x?x64xbf16>, tensor<?x?x?x64xbf16>) outs(%{{.*}} : tensor<[[COUNT]]x64x3x3x64xf32>) attrs = {plan.shares}
+// CHECK:         linalg.generic
+// CHECK-SAME:      iterator_types = ["reduction", "parallel", "parallel", "parallel", "parallel"]
+// CHECK-SAME:      ins(%[[SUMS]] : tensor<[[COUNT]]x64x3x3x64xf32>)
+#openImage = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d4, d1 + d5, d2 + d6, d3)>
+#openBack = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d4, d5, d6, d0)>
+#openFilter = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d1, d2, d3)>
+builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @open_gradient(%x: tensor<?x?x?x64xbf16>, %dy: tensor<?x?x?x64xbf16>, %init: tensor<64x3x3x64xf32>) -> tensor<64x3x3x64xf32> {
+    %dw = linalg.generic {indexing_maps = [#openImage, #openBack, #openFilter],
+                          iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+        ins(%x, %dy : tensor<?x?x?x64xbf16>, tensor<?x?x?x64xbf16>) outs(%init : tensor<64x3x3x64xf32>) {
+    ^bb0(%left: bf16, %right: bf16, %acc: f32):
+      %l = arith.extf %left : bf16 to f32
+      %r = arith.extf %right : bf16 to f32
+      %p = arith.mulf %l, %r : f32
+      %s = arith.addf %acc, %p : f32
+      linalg.yield %s : f32
+    } -> tensor<64x3x3x64xf32>
+    return %dw : tensor<64x3x3x64xf32>
+  }
+}
+
+// -----
+
+// CHECK: affine_map<(d0, d1, d2, d3) -> ((d2 + d3) mod {{[0-9]+}}, d0, d1)>
+// CHECK-LABEL: func.func @open_product
+// CHECK:         attrs = {plan.shares}
+#openLeft = affine_map<(d0, d1, d2, d3) -> (d2, d3, d0)>
+#openRight = affine_map<(d0, d1, d2, d3) -> (d2, d3, d1)>
+#openResult = affine_map<(d0, d1, d2, d3) -> (d0, d1)>
+builtin.module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @open_product(%a: tensor<?x?x64xf16>, %b: tensor<?x?x128xf16>, %init: tensor<64x128xf32>) -> tensor<64x128xf32> {
+    %c = linalg.contract indexing_maps = [#openLeft, #openRight, #openResult]
+        ins(%a, %b : tensor<?x?x64xf16>, tensor<?x?x128xf16>) outs(%init : tensor<64x128xf32>) -> tensor<64x128xf32>
+    return %c : tensor<64x128xf32>
+  }
+}
+
+// -----
+
+// Left alone: results of symbolic number, and large ones, which fill the GPU as they are.
+// CHECK-LABEL: func.func @open_left_alone
+// CHECK-NOT:     plan.shares
+#alongLeft = affine_map<(d0, d1, d2, d3) -> (d2, d3, d0)>
+#alongRight = affine_map<(d0, d1, d2, d3) -> (d2, d3, d1)>
+#alongResult = affine_map<(d0, d1, d2, d3) -> (d0, d1)>
+builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @open_left_alone(%a: tensor<?x?x?xf16>, %b: tensor<?x?x64xf16>, %c: tensor<?x?x4096xf16>, %first: tensor<?x64xf32>,
+                             %second: tensor<4096x4096xf32>) -> (tensor<?x64xf32>, tensor<4096x4096xf32>) {
+    %x = linalg.contract indexing_maps = [#alongLeft, #alongRight, #alongResult]
+        ins(%a, %b : tensor<?x?x?xf16>, tensor<?x?x64xf16>) outs(%first : tensor<?x64xf32>) -> tensor<?x64xf32>
+    %y = linalg.contract indexing_maps = [#alongLeft, #alongRight, #alongResult]
+        ins(%c, %c : tensor<?x?x4096xf16>, tensor<?x?x4096xf16>) outs(%second : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+    return %x, %y : tensor<?x64xf32>, tensor<4096x4096xf32>
+  }
+}

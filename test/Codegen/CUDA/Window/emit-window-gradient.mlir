@@ -125,3 +125,55 @@ builtin.module attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_9
     return
   }
 }
+
+// -----
+
+// Shares of a symbolic number of rows: as many for each block, none for the last ones where there are few, or the image has no elements. What strips
+// leave over of a row of symbolic length is added position by position.
+// CHECK-LABEL: func.func @shares
+// CHECK:         %[[ROWS:.*]] = plan.scalar 0
+// CHECK:         %[[LENGTH:.*]] = plan.scalar 1
+// CHECK:         %[[SHARE:.*]] = arith.divui %{{.*}}, %c5
+// CHECK:         %[[FIRST:.*]] = arith.muli %{{.*}}, %[[SHARE]]
+// CHECK:         %[[LEFT:.*]] = arith.subi %[[ROWS]], %[[FIRST]]
+// CHECK:         %[[OWN:.*]] = arith.minsi %[[SHARE]], %[[LEFT]]
+// CHECK:         %[[ANY:.*]] = arith.maxsi %[[OWN]], %{{.*}} : index
+// CHECK:         %[[IMAGE:.*]] = arith.cmpi sge, %[[LENGTH]], %{{.*}} : index
+// CHECK:         arith.select %[[IMAGE]], %[[ANY]], %{{.*}} : index
+// CHECK:         scf.for
+// CHECK:           %[[WHOLE:.*]] = arith.cmpi sge, %[[LENGTH]], %{{.*}} : index
+// CHECK-NEXT:      scf.if %[[WHOLE]]
+// CHECK-COUNT-6:     math.fma
+// CHECK:           %[[BEGIN:.*]] = arith.select %[[WHOLE]], %[[LENGTH]], %{{.*}} : index
+// CHECK:           scf.for %{{.*}} = %[[BEGIN]] to %[[LENGTH]]
+// CHECK-COUNT-3:     math.fma
+// CHECK-NOT:         math.fma
+// CHECK:         vector.store
+builtin.module attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @shares() attributes {lowering_config = #cuda.window_gradient<vector = 4, chunks = 4, workers = 8, strip = 2>, cuda.index_bits = 32 : i32} {
+    %n = plan.scalar 0 : index
+    %q = plan.scalar 1 : index
+    %x = plan.binding 0 read align 16 sizes(%n, %q) : memref<?x?x16xf32>
+    %d = plan.binding 1 read align 16 sizes(%n, %q) : memref<?x?x16xf32>
+    %y = plan.binding 2 write align 16 : memref<5x3x16xf32>
+    %xt = bufferization.to_tensor %x restrict : memref<?x?x16xf32> to tensor<?x?x16xf32>
+    %dt = bufferization.to_tensor %d restrict : memref<?x?x16xf32> to tensor<?x?x16xf32>
+    %zero = arith.constant 0.0 : f32
+    %padded = tensor.pad %xt low[0, 1, 0] high[0, 1, 0] {
+    ^bb0(%i: index, %j: index, %k: index):
+      tensor.yield %zero : f32
+    } : tensor<?x?x16xf32> to tensor<?x?x16xf32>
+    %e = tensor.empty() : tensor<5x3x16xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<5x3x16xf32>) -> tensor<5x3x16xf32>
+    %r = linalg.generic {
+      indexing_maps = [affine_map<(s, c, n, q) -> (n, q + s, c)>, affine_map<(s, c, n, q) -> (n, q, c)>, affine_map<(s, c, n, q) -> ((n + q) mod 5, s, c)>],
+      iterator_types = ["parallel", "parallel", "reduction", "reduction"]} ins(%padded, %dt : tensor<?x?x16xf32>, tensor<?x?x16xf32>) outs(%f : tensor<5x3x16xf32>) attrs = {plan.shares} {
+    ^bb0(%a: f32, %b: f32, %acc: f32):
+      %p = arith.mulf %a, %b : f32
+      %s = arith.addf %acc, %p : f32
+      linalg.yield %s : f32
+    } -> tensor<5x3x16xf32>
+    bufferization.materialize_in_destination %r in restrict writable %y : (tensor<5x3x16xf32>, memref<5x3x16xf32>) -> ()
+    return
+  }
+}
