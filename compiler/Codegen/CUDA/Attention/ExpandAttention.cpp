@@ -93,8 +93,8 @@ static void restore(kernel::AttentionGradientOp op) {
   auto gradient = array::AttentionGradientOp::create(
       builder, op.getLoc(), op->getResultTypes(), op.getQuery(), op.getKey(), op.getValue(),
       op.getCotangent(), restoreMask(builder, op.getLoc(), op.getMask()), op.getOffset(),
-      op.getSinks(), /*logsumexp=*/Value(), /*delta=*/Value(), op.getCausalAttr(),
-      op.getWindowAttr(), op.getScaleAttr(), /*with_mask=*/ofMask, /*with_sinks=*/UnitAttr());
+      op.getSinks(), /*logsumexp=*/Value(), /*delta=*/Value(), op.getLogsumexpCotangent(),
+      op.getCausalAttr(), op.getWindowAttr(), op.getScaleAttr(), /*with_mask=*/ofMask, /*with_sinks=*/UnitAttr());
   op->replaceAllUsesWith(gradient->getResults());
   op.erase();
 }
@@ -108,8 +108,8 @@ static void split(kernel::AttentionGradientOp op) {
     return kernel::AttentionGradientOp::create(
         builder, op.getLoc(), dests.getTypes(), op.getQuery(), op.getKey(), op.getValue(),
         op.getCotangent(), op.getLogsumexp(), op.getDelta(), op.getMask(), op.getOffset(),
-        /*sinks=*/Value(), dests, op.getCausalAttr(), op.getWindowAttr(), op.getScaleAttr(),
-        onlyKeys, onlyValues, onlyMask);
+        /*sinks=*/Value(), /*logsumexp_cotangent=*/Value(), dests, op.getCausalAttr(),
+        op.getWindowAttr(), op.getScaleAttr(), onlyKeys, onlyValues, onlyMask);
   };
   OperandRange dests = op.getDests();
   SmallVector<kernel::AttentionGradientOp> parts;
