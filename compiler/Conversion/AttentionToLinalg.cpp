@@ -93,9 +93,9 @@ struct ConvertAttentionGradient : OpConversionPattern<array::AttentionGradientOp
     auto gradient = kernel::AttentionGradientOp::create(
         rewriter, loc, ValueRange(dests).getTypes(), adaptor.getQuery(), adaptor.getKey(),
         adaptor.getValue(), adaptor.getCotangent(), adaptor.getLogsumexp(), adaptor.getDelta(),
-        adaptor.getMask(), adaptor.getOffset(), adaptor.getSinks(), dests, op.getCausalAttr(),
-        op.getWindowAttr(), op.getScaleAttr(), /*only_keys=*/UnitAttr(), /*only_values=*/UnitAttr(),
-        /*only_mask=*/UnitAttr());
+        adaptor.getMask(), adaptor.getOffset(), adaptor.getSinks(), adaptor.getLogsumexpCotangent(),
+        dests, op.getCausalAttr(), op.getWindowAttr(), op.getScaleAttr(), /*only_keys=*/UnitAttr(),
+        /*only_values=*/UnitAttr(), /*only_mask=*/UnitAttr());
     SmallVector<Value> results;
     for (auto [value, result] : llvm::zip_equal(gradient.getResults(), op.getResults()))
       results.push_back(castTo(rewriter, loc, value, storageType(result.getType())));

@@ -37,6 +37,13 @@ struct ConvolutionLayout {
   /// It sums up positions of 16-bit elements, the gradient to a filter: as they are, rows of both
   /// operands run along dims of the result, not along the sum.
   bool sumsPositions = false;
+  /// It sums up no channels: each result has a window of one of them.
+  bool isDepthwise = false;
+  /// Elements of the image, and of a filter that no call changes; symbolic sizes count as some.
+  double imageElements = 0, fixedFilterElements = 0;
+  /// Places of the result in all, and along its last dim as it is.
+  double places = 1;
+  int64_t rowPlaces = 1;
   /// Bytes of the channels of a pixel; nothing if their number is symbolic.
   std::optional<int64_t> channelBytes;
 };

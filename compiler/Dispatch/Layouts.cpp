@@ -55,6 +55,13 @@ std::optional<unsigned> getParallelLoop(AffineExpr expr, linalg::LinalgOp op) {
   return found;
 }
 
+/// Constants and parameters are transposed once an instance, at most (HoistParameters).
+static bool isMovedOnce(Value value) {
+  Operation *producer = value.getDefiningOp();
+  return producer &&
+         (producer->hasTrait<OpTrait::ConstantLike>() || isa<array::ParameterOp>(producer));
+}
+
 bool isRemade(Value value) {
   if (auto fill = value.getDefiningOp<linalg::FillOp>())
     value = fill.getDpsInits().front();
@@ -175,6 +182,26 @@ static bool sumsPositions(linalg::GenericOp op) {
   });
 }
 
+/// True if all that the convolution sums up are taps of windows.
+static bool isDepthwise(linalg::GenericOp op, AffineMap imageMap) {
+  SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
+  return llvm::none_of(imageMap.getResults(), [&](AffineExpr expr) {
+    auto loop = dyn_cast<AffineDimExpr>(expr);
+    return loop && iterators[loop.getPosition()] == utils::IteratorType::reduction &&
+           op.getStaticLoopRanges()[loop.getPosition()] != 1;
+  });
+}
+
+/// The positions of windows, in all images of the batch.
+static double countPlaces(linalg::GenericOp op, AffineMap imageMap) {
+  AffineMap result = op.getIndexingMapsArray().back();
+  double count = 1;
+  for (auto [loop, size] : llvm::enumerate(op.getStaticLoopRanges()))
+    if (imageMap.isFunctionOfDim(loop) && result.isFunctionOfDim(loop))
+      count *= assumeSize(size); // in range: a double
+  return count;
+}
+
 /// Says of `convolution` what it gains.
 void LayoutChoice::estimate(Convolution &convolution, AffineMap imageMap, bool isGrouped) const {
   linalg::GenericOp op = convolution.op;
@@ -185,7 +212,15 @@ void LayoutChoice::estimate(Convolution &convolution, AffineMap imageMap, bool i
   layout.isTensorCoreProduct = isTensorCoreProduct(op);
   layout.isPointwise = isPointwise(op, imageMap, image.getShape());
   layout.sumsPositions = sumsPositions(op);
+  layout.isDepthwise = isDepthwise(op, imageMap);
   layout.movesGroupsOnly = isGrouped && isIdentity(convolution.imageOrder);
+  layout.imageElements = countElements(image.getShape());
+  if (isMovedOnce(convolution.filter))
+    layout.fixedFilterElements = countElements(typeOf(convolution.filter).getShape());
+  ArrayRef<int64_t> result = typeOf(convolution.result).getShape();
+  if (!result.empty())
+    layout.rowPlaces = std::max<int64_t>(assumeSize(result.back()), 1);
+  layout.places = countPlaces(op, imageMap);
   int64_t channels = image.getDimSize(convolution.imageOrder.back());
   if (!ShapedType::isDynamic(channels))
     layout.channelBytes = channels * (image.getElementTypeBitWidth() / 8);
@@ -400,10 +435,7 @@ void LayoutChoice::propagate() {
 double LayoutChoice::countTransposed(Value value) const {
   Operation *producer = value.getDefiningOp();
   double count = 0, elements = countElements(typeOf(value).getShape());
-  // Constants and parameters are transposed once an instance, at most (HoistParameters).
-  bool isFixed = producer &&
-                 (producer->hasTrait<OpTrait::ConstantLike>() || isa<array::ParameterOp>(producer));
-  if (!isFixed && (!producer || !takesAnyOrder(producer)))
+  if (!isMovedOnce(value) && (!producer || !takesAnyOrder(producer)))
     count += elements;
   if (llvm::any_of(value.getUsers(), [](Operation *user) {
         return !takesAnyOrder(user) && !isa<tensor::DimOp>(user);

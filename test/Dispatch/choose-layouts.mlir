@@ -84,7 +84,7 @@ builtin.module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
 
 // -----
 
-// One tap: a product of matrices, which gains nothing.
+// One tap: a product of matrices, which gains less than its image's transpose takes.
 #image = affine_map<(n, f, y, x, c, r, s) -> (n, c, y + r, x + s)>
 #filter = affine_map<(n, f, y, x, c, r, s) -> (f, c, r, s)>
 #result = affine_map<(n, f, y, x, c, r, s) -> (n, f, y, x)>
@@ -351,5 +351,74 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
       linalg.yield %s : f32
     } -> tensor<1x1x64x128xf32>
     return %c, %e : tensor<16x18x18x128xf32>, tensor<1x1x64x128xf32>
+  }
+}
+
+// -----
+
+// A depthwise convolution is as fast with channels first, and stays as it is alone. Products beside it, whose filters are packed
+// at each call otherwise, are worth the transposes of a narrow image.
+#pixels = affine_map<(n, f, y, x, c, r, s) -> (n, c, y + r, x + s)>
+#weights = affine_map<(n, f, y, x, c, r, s) -> (f, c, r, s)>
+#places = affine_map<(n, f, y, x, c, r, s) -> (n, f, y, x)>
+#image = affine_map<(n, c, y, x, r, s) -> (n, c, y + r, x + s)>
+#taps = affine_map<(n, c, y, x, r, s) -> (c, r, s)>
+#result = affine_map<(n, c, y, x, r, s) -> (n, c, y, x)>
+
+// CHECK-LABEL: func.func @depthwise_alone(
+// CHECK-NOT:     plan.layouts
+// CHECK-LABEL: func.func @depthwise_between_products(
+// CHECK-SAME:    plan.layouts = "channels last (convolutions: 3, transposes: 3)"
+builtin.module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+  func.func @depthwise_alone(%x: tensor<1x144x58x58xf32>, %w: tensor<144x3x3xf32>) -> tensor<1x144x56x56xf32> {
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<1x144x56x56xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1x144x56x56xf32>) -> tensor<1x144x56x56xf32>
+    %y = linalg.generic {indexing_maps = [#image, #taps, #result],
+        iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]}
+        ins(%x, %w : tensor<1x144x58x58xf32>, tensor<144x3x3xf32>) outs(%f : tensor<1x144x56x56xf32>) {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %m = arith.mulf %a, %b : f32
+      %s = arith.addf %o, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<1x144x56x56xf32>
+    return %y : tensor<1x144x56x56xf32>
+  }
+
+  func.func @depthwise_between_products(%x: tensor<1x96x14x14xf32>, %w: tensor<576x3x3xf32>) -> tensor<1x96x12x12xf32> {
+    %zero = arith.constant 0.0 : f32
+    %u = arith.constant dense<0.5> : tensor<576x96x1x1xf32>
+    %v = arith.constant dense<0.25> : tensor<96x576x1x1xf32>
+    %e0 = tensor.empty() : tensor<1x576x14x14xf32>
+    %f0 = linalg.fill ins(%zero : f32) outs(%e0 : tensor<1x576x14x14xf32>) -> tensor<1x576x14x14xf32>
+    %c0 = linalg.generic {indexing_maps = [#pixels, #weights, #places],
+        iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+        ins(%x, %u : tensor<1x96x14x14xf32>, tensor<576x96x1x1xf32>) outs(%f0 : tensor<1x576x14x14xf32>) {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %m = arith.mulf %a, %b : f32
+      %s = arith.addf %o, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<1x576x14x14xf32>
+    %e1 = tensor.empty() : tensor<1x576x12x12xf32>
+    %f1 = linalg.fill ins(%zero : f32) outs(%e1 : tensor<1x576x12x12xf32>) -> tensor<1x576x12x12xf32>
+    %c1 = linalg.generic {indexing_maps = [#image, #taps, #result],
+        iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction"]}
+        ins(%c0, %w : tensor<1x576x14x14xf32>, tensor<576x3x3xf32>) outs(%f1 : tensor<1x576x12x12xf32>) {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %m = arith.mulf %a, %b : f32
+      %s = arith.addf %o, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<1x576x12x12xf32>
+    %e2 = tensor.empty() : tensor<1x96x12x12xf32>
+    %f2 = linalg.fill ins(%zero : f32) outs(%e2 : tensor<1x96x12x12xf32>) -> tensor<1x96x12x12xf32>
+    %c2 = linalg.generic {indexing_maps = [#pixels, #weights, #places],
+        iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+        ins(%c1, %v : tensor<1x576x12x12xf32>, tensor<96x576x1x1xf32>) outs(%f2 : tensor<1x96x12x12xf32>) {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %m = arith.mulf %a, %b : f32
+      %s = arith.addf %o, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<1x96x12x12xf32>
+    return %c2 : tensor<1x96x12x12xf32>
   }
 }

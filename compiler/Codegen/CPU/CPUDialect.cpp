@@ -64,14 +64,20 @@ LogicalResult ElementwiseAttr::verify(EmitError emitError, int64_t version, int6
 }
 
 LogicalResult ReductionAttr::verify(EmitError emitError, int64_t version, StringRef direction,
-                                    int64_t lanes, int64_t chunk, int64_t tile, int64_t strip) {
-  if (direction != "rows" && direction != "columns" && direction != "panels")
-    return emitError() << "expected direction \"rows\", \"columns\" or \"panels\", got \""
+                                    int64_t lanes, int64_t chunk, int64_t tile, int64_t strip,
+                                    int64_t band) {
+  if (direction != "rows" && direction != "columns" && direction != "panels" &&
+      direction != "images")
+    return emitError() << "expected direction \"rows\", \"columns\", \"panels\" or \"images\", "
+                          "got \""
                        << direction << "\"";
-  return success(
-      succeeded(checkVersion(emitError, version, kVersion)) &&
-      succeeded(checkLanes(emitError, lanes)) &&
-      succeeded(checkPositive(emitError, "chunk, tile and strip", {chunk, tile, strip})));
+  if (failed(checkVersion(emitError, version, kVersion)) || failed(checkLanes(emitError, lanes)) ||
+      failed(checkPositive(emitError, "chunk, tile, strip and band", {chunk, tile, strip, band})))
+    return failure();
+  if (direction == "images" && (lanes < 2 || chunk % lanes != 0 || band % strip != 0))
+    return emitError() << "expected a chunk of whole vectors and a band of whole strips, got "
+                       << chunk << " by " << lanes << " lanes and " << band << " by " << strip;
+  return success();
 }
 
 LogicalResult MatmulAttr::verify(EmitError emitError, int64_t version, ArrayRef<int64_t> tile,

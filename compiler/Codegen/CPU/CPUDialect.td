@@ -53,15 +53,17 @@ def CPU_ReductionAttr : CPU_Config<"Reduction", "reduction", "reduction"> {
     again is still in the cache. `direction = "rows"` vectorises along the reduced dims (the accumulators' lanes are
     combined at the end); `"columns"` along a kept dim (every lane is a point of its own); `"panels"` too, with the
     accumulators of `chunk` points next to each other in memory, so that each row of them is read in one run. By columns, windows of
-    `strip` neighbouring rows are reduced at a time, where they lie inside of the image. A workgroup computes the points that make about
-    `tile` elements of input. Example:
+    `strip` neighbouring rows are reduced at a time, where they lie inside of the image. `"images"` does so, too: there windows
+    slide along the lanes, and what a band of `band` rows by `chunk` points reads is first copied to private memory, its
+    padding included. A workgroup computes the points that make about `tile` elements of input. Example:
     `#cpu.reduction<version = 1, direction = "rows", lanes = 32, chunk = 128, tile = 32768>`.
   }];
-  let parameters = (ins "int64_t":$version, StringRefParameter<"rows or columns">:$direction, "int64_t":$lanes,
-                        "int64_t":$chunk, "int64_t":$tile, DefaultValuedParameter<"int64_t", "1">:$strip);
+  let parameters = (ins "int64_t":$version, StringRefParameter<"rows, columns, panels or images">:$direction,
+                        "int64_t":$lanes, "int64_t":$chunk, "int64_t":$tile,
+                        DefaultValuedParameter<"int64_t", "1">:$strip, DefaultValuedParameter<"int64_t", "1">:$band);
   let assemblyFormat = [{
     `<` `version` `=` $version `,` `direction` `=` $direction `,` `lanes` `=` $lanes `,` `chunk` `=` $chunk `,`
-        `tile` `=` $tile (`,` `strip` `=` $strip^)? `>`
+        `tile` `=` $tile (`,` `strip` `=` $strip^)? (`,` `band` `=` $band^)? `>`
   }];
 }
 

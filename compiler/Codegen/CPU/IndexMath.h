@@ -26,6 +26,14 @@ inline mlir::OpFoldResult multiply(mlir::OpBuilder &builder, mlir::Location loc,
       builder, loc, mlir::AffineMap::get(0, 2, product), {lhs, rhs});
 }
 
+/// `low` <= `index` < `low` + `size`.
+inline mlir::Value isInside(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value index,
+                            mlir::Value low, mlir::Value size) {
+  mlir::Value shifted = builder.createOrFold<mlir::arith::SubIOp>(loc, index, low);
+  // Unsigned: what is below `low` wraps to a large number.
+  return mlir::arith::CmpIOp::create(builder, loc, mlir::arith::CmpIPredicate::ult, shifted, size);
+}
+
 } // namespace xc::cpu
 
 #endif // XC_CODEGEN_CPU_INDEXMATH_H

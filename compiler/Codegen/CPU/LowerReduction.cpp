@@ -22,7 +22,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CPU/Passes.h"
-#include "compiler/Codegen/CPU/ReductionLowering.h"
+#include "compiler/Codegen/CPU/ReductionImages.h"
 #include "compiler/Codegen/CPU/ReductionStrips.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -122,6 +122,18 @@ LogicalResult ReductionLowering::planGrid() {
   FailureOr<Spread> result =
       spread(op, getProduct(builder, loc, rows), columnCount, work, config.getChunk(),
              config.getTile(), byColumns ? config.getLanes() : 1);
+  if (failed(result))
+    return failure();
+  grid = *result;
+  return success();
+}
+
+/// Workgroups share bands.
+LogicalResult ReductionLowering::planBands(const ImageNest &nest) {
+  OpFoldResult bands = getProduct(builder, kernel.getLoc(), nest.getLoops(builder));
+  FailureOr<Spread> result = spread(group.steps.back().root.op, bands, builder.getIndexAttr(1),
+                                    builder.getIndexAttr(nest.getWork()), /*chunk=*/1,
+                                    config.getTile(), /*columnAlignment=*/1);
   if (failed(result))
     return failure();
   grid = *result;
@@ -374,14 +386,22 @@ LogicalResult ReductionLowering::run() {
   if (byColumns && group.getNumKept() == 0)
     return kernel.emitError("the reduction strategy with columns needs a kept dim, and kernel '")
            << kernel.getName() << "' keeps none";
+  FailureOr<SmallVector<SlidingImage>> images = SmallVector<SlidingImage>();
+  if (byImages && failed(images = matchSlidingImages(group)))
+    return kernel.emitError("the reduction strategy with images needs windows that slide along "
+                            "the last kept dim, and all else along it, unlike kernel '")
+           << kernel.getName() << "'";
   allocateKeptValues();
   planLoops();
-  if (failed(planGrid()))
+  ImageNest nest(*this, *images);
+  if (failed(byImages ? planBands(nest) : planGrid()))
     return failure();
   Location loc = kernel.getLoc();
   Range rowRange = grid.getRows(builder, loc, grid.gridX);
   SmallVector<LaneIndex> point(group.getNumKept());
-  if (byColumns)
+  if (byImages)
+    nest.emit(builder, rowRange);
+  else if (byColumns)
     emitColumns(builder, rowRange);
   else
     emitLinearLoop(builder, loc, rowRange, rows, point,

@@ -86,9 +86,12 @@ std::optional<LaneIndex> PointEvaluator::divide(Location loc, const LaneIndex &i
 LaneIndex PointEvaluator::combine(Location loc, AffineExprKind kind, const LaneIndex &lhs,
                                   const LaneIndex &rhs) {
   bool affine = !lhs.lanes && !rhs.lanes;
+  if (kind == AffineExprKind::Add && affine && lhs.isUniform() &&
+      (rhs.period != 1 || rhs.stride > 1))
+    return combine(loc, kind, rhs, lhs);
   std::optional<int64_t> factor = affine ? getConstantIntValue(rhs.base) : std::nullopt;
   if (kind == AffineExprKind::Add && affine) {
-    if (lhs.period != 1 && rhs.isUniform() && factor) {
+    if ((lhs.period != 1 || lhs.stride > 1) && rhs.isUniform() && factor) {
       LaneIndex sum = lhs;
       sum.shift += *factor;
       return sum;
@@ -170,10 +173,36 @@ static MemRefType getCollapsedType(MemRefType type, ArrayRef<ReassociationIndice
   return MemRefType::Builder(inferred).setShape(shape);
 }
 
+/// `indices` with the last one split as Buffer::step says. Lanes are whole steps apart, so that
+/// they are next to each other.
+SmallVector<LaneIndex> PointEvaluator::splitSteps(Location loc, SmallVector<LaneIndex> indices,
+                                                  int64_t step, Value origin) {
+  LaneIndex last = indices.pop_back_val();
+  assert(last.base && last.period == 1 && last.stride % step == 0 && last.divisor % step == 0 &&
+         "lanes step as the memory does");
+  // The base is some multiple of steps: without the multiplication where that is at hand.
+  Value base;
+  if (auto product = last.base.getDefiningOp<arith::MulIOp>();
+      product && getConstantIntValue(product.getRhs()) == step)
+    base = product.getLhs();
+  else
+    base = builder.createOrFold<arith::DivUIOp>(loc, last.base, constant(builder, loc, step));
+  base = builder.createOrFold<arith::SubIOp>(loc, base, origin);
+  int64_t phase = llvm::mod(last.shift, step);
+  indices.push_back(constantIndex(loc, phase));
+  LaneIndex position{addIndex(loc, base, constant(builder, loc, (last.shift - phase) / step)),
+                     last.stride / step};
+  indices.push_back(position);
+  return indices;
+}
+
 std::pair<Value, SmallVector<LaneIndex>> PointEvaluator::resolve(Location loc, const Buffer &buffer,
                                                                  ArrayRef<LaneIndex> indices) {
   SmallVector<LaneIndex> all(indices);
-  for (auto [index, origin] : llvm::zip(all, buffer.origins)) {
+  ArrayRef<Value> origins = buffer.origins;
+  if (buffer.step > 1)
+    origins = origins.drop_back();
+  for (auto [index, origin] : llvm::zip(all, origins)) {
     if (!origin || index.absorbed)
       continue;
     if (index.lanes)
@@ -188,6 +217,8 @@ std::pair<Value, SmallVector<LaneIndex>> PointEvaluator::resolve(Location loc, c
       kept.push_back(all[dim]);
     all = kept;
   }
+  if (buffer.step > 1)
+    all = splitSteps(loc, std::move(all), buffer.step, buffer.origins.back());
   if (llvm::none_of(all, [](const LaneIndex &index) { return index.absorbed; }))
     return {buffer.memref, all};
 
@@ -258,13 +289,25 @@ Value PointEvaluator::loadRun(Location loc, Value memory, ArrayRef<LaneIndex> in
   return vector::ShuffleOp::create(builder, loc, run, run, mask);
 }
 
+/// What lies side by side in memory, where `mask` has a lane.
+Value PointEvaluator::loadVector(Location loc, Value memory, ArrayRef<LaneIndex> indices,
+                                 Value mask) {
+  auto type = VectorType::get({numLanes}, cast<MemRefType>(memory.getType()).getElementType());
+  SmallVector<Value> first = indicesOfLane(loc, indices, 0);
+  if (!mask)
+    return vector::LoadOp::create(builder, loc, type, memory, first);
+  Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type));
+  return vector::MaskedLoadOp::create(builder, loc, type, memory, first, mask, zero);
+}
+
 Value PointEvaluator::load(Location loc, const Buffer &buffer, ArrayRef<LaneIndex> tensorIndices) {
   auto [memory, indices] = resolve(loc, buffer, tensorIndices);
   if (allUniform(indices))
     return memref::LoadOp::create(builder, loc, memory, indicesOfLane(loc, indices, 0));
   auto type = VectorType::get({numLanes}, cast<MemRefType>(memory.getType()).getElementType());
   if (isContiguous(indices))
-    return vector::LoadOp::create(builder, loc, type, memory, indicesOfLane(loc, indices, 0));
+    return loadVector(loc, memory, indices, buffer.hasAllLanes ? Value() : environment.mask);
+  assert(!environment.mask && "lanes that do not exist have nothing to load");
   if (Value run = loadRun(loc, memory, indices))
     return run;
   SmallVector<Value> elements;
@@ -284,9 +327,14 @@ void PointEvaluator::store(Location loc, Value value, const Buffer &buffer,
   }
   value = toLanes(loc, value);
   if (isContiguous(indices)) {
-    vector::StoreOp::create(builder, loc, value, memory, indicesOfLane(loc, indices, 0));
+    SmallVector<Value> first = indicesOfLane(loc, indices, 0);
+    if (environment.mask)
+      vector::MaskedStoreOp::create(builder, loc, memory, first, environment.mask, value);
+    else
+      vector::StoreOp::create(builder, loc, value, memory, first);
     return;
   }
+  assert(!environment.mask && "lanes that do not exist have nowhere to go");
   for (int64_t lane = 0; lane < numLanes; ++lane)
     memref::StoreOp::create(builder, loc, vector::ExtractOp::create(builder, loc, value, lane),
                             memory, indicesOfLane(loc, indices, lane));
@@ -295,6 +343,18 @@ void PointEvaluator::store(Location loc, Value value, const Buffer &buffer,
 //===----------------------------------------------------------------------===//
 // Ops
 //===----------------------------------------------------------------------===//
+
+static bool divides(Operation &op) {
+  return isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp, arith::FloorDivSIOp,
+             arith::CeilDivSIOp, arith::CeilDivUIOp>(op);
+}
+
+/// `divisor` where lanes exist, and one elsewhere: whole numbers are divided for all of them.
+Value PointEvaluator::divisorOfLanes(Location loc, Value divisor) {
+  Type type = divisor.getType();
+  Value one = arith::ConstantOp::create(builder, loc, builder.getOneAttr(type));
+  return arith::SelectOp::create(builder, loc, environment.mask, divisor, one);
+}
 
 void PointEvaluator::cloneBodyOp(Operation &op, ArrayRef<LaneIndex> loops,
                                  DenseMap<Value, Value> &mapping,
@@ -340,6 +400,8 @@ void PointEvaluator::cloneBodyOp(Operation &op, ArrayRef<LaneIndex> loops,
   if (!uniform) {
     for (Value &operand : state.operands)
       operand = toLanes(loc, operand);
+    if (environment.mask && divides(op))
+      state.operands[1] = divisorOfLanes(loc, state.operands[1]);
     for (Type &type : state.types)
       type = VectorType::get({numLanes}, type);
   }

@@ -58,6 +58,11 @@ struct Buffer {
   mlir::Value memref;
   llvm::SmallVector<unsigned> dims = {}; // tensor dims that the memref has, in order; empty: all
   llvm::SmallVector<mlir::Value> origins = {}; // for each tensor dim; empty: all 0
+  /// Index i of the last dim is i % step, i / step of the memref, which has one more dim then. The
+  /// origin is in steps, too.
+  int64_t step = 1;
+  /// It has room for all lanes, also for those that do not exist.
+  bool hasAllLanes = false;
 };
 
 /// What is known about a kernel's tensors at one place of the generated code.
@@ -66,6 +71,9 @@ struct Environment {
   llvm::DenseMap<mlir::Value, mlir::Value> values;    // at the current point: results of reductions
   llvm::DenseMap<mlir::Value, Buffer> keep;           // to be stored there when computed
   llvm::SmallPtrSet<mlir::Operation *, 2> insidePads; // read inside of what they pad alone
+  /// Lanes that exist, a vector of i1; null for all. Others are not in memory, and what is computed
+  /// of them is not used.
+  mlir::Value mask = {};
 };
 
 class PointEvaluator {
@@ -95,6 +103,8 @@ public:
   void store(mlir::Location loc, mlir::Value value, const Buffer &buffer,
              llvm::ArrayRef<LaneIndex> indices);
 
+  mlir::OpBuilder &getBuilder() { return builder; }
+
   /// |value| as a vector of all lanes (as it is where there is one lane).
   mlir::Value toLanes(mlir::Location loc, mlir::Value value);
 
@@ -113,11 +123,16 @@ private:
                          llvm::ArrayRef<LaneIndex> otherwiseIndices);
   mlir::Value load(mlir::Location loc, const Buffer &buffer, llvm::ArrayRef<LaneIndex> indices);
   mlir::Value loadRun(mlir::Location loc, mlir::Value memory, llvm::ArrayRef<LaneIndex> indices);
+  mlir::Value loadVector(mlir::Location loc, mlir::Value memory, llvm::ArrayRef<LaneIndex> indices,
+                         mlir::Value mask);
+  llvm::SmallVector<LaneIndex> splitSteps(mlir::Location loc, llvm::SmallVector<LaneIndex> indices,
+                                          int64_t step, mlir::Value origin);
   std::optional<LaneIndex> divide(mlir::Location loc, const LaneIndex &index, int64_t divisor);
 
   void cloneBodyOp(mlir::Operation &op, llvm::ArrayRef<LaneIndex> loops,
                    llvm::DenseMap<mlir::Value, mlir::Value> &mapping,
                    llvm::DenseMap<mlir::Value, LaneIndex> &indexMapping);
+  mlir::Value divisorOfLanes(mlir::Location loc, mlir::Value divisor);
   mlir::Value materialize(mlir::Location loc, const LaneIndex &index);
   LaneIndex evaluateExpr(mlir::Location loc, mlir::AffineExpr expr, llvm::ArrayRef<LaneIndex> dims);
   LaneIndex combine(mlir::Location loc, mlir::AffineExprKind kind, const LaneIndex &lhs,

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Codegen/CPU/IndexMath.h"
 #include "compiler/Codegen/CPU/KernelAnalysis.h"
 #include "compiler/Codegen/CPU/PointEvaluator.h"
 #include "compiler/Codegen/Common/ViewIndices.h"
@@ -75,13 +76,6 @@ Value PointEvaluator::evaluateIf(Location loc, Value condition, Value then,
   auto ifOp = scf::IfOp::create(builder, loc, condition, emitBranch(then, thenIndices),
                                 emitBranch(otherwise, otherwiseIndices));
   return ifOp.getResult(0);
-}
-
-/// |low| <= |index| < |low| + |size|.
-static Value isInside(OpBuilder &builder, Location loc, Value index, Value low, Value size) {
-  Value shifted = builder.createOrFold<arith::SubIOp>(loc, index, low);
-  // Unsigned: what is below |low| wraps to a large number.
-  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, shifted, size);
 }
 
 Value PointEvaluator::evaluatePad(tensor::PadOp op, ArrayRef<LaneIndex> indices) {

@@ -38,6 +38,7 @@ struct StepNest {
 /// Accumulators of a nest: one list for each width that its innermost loop runs with.
 using Accumulators = llvm::SmallVector<llvm::SmallVector<mlir::Value>>;
 
+class ImageNest;
 class PanelNest;
 class StripNest;
 
@@ -45,7 +46,7 @@ class ReductionLowering {
 public:
   ReductionLowering(mlir::func::FuncOp kernel, ReductionAttr config, const Arch &arch)
       : kernel(kernel), config(config), byPanels(config.getDirection() == "panels"),
-        byColumns(config.getDirection() != "rows"),
+        byColumns(config.getDirection() != "rows"), byImages(config.getDirection() == "images"),
         registerLanes(arch.vectorBytes / getElementBytes(kernel)),
         stripLanes(registerLanes * std::max<int64_t>(1, arch.vectorRegisters / kStripRegisters)),
         builder(kernel.getBody().front().getTerminator()) {}
@@ -53,6 +54,7 @@ public:
   mlir::LogicalResult run();
 
 private:
+  friend class ImageNest;
   friend class PanelNest;
   friend class StripNest;
 
@@ -60,6 +62,7 @@ private:
   void addKeptAccesses(llvm::ArrayRef<Access> computed, llvm::SmallVectorImpl<Access> &accesses);
   void planLoops();
   mlir::LogicalResult planGrid();
+  mlir::LogicalResult planBands(const ImageNest &nest);
   void emitColumns(mlir::OpBuilder &builder, Range rowRange);
   void emitPhases(Environment &environment, llvm::function_ref<void(StepNest &)> emit);
   void emitPoint(mlir::OpBuilder &builder, llvm::SmallVector<LaneIndex> kept, int64_t lanes);
@@ -82,6 +85,7 @@ private:
   ReductionAttr config;
   bool byPanels;  // lanes are kept points, and accumulators are in memory
   bool byColumns; // lanes are kept points
+  bool byImages;  // windows slide along lanes, over what is copied to private memory
   int64_t registerLanes, stripLanes;
   mlir::OpBuilder builder;
   ReductionGroup group;

@@ -36,7 +36,7 @@ namespace xc::cpu {
 
 bool StripNest::isPossible() const {
   if (lowering.config.getStrip() < 2 || !lowering.byColumns || lowering.byPanels ||
-      lowering.rows.empty() || lowering.rows.back().dims.size() != 1 ||
+      lowering.byImages || lowering.rows.empty() || lowering.rows.back().dims.size() != 1 ||
       !lowering.group.keptValues.empty() || lowering.phases.front().size() != 1)
     return false;
   const StepNest &nest = lowering.phases.front().front();
@@ -131,68 +131,76 @@ Value StripNest::emitFits(OpBuilder &builder, Value linear, Value end) {
       continue;
     if (Value inside = emitInside(builder, pad, op.getMatchingIndexingMap(input))) {
       all = both(builder, all, inside);
-      insidePads.insert(pad);
+      knownInside.insidePads.insert(pad);
     }
   }
   return all;
 }
 
-/// The sums of all points, point after point.
+/// One row of the window at `place`: what its taps read of each point.
+void StripNest::emitTaps(PointEvaluator &evaluator, ArrayRef<SmallVector<LaneIndex>> points,
+                         MutableArrayRef<LaneIndex> place, MutableArrayRef<Value> sums) {
+  const LoopDim &taps = lowering.phases.front().front().loops.back();
+  linalg::GenericOp op = getStep().reduction;
+  SmallVector<unsigned> inverse = getStep().getInverse();
+  for (int64_t tap = 0; tap < *getConstantIntValue(taps.size); ++tap) {
+    taps.setIndex(place, {constantIndex(evaluator.getBuilder(), tap)});
+    for (auto [number, point] : llvm::enumerate(points)) {
+      llvm::copy(point, place.begin());
+      SmallVector<LaneIndex> indices =
+          llvm::map_to_vector(inverse, [&](unsigned position) { return place[position]; });
+      MutableArrayRef<Value> own = sums.slice(number * op.getNumResults(), op.getNumResults());
+      SmallVector<Value> results = evaluator.evaluateBody(op, indices, own);
+      for (auto [sum, value] : llvm::zip_equal(own, results))
+        sum = evaluator.toLanes(loc, value);
+    }
+  }
+}
+
+/// The sums of all points, point after point. By images, points are in different rows of windows,
+/// which share what they read once rows are written out, too.
 SmallVector<Value> StripNest::emitSums(OpBuilder &builder, ArrayRef<SmallVector<LaneIndex>> points,
-                                       int64_t lanes) {
+                                       const Environment &known, int64_t lanes) {
+  constexpr int64_t mostSteps = 256; // of all points, that are written out
   StepNest &nest = lowering.phases.front().front();
   linalg::GenericOp op = getStep().reduction;
-  Environment environment;
-  environment.insidePads = insidePads;
   SmallVector<Value> sums;
-  PointEvaluator start(builder, environment, lanes);
+  PointEvaluator start(builder, known, lanes);
   for (ArrayRef<LaneIndex> point : points)
     for (Value init : op.getDpsInits())
       sums.push_back(start.toLanes(loc, start.evaluate(init, point)));
-  SmallVector<unsigned> inverse = getStep().getInverse();
-  // One row of the window: what its taps read of each point.
-  auto emitRow = [&](OpBuilder &inner, MutableArrayRef<LaneIndex> place,
-                     MutableArrayRef<Value> values) {
-    const LoopDim &taps = nest.loops.back();
-    PointEvaluator evaluator(inner, environment, lanes);
-    for (int64_t tap = 0; tap < *getConstantIntValue(taps.size); ++tap) {
-      taps.setIndex(place, {constantIndex(inner, tap)});
-      for (auto [number, point] : llvm::enumerate(points)) {
-        llvm::copy(point, place.begin());
-        SmallVector<LaneIndex> indices =
-            llvm::map_to_vector(inverse, [&](unsigned position) { return place[position]; });
-        MutableArrayRef<Value> own = values.slice(number * op.getNumResults(), op.getNumResults());
-        SmallVector<Value> results = evaluator.evaluateBody(op, indices, own);
-        for (auto [sum, value] : llvm::zip_equal(own, results))
-          sum = evaluator.toLanes(loc, value);
-      }
-    }
-  };
   SmallVector<LaneIndex> place(nest.steps.front()->dims.size());
   ArrayRef<LoopDim> outer = ArrayRef(nest.loops).drop_back();
-  if (outer.empty()) {
-    emitRow(builder, place, sums);
+  int64_t rows = *getConstantIntValue(getProduct(builder, loc, outer));
+  int64_t steps = rows * *getConstantIntValue(nest.loops.back().size) * points.size();
+  if (outer.empty() || (lowering.byImages && steps <= mostSteps)) {
+    for (int64_t row = 0; row < rows; ++row) {
+      setLinearIndex(builder, loc, constantIndex(builder, row), outer, place);
+      emitTaps(start, points, place, sums);
+    }
     return sums;
   }
-  Value count = getValueOrCreateConstantIndexOp(builder, loc, getProduct(builder, loc, outer));
-  auto loop = scf::ForOp::create(builder, loc, constantIndex(builder, 0), count,
-                                 constantIndex(builder, 1), sums);
+  auto loop = scf::ForOp::create(builder, loc, constantIndex(builder, 0),
+                                 constantIndex(builder, rows), constantIndex(builder, 1), sums);
   OpBuilder inner = OpBuilder::atBlockBegin(loop.getBody());
   SmallVector<Value> carried(loop.getRegionIterArgs());
   setLinearIndex(inner, loc, loop.getInductionVar(), outer, place);
-  emitRow(inner, place, carried);
+  PointEvaluator evaluator(inner, known, lanes);
+  emitTaps(evaluator, points, place, carried);
   scf::YieldOp::create(inner, loc, carried);
   return SmallVector<Value>(loop.getResults());
 }
 
 /// What follows the sums of one point.
 void StripNest::emitStores(OpBuilder &builder, ArrayRef<SmallVector<LaneIndex>> points,
-                           ArrayRef<Value> sums, int64_t lanes) {
+                           ArrayRef<Value> sums, const Environment &known, int64_t lanes) {
   linalg::GenericOp op = getStep().reduction;
   std::vector<Environment> environments(points.size());
-  for (auto [number, environment] : llvm::enumerate(environments))
+  for (auto [number, environment] : llvm::enumerate(environments)) {
+    environment.mask = known.mask;
     for (auto [index, result] : llvm::enumerate(op->getResults()))
       environment.values[result] = sums[number * op.getNumResults() + index];
+  }
   // All loads before all stores: a result may be in the memory of an input.
   struct Store {
     Step *step;
@@ -217,18 +225,33 @@ void StripNest::emitStores(OpBuilder &builder, ArrayRef<SmallVector<LaneIndex>> 
                store.indices);
 }
 
-void StripNest::emitStrip(OpBuilder &builder, const LaneIndex &column, int64_t lanes) {
+SmallVector<SmallVector<LaneIndex>> StripNest::getNeighbours(OpBuilder &builder,
+                                                             ArrayRef<LaneIndex> from,
+                                                             int64_t count,
+                                                             const LaneIndex &column) {
   SmallVector<SmallVector<LaneIndex>> points;
-  const LoopDim &row = lowering.rows.back();
-  for (int64_t number = 0; number < lowering.config.getStrip(); ++number) {
-    SmallVector<LaneIndex> &point = points.emplace_back(first);
+  for (int64_t number = 0; number < count; ++number) {
+    SmallVector<LaneIndex> &point = points.emplace_back(from);
     lowering.columns.setIndex(point, column);
-    Value base = first[row.dims.front()].base;
+    if (lowering.rows.empty())
+      continue;
+    const LoopDim &row = lowering.rows.back();
+    Value base = from[row.dims.back()].base;
     row.setIndex(point,
                  {builder.createOrFold<arith::AddIOp>(loc, base, constantIndex(builder, number))});
   }
-  SmallVector<Value> sums = emitSums(builder, points, lanes);
-  emitStores(builder, points, sums, lanes);
+  return points;
+}
+
+void StripNest::emitPoints(OpBuilder &builder, ArrayRef<SmallVector<LaneIndex>> points,
+                           const Environment &known, int64_t lanes) {
+  SmallVector<Value> sums = emitSums(builder, points, known, lanes);
+  emitStores(builder, points, sums, known, lanes);
+}
+
+void StripNest::emitStrip(OpBuilder &builder, const LaneIndex &column, int64_t lanes) {
+  emitPoints(builder, getNeighbours(builder, first, lowering.config.getStrip(), column),
+             knownInside, lanes);
 }
 
 void StripNest::emit(OpBuilder &builder, Range range,

@@ -15,6 +15,7 @@
 #include "compiler/Codegen/CPU/AttentionKernel.h"
 #include "compiler/Codegen/CPU/CPUDialect.h"
 #include "compiler/Codegen/CPU/Contraction.h"
+#include "compiler/Codegen/CPU/ImageWindows.h"
 #include "compiler/Codegen/CPU/KernelAnalysis.h"
 #include "compiler/Codegen/CPU/LineKernel.h"
 #include "compiler/Codegen/CPU/MatmulTiles.h"
@@ -161,10 +162,70 @@ static int64_t chooseStrip(const ReductionGroup &group) {
   return best;
 }
 
+/// The number of at most `most` rows that leaves the fewest of `count` over; the larger one of
+/// those.
+static int64_t chooseRows(std::optional<int64_t> count, int64_t most) {
+  if (!count)
+    return most / 2;
+  int64_t best = 1;
+  for (int64_t rows = 2; rows <= std::min(most, *count); ++rows)
+    if (*count / rows * rows >= *count / best * best || rows <= most / 2)
+      best = rows;
+  return best;
+}
+
+/// Bytes of private memory for a band of `rows` x `columns`.
+static int64_t countBandBytes(ArrayRef<SlidingImage> images, int64_t rows, int64_t columns,
+                              int64_t lanes) {
+  int64_t bytes = 0;
+  for (const SlidingImage &image : images) {
+    int64_t elements = 1;
+    for (int64_t size : image.getBandShape(rows, columns, lanes))
+      if (llvm::MulOverflow(elements, size, elements))
+        return std::numeric_limits<int64_t>::max();
+    Type element = cast<RankedTensorType>(image.operand->get().getType()).getElementType();
+    bytes += elements * llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+  }
+  return bytes;
+}
+
+/// Windows that slide along the lanes. Fails where there are none, or where taps lie so far apart
+/// that a band would not fit the second cache.
+static FailureOr<Choice> chooseImages(func::FuncOp kernel, const Arch &arch,
+                                      const ReductionGroup &group) {
+  constexpr int64_t bandBytes = 32 << 10, mostBytes = 256 << 10, widest = 512, anyWidth = 128;
+  FailureOr<SmallVector<SlidingImage>> images = matchSlidingImages(group);
+  if (failed(images))
+    return failure();
+  unsigned numKept = group.getNumKept();
+  std::optional<int64_t> width = group.keptSizes.back().asConstant(), height = 1;
+  if (numKept > 1)
+    height = group.keptSizes[numKept - 2].asConstant();
+  int64_t lanes = arch.vectorBytes / getElementBytes(kernel);
+  while (width && lanes > 2 && lanes / 2 >= *width)
+    lanes /= 2;
+  int64_t strip = chooseRows(height, arch.vectorRegisters / 4);
+  int64_t chunk = llvm::alignTo(std::min(width.value_or(anyWidth), widest), lanes), band = strip;
+  if (countBandBytes(*images, band, chunk, lanes) > mostBytes)
+    return failure();
+  while ((!height || band < *height) &&
+         countBandBytes(*images, band + strip, chunk, lanes) <= bandBytes)
+    band += strip;
+  std::string reason = llvm::formatv(
+      "reduction by images: {0} lanes along rows of the image, {1} rows at a time, of bands of "
+      "{2}x{3} points, whose part of the image is copied first",
+      lanes, strip, band, chunk);
+  return Choice{ReductionAttr::get(kernel.getContext(), ReductionAttr::kVersion, "images", lanes,
+                                   chunk, /*tile=*/32768, strip, band),
+                reason};
+}
+
 static FailureOr<Choice> chooseReduction(func::FuncOp kernel, const Arch &arch, std::string &why) {
   FailureOr<ReductionGroup> group = analyzeReductions(kernel, why);
   if (failed(group))
     return failure();
+  if (FailureOr<Choice> images = chooseImages(kernel, arch, *group); succeeded(images))
+    return *images;
   StringRef direction = chooseDirection(*group);
   unsigned numKept = group->getNumKept();
   int64_t mathOps = 0;
@@ -195,7 +256,7 @@ static FailureOr<Choice> chooseReduction(func::FuncOp kernel, const Arch &arch, 
     chunk = llvm::alignTo(std::clamp<int64_t>(count / 8, 256, 1024), lanes);
   }
   return Choice{ReductionAttr::get(kernel.getContext(), ReductionAttr::kVersion, direction, lanes,
-                                   chunk, /*tile=*/32768, strip),
+                                   chunk, /*tile=*/32768, strip, /*band=*/1),
                 reason};
 }
 

@@ -364,7 +364,8 @@ def ExpandAttention : Pass<"xc-expand-attention", "mlir::ModuleOp"> {
   let description = [{
     Works on a target's module in linalg form. A `kernel.attention` that no strategy of the target takes, of its types and sizes, becomes
     `array.attention` again, is decomposed, and lowered to linalg, as it would have been in phase `array`. So is a
-    `kernel.attention_gradient`; one that the target has kernels for becomes an op for each of them. A `kernel.attention` of fewer than
+    `kernel.attention_gradient`; one that the target has kernels for becomes an op for each of them. Vectors of no multiple of 8 elements
+    get zeros behind them where there is a kernel for the longer ones. A `kernel.attention` of fewer than
     16 queries becomes `kernel.attention_decode`, and where blocks without clusters are to share keys, `kernel.attention_combine` joins
     what each has seen. Example:
     ```mlir

@@ -174,8 +174,9 @@ static Result convertBackward(shlo::CustomCallOp op, ExpressionBuilder &e, const
   Value mask = a.makeMask(query, key, bias, inputs.drop_front(6 + hasBias));
   auto gradient = AttentionGradientOp::create(
       e.getBuilder(), op.getLoc(), query, key, value, cotangent, mask, a.getOffset(),
-      /*sinks=*/Value(), /*logsumexp=*/Value(), /*delta=*/Value(), a.getCausal(), a.getWindow(),
-      a.getScale(), /*with_mask=*/UnitAttr(), /*with_sinks=*/UnitAttr());
+      /*sinks=*/Value(), /*logsumexp=*/Value(), /*delta=*/Value(),
+      /*logsumexp_cotangent=*/Value(), a.getCausal(), a.getWindow(), a.getScale(),
+      /*with_mask=*/UnitAttr(), /*with_sinks=*/UnitAttr());
   Values results(gradient.getResults());
   if (hasBiasGradient) {
     if (config.isCausal || config.hasLengths)

@@ -15,7 +15,7 @@ func.func @chunk() attributes {lowering_config = #cpu.elementwise<version = 1, l
 
 // -----
 
-// expected-error@+1 {{expected direction "rows", "columns" or "panels", got "diagonal"}}
+// expected-error@+1 {{expected direction "rows", "columns", "panels" or "images", got "diagonal"}}
 func.func @direction() attributes {lowering_config = #cpu.reduction<version = 1, direction = "diagonal", lanes = 8, chunk = 1, tile = 1>} { return }
 
 // -----
@@ -50,5 +50,15 @@ func.func @attention_queries() attributes {lowering_config = #cpu.attention<vers
 
 // -----
 
-// expected-error@+1 {{expected a positive chunk, tile and strip, got 0}}
+// expected-error@+1 {{expected a positive chunk, tile, strip and band, got 0}}
 func.func @strip() attributes {lowering_config = #cpu.reduction<version = 1, direction = "columns", lanes = 8, chunk = 1, tile = 1, strip = 0>} { return }
+
+// -----
+
+// expected-error@+1 {{expected a chunk of whole vectors and a band of whole strips, got 20 by 8 lanes and 8 by 4}}
+func.func @chunk_of_images() attributes {lowering_config = #cpu.reduction<version = 1, direction = "images", lanes = 8, chunk = 20, tile = 1, strip = 4, band = 8>} { return }
+
+// -----
+
+// expected-error@+1 {{expected a chunk of whole vectors and a band of whole strips, got 16 by 8 lanes and 6 by 4}}
+func.func @band_of_images() attributes {lowering_config = #cpu.reduction<version = 1, direction = "images", lanes = 8, chunk = 16, tile = 1, strip = 4, band = 6>} { return }

@@ -15,6 +15,13 @@ func.func @reduction() attributes {
   return
 }
 
+// CHECK-LABEL: func.func @images()
+// CHECK-SAME: #cpu.reduction<version = 1, direction = "images", lanes = 8, chunk = 64, tile = 32768, strip = 4, band = 56>
+func.func @images() attributes {
+    lowering_config = #cpu.reduction<version = 1, direction = "images", lanes = 8, chunk = 64, tile = 32768, strip = 4, band = 56>} {
+  return
+}
+
 // CHECK-LABEL: func.func @matmul()
 // CHECK-SAME: #cpu.matmul<version = 1, tile = [192, 256, 256], registers = [6, 16], lanes = 8>
 func.func @matmul() attributes {

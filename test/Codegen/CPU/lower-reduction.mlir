@@ -279,3 +279,122 @@ func.func @strips() attributes {lowering_config = #strips} {
   bufferization.materialize_in_destination %r in restrict writable %y : (tensor<12x14x16xf32>, memref<12x14x16xf32>) -> ()
   return
 }
+
+// -----
+
+#images = #cpu.reduction<version = 1, direction = "images", lanes = 8, chunk = 24, tile = 32768, strip = 4, band = 12>
+
+// What a band reads is copied with its padding, rows of padding as such; no sum has a branch, and the last lanes of a row are masked
+// where they meet other memory.
+// CHECK-LABEL: func.func @images()
+// CHECK:         %[[BAND:.*]] = memref.alloc() : memref<14x32xf32>
+// CHECK:         scf.for
+// CHECK:           scf.for %[[ROW:[^ ]*]] = %c0 to %c14
+// CHECK:             scf.if
+// CHECK:               scf.for %[[PLACE:[^ ]*]] = %c0 to %c22 step %c8
+// CHECK:                 %[[ELEMENTS:.*]] = scf.if
+// CHECK:                   vector.load %{{.*}} : memref<6x12x20xf32>, vector<8xf32>
+// CHECK:                 } else {
+// CHECK:                   %[[MASK:.*]] = arith.select %{{.*}} : vector<8xi1>, vector<8xi1>
+// CHECK:                   vector.maskedload %{{.*}}, %[[MASK]]
+// CHECK:                 vector.store %[[ELEMENTS]], %[[BAND]][%[[ROW]], %[[PLACE]]]
+// CHECK:             } else {
+// CHECK:               vector.store %{{.*}}, %[[BAND]]
+// CHECK:           scf.for %{{.*}} = %c0 to %c12 step %c4
+// CHECK:             scf.for %{{.*}} = %c0 to %c16 step %c8
+// CHECK-NOT:           scf.if
+// CHECK-COUNT-18:      vector.load %[[BAND]]
+// CHECK-NOT:           vector.load %[[BAND]]
+// CHECK-COUNT-4:       vector.store %{{.*}} : memref<6x12x20xf32>
+// CHECK:             %[[LEFT:.*]] = vector.constant_mask [4] : vector<8xi1>
+// CHECK-COUNT-18:    vector.load %[[BAND]]
+// CHECK-COUNT-4:     vector.maskedstore %{{.*}}, %[[LEFT]]
+func.func @images() attributes {lowering_config = #images} {
+  %x = plan.binding 0 read align 64 : memref<6x12x20xf32>
+  %f = plan.binding 1 read align 64 : memref<6x3x3xf32>
+  %y = plan.binding 2 write align 64 : memref<6x12x20xf32>
+  %t = bufferization.to_tensor %x restrict : memref<6x12x20xf32> to tensor<6x12x20xf32>
+  %v = bufferization.to_tensor %f restrict : memref<6x3x3xf32> to tensor<6x3x3xf32>
+  %c = arith.constant 0.0 : f32
+  %p = tensor.pad %t low[0, 1, 1] high[0, 1, 1] {
+  ^bb0(%i: index, %j: index, %k: index):
+    tensor.yield %c : f32
+  } : tensor<6x12x20xf32> to tensor<6x14x22xf32>
+  %e = tensor.empty() : tensor<6x12x20xf32>
+  %z = linalg.fill ins(%c : f32) outs(%e : tensor<6x12x20xf32>) -> tensor<6x12x20xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(c, p, q, r, s) -> (c, p + r, q + s)>, affine_map<(c, p, q, r, s) -> (c, r, s)>,
+                                        affine_map<(c, p, q, r, s) -> (c, p, q)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%p, %v : tensor<6x14x22xf32>, tensor<6x3x3xf32>) outs(%z : tensor<6x12x20xf32>) {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %m = arith.mulf %a, %b : f32
+      %s = arith.addf %o, %m : f32
+      linalg.yield %s : f32
+  } -> tensor<6x12x20xf32>
+  bufferization.materialize_in_destination %r in restrict writable %y : (tensor<6x12x20xf32>, memref<6x12x20xf32>) -> ()
+  return
+}
+
+// -----
+
+#images = #cpu.reduction<version = 1, direction = "images", lanes = 8, chunk = 16, tile = 32768, strip = 2, band = 6>
+
+// Elements a step apart, which lanes read, are next to each other in the copy.
+// CHECK-LABEL: func.func @images_by_steps()
+// CHECK:         %[[BAND:.*]] = memref.alloc() : memref<13x2x24xf32>
+// CHECK:         %[[ELEMENTS:.*]] = scf.if %{{.*}} -> (vector<16xf32>)
+// CHECK:         %[[EVEN:.*]] = vector.shuffle %[[ELEMENTS]], %[[ELEMENTS]] [0, 2, 4, 6, 8, 10, 12, 14]
+// CHECK:         vector.store %[[EVEN]], %[[BAND]][%[[ROW:.*]], %c0, %[[PLACE:.*]]] : memref<13x2x24xf32>, vector<8xf32>
+// CHECK:         %[[ODD:.*]] = vector.shuffle %[[ELEMENTS]], %[[ELEMENTS]] [1, 3, 5, 7, 9, 11, 13, 15]
+// CHECK:         vector.store %[[ODD]], %[[BAND]][%[[ROW]], %c1, %[[PLACE]]]
+// CHECK:         scf.for %{{.*}} = %c0 to %c6 step %c2
+// CHECK-COUNT-18:    vector.load %[[BAND]]
+// CHECK-NOT:         vector.load %[[BAND]]
+// CHECK-COUNT-2:     vector.store %{{.*}} : memref<6x6x10xf32>
+func.func @images_by_steps() attributes {lowering_config = #images} {
+  %x = plan.binding 0 read align 64 : memref<6x12x20xf32>
+  %f = plan.binding 1 read align 64 : memref<6x3x3xf32>
+  %y = plan.binding 2 write align 64 : memref<6x6x10xf32>
+  %t = bufferization.to_tensor %x restrict : memref<6x12x20xf32> to tensor<6x12x20xf32>
+  %v = bufferization.to_tensor %f restrict : memref<6x3x3xf32> to tensor<6x3x3xf32>
+  %c = arith.constant 0.0 : f32
+  %p = tensor.pad %t low[0, 1, 1] high[0, 1, 1] {
+  ^bb0(%i: index, %j: index, %k: index):
+    tensor.yield %c : f32
+  } : tensor<6x12x20xf32> to tensor<6x14x22xf32>
+  %e = tensor.empty() : tensor<6x6x10xf32>
+  %z = linalg.fill ins(%c : f32) outs(%e : tensor<6x6x10xf32>) -> tensor<6x6x10xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(c, p, q, r, s) -> (c, p * 2 + r, q * 2 + s)>, affine_map<(c, p, q, r, s) -> (c, r, s)>,
+                                        affine_map<(c, p, q, r, s) -> (c, p, q)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%p, %v : tensor<6x14x22xf32>, tensor<6x3x3xf32>) outs(%z : tensor<6x6x10xf32>) {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %m = arith.mulf %a, %b : f32
+      %s = arith.addf %o, %m : f32
+      linalg.yield %s : f32
+  } -> tensor<6x6x10xf32>
+  bufferization.materialize_in_destination %r in restrict writable %y : (tensor<6x6x10xf32>, memref<6x6x10xf32>) -> ()
+  return
+}
+
+// -----
+
+#images = #cpu.reduction<version = 1, direction = "images", lanes = 8, chunk = 16, tile = 32768, strip = 2, band = 6>
+
+// expected-error@+1 {{the reduction strategy with images needs windows that slide along the last kept dim, and all else along it, unlike kernel 'no_windows'}}
+func.func @no_windows() attributes {lowering_config = #images} {
+  %x = plan.binding 0 read align 64 : memref<100x64xf32>
+  %y = plan.binding 1 write align 64 : memref<64xf32>
+  %t = bufferization.to_tensor %x restrict : memref<100x64xf32> to tensor<100x64xf32>
+  %c = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<64xf32>
+  %z = linalg.fill ins(%c : f32) outs(%e : tensor<64xf32>) -> tensor<64xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (j)>], iterator_types = ["reduction", "parallel"]}
+      ins(%t : tensor<100x64xf32>) outs(%z : tensor<64xf32>) {
+    ^bb0(%a: f32, %o: f32):
+      %s = arith.addf %a, %o : f32
+      linalg.yield %s : f32
+  } -> tensor<64xf32>
+  bufferization.materialize_in_destination %r in restrict writable %y : (tensor<64xf32>, memref<64xf32>) -> ()
+  return
+}

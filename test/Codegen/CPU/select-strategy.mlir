@@ -166,3 +166,68 @@ func.func @padded_rows() {
   bufferization.materialize_in_destination %r in restrict writable %y : (tensor<?xf32>, memref<?xf32>) -> ()
   return
 }
+
+// -----
+
+// Lanes along rows of the image: half a vector of AVX-512 would be more than a row. The last rows of a band are as many as the others.
+// CHECK-LABEL: func.func @image_rows()
+// CHECK-SAME:    #cpu.reduction<version = 1, direction = "images", lanes = 8, chunk = 24, tile = 32768, strip = 4, band = 12>
+// V4-LABEL:    func.func @image_rows()
+// V4-SAME:       lanes = 16, chunk = 32, tile = 32768, strip = 6, band = 12>
+func.func @image_rows() {
+  %x = plan.binding 0 read align 64 : memref<6x12x20xf32>
+  %f = plan.binding 1 read align 64 : memref<6x3x3xf32>
+  %y = plan.binding 2 write align 64 : memref<6x12x20xf32>
+  %t = bufferization.to_tensor %x restrict : memref<6x12x20xf32> to tensor<6x12x20xf32>
+  %v = bufferization.to_tensor %f restrict : memref<6x3x3xf32> to tensor<6x3x3xf32>
+  %c = arith.constant 0.0 : f32
+  %p = tensor.pad %t low[0, 1, 1] high[0, 1, 1] {
+  ^bb0(%i: index, %j: index, %k: index):
+    tensor.yield %c : f32
+  } : tensor<6x12x20xf32> to tensor<6x14x22xf32>
+  %e = tensor.empty() : tensor<6x12x20xf32>
+  %z = linalg.fill ins(%c : f32) outs(%e : tensor<6x12x20xf32>) -> tensor<6x12x20xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(c, p, q, r, s) -> (c, p + r, q + s)>, affine_map<(c, p, q, r, s) -> (c, r, s)>,
+                                        affine_map<(c, p, q, r, s) -> (c, p, q)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%p, %v : tensor<6x14x22xf32>, tensor<6x3x3xf32>) outs(%z : tensor<6x12x20xf32>) {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %m = arith.mulf %a, %b : f32
+      %s = arith.addf %o, %m : f32
+      linalg.yield %s : f32
+  } -> tensor<6x12x20xf32>
+  bufferization.materialize_in_destination %r in restrict writable %y : (tensor<6x12x20xf32>, memref<6x12x20xf32>) -> ()
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @short_image_rows()
+// CHECK-SAME:    lanes = 8, chunk = 8, tile = 32768, strip = 3, band = 6>
+// V4-LABEL:    func.func @short_image_rows()
+// V4-SAME:       lanes = 8, chunk = 8, tile = 32768, strip = 6, band = 6>
+func.func @short_image_rows() {
+  %x = plan.binding 0 read align 64 : memref<6x12x14xf32>
+  %f = plan.binding 1 read align 64 : memref<6x3x3xf32>
+  %y = plan.binding 2 write align 64 : memref<6x6x7xf32>
+  %t = bufferization.to_tensor %x restrict : memref<6x12x14xf32> to tensor<6x12x14xf32>
+  %v = bufferization.to_tensor %f restrict : memref<6x3x3xf32> to tensor<6x3x3xf32>
+  %c = arith.constant 0.0 : f32
+  %p = tensor.pad %t low[0, 1, 1] high[0, 1, 1] {
+  ^bb0(%i: index, %j: index, %k: index):
+    tensor.yield %c : f32
+  } : tensor<6x12x14xf32> to tensor<6x14x16xf32>
+  %e = tensor.empty() : tensor<6x6x7xf32>
+  %z = linalg.fill ins(%c : f32) outs(%e : tensor<6x6x7xf32>) -> tensor<6x6x7xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(c, p, q, r, s) -> (c, p * 2 + r, q * 2 + s)>, affine_map<(c, p, q, r, s) -> (c, r, s)>,
+                                        affine_map<(c, p, q, r, s) -> (c, p, q)>],
+                       iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}
+      ins(%p, %v : tensor<6x14x16xf32>, tensor<6x3x3xf32>) outs(%z : tensor<6x6x7xf32>) {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %m = arith.mulf %a, %b : f32
+      %s = arith.addf %o, %m : f32
+      linalg.yield %s : f32
+  } -> tensor<6x6x7xf32>
+  bufferization.materialize_in_destination %r in restrict writable %y : (tensor<6x6x7xf32>, memref<6x6x7xf32>) -> ()
+  return
+}

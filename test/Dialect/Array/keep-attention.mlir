@@ -117,14 +117,17 @@ func.func @gradient_of_sinks(%q: tensor<2x20x64xf16>, %k: tensor<2x30x64xf16>, %
 
 // -----
 
-// A mask of queries and keys has a kernel; one of queries changes nothing; one of keys alone is taken apart with the others.
+// A mask of queries and keys has a kernel; one of queries changes nothing. One of keys alone gets the dims before the queries,
+// and what these got is added up.
 // CHECK-LABEL: func.func @gradient_of_mask(
 // CHECK:         array.attention_gradient {{.*}} to_mask rows({{.*}}array.whole
 // CHECK-LABEL: func.func @gradient_of_queries_mask
 // CHECK:         array.attention_gradient
 // CHECK-NOT:     to_mask
 // CHECK-LABEL: func.func @gradient_of_keys_mask
-// CHECK-NOT:     array.attention_gradient
+// CHECK:         %[[SPREAD:.*]] = array.broadcast_in_dim %{{.*}} axes = [2] : tensor<30xf32> -> tensor<2x1x30xf32>
+// CHECK:         %{{.*}}, %{{.*}}, %{{.*}}, %[[MASK:.*]] = array.attention_gradient {{.*}} mask(%[[SPREAD]] : tensor<2x1x30xf32>) to_mask {{.*}}array.whole
+// CHECK:         %[[SUM:.*]] = array.reduce sum, %[[MASK]] axes = [0, 1]
 func.func @gradient_of_mask(%q: tensor<2x20x64xf16>, %k: tensor<2x30x64xf16>, %m: tensor<1x20x30xf32>) -> (tensor<2x20x64xf16>, tensor<1x20x30xf32>) {
   %a, %b, %c, %d = array.attention_gradient %q, %k, %k, %q mask(%m : tensor<1x20x30xf32>) to_mask scale = 0.125 : (tensor<2x20x64xf16>, tensor<2x30x64xf16>, tensor<2x30x64xf16>, tensor<2x20x64xf16>) -> tensor<2x20x64xf16>, tensor<2x30x64xf16>, tensor<2x30x64xf16>, tensor<1x20x30xf32>
   return %a, %d : tensor<2x20x64xf16>, tensor<1x20x30xf32>
@@ -186,4 +189,22 @@ func.func @beside_an_extent(%q: tensor<2x?x64xf32>, %k: tensor<2x?x64xf32>, %x: 
   %s = array.reduce sum, %r axes = [0] : tensor<?x4xf32> -> tensor<4xf32>
   %y = array.attention %q, %k, %k scale = 0.125 : (tensor<2x?x64xf32>, tensor<2x?x64xf32>, tensor<2x?x64xf32>) -> tensor<2x?x64xf32>
   return %y, %s : tensor<2x?x64xf32>, tensor<4xf32>
+}
+
+// -----
+
+// The cotangent of logsumexp is taken from the sums of the rows; a mask of queries gets it, too. Queries may be few.
+// CHECK-LABEL: func.func @gradient_of_logsumexp
+// CHECK-SAME:      %[[Q:[^:]*]]: tensor<2x4x64xf16>
+// CHECK-SAME:      %[[D:[^:]*]]: tensor<2x4xf32>
+// CHECK:         %[[SUM:.*]] = array.reduce sum
+// CHECK:         %[[DELTA:.*]] = array.sub %[[SUM]], %[[D]]
+// CHECK:         %[[IS_NONE:.*]] = array.compare eq
+// CHECK:         %[[SEEN:.*]] = array.select %[[IS_NONE]], %{{.*}}, %[[D]]
+// CHECK:         %[[ROWS:.*]] = array.reshape %[[SEEN]]
+// CHECK:         array.attention_gradient {{.*}} rows(%{{.*}}, %[[DELTA]] : {{.*}}) logsumexp_cotangent(%[[D]] : tensor<2x4xf32>) {{.*}}array.whole
+// CHECK:         return %{{.*}}, %[[ROWS]]
+func.func @gradient_of_logsumexp(%q: tensor<2x4x64xf16>, %k: tensor<2x30x64xf16>, %m: tensor<2x4x1xf32>, %d: tensor<2x4xf32>) -> (tensor<2x4x64xf16>, tensor<2x4x1xf32>) {
+  %a, %b, %c, %e = array.attention_gradient %q, %k, %k, %q mask(%m : tensor<2x4x1xf32>) to_mask logsumexp_cotangent(%d : tensor<2x4xf32>) scale = 0.125 : (tensor<2x4x64xf16>, tensor<2x30x64xf16>, tensor<2x30x64xf16>, tensor<2x4x64xf16>) -> tensor<2x4x64xf16>, tensor<2x30x64xf16>, tensor<2x30x64xf16>, tensor<2x4x1xf32>
+  return %a, %e : tensor<2x4x64xf16>, tensor<2x4x1xf32>
 }

@@ -480,6 +480,14 @@ func.func @attention_gradient_sinks(%q: memref<2x4x16xf16>, %s: memref<2xf32>, %
 
 // -----
 
+func.func @attention_gradient_of_logsumexp(%q: memref<2x4x16xf16>, %l: memref<2x4xf32>) {
+  // expected-error @below {{expected an f32 for each query beside three destinations, got 'memref<2x4xf32>'}}
+  kernel.attention_gradient %q, %q, %q, %q, %l, %l logsumexp_cotangent(%l : memref<2x4xf32>) into %q scale = 1.0 : memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4xf32>, memref<2x4xf32> into memref<2x4x16xf16>
+  return
+}
+
+// -----
+
 func.func @attention_gradient_mask(%q: memref<2x4x16xf16>, %m: memref<4x4xi32>, %l: memref<2x4xf32>) {
   // expected-error @below {{expected a mask of floats or bytes that broadcasts to the scores, got 'memref<4x4xi32>'}}
   kernel.attention_gradient %q, %q, %q, %q, %l, %l mask(%m : memref<4x4xi32>) into %q scale = 1.0 : memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4x16xf16>, memref<2x4xf32>, memref<2x4xf32> into memref<2x4x16xf16>

@@ -426,8 +426,8 @@ def extents():
     yield Case("append", text, steps, "sum", gradients=("",))
 
 
-def attention_gradients(q, k, v, d, scale, mask=None, causal=False, window=None, sinks=None, offset=None):
-    """Of grouped attention: [B, H, Q, D], [B, G, K, D]; of a mask that is added, too."""
+def attention_gradients(q, k, v, d, scale, mask=None, causal=False, window=None, sinks=None, offset=None, to_logsumexp=None):
+    """Of grouped attention: [B, H, Q, D], [B, G, K, D]; of a mask that is added, too. `to_logsumexp`: the cotangent of its logsumexp."""
     shared = q.shape[1] // k.shape[1]
     wide_k, wide_v = k.repeat(shared, 1), v.repeat(shared, 1)
     scores = q @ wide_k.swapaxes(2, 3) * scale
@@ -446,7 +446,7 @@ def attention_gradients(q, k, v, d, scale, mask=None, causal=False, window=None,
     total = np.where(total == 0, 1, total)
     share = power / total
     to_share = d @ wide_v.swapaxes(2, 3)
-    row = (share * to_share).sum(-1, keepdims=True)
+    row = (share * to_share).sum(-1, keepdims=True) - (0 if to_logsumexp is None else to_logsumexp[..., None])
     to_scores = share * (to_share - row)
     group = lambda x: x.reshape(*k.shape[:2], shared, *x.shape[2:]).sum(2)  # noqa: E731
     found = [to_scores @ wide_k * scale, group(to_scores.swapaxes(2, 3) @ q * scale), group(share.swapaxes(2, 3) @ d)]

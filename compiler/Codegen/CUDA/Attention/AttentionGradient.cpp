@@ -36,7 +36,13 @@ bool hasAttentionKernel(kernel::AttentionGradientOp op, const Target *target, bo
     return !llvm::is_contained(shape, 0) && !ShapedType::isDynamic(vector) &&
            vector <= kMostVector && vector % kVectorStep == 0;
   };
-  return llvm::all_of(ArrayRef<Value>{op.getQuery(), op.getKey(), op.getValue()}, isTaken) &&
+  // Sums over queries have the dims of these.
+  bool isSpread = true;
+  if (op.getWanted().back() == 3 && op.hasMaskOfKeys())
+    isSpread = cast<ShapedType>(op.getMask().getType()).getShape().drop_back(2) ==
+               op.getQueryType().getShape().drop_back(2);
+  return isSpread &&
+         llvm::all_of(ArrayRef<Value>{op.getQuery(), op.getKey(), op.getValue()}, isTaken) &&
          (!op.getWindow() || static_cast<int64_t>(*op.getWindow()) <= kMostWindow);
 }
 
@@ -77,8 +83,8 @@ static int64_t countBytes(kernel::AttentionGradientOp op, AttentionMMAAttr confi
   int64_t vector = op.getQueryType().getShape().back(),
           result = op.getValueType().getShape().back(),
           ownRows = config.getWarpgroups() * tile::kWarpgroupRows;
-  // The kernel of a mask copies nothing ahead.
-  int64_t stages = op.getOnlyMask() ? 1 : config.getStages();
+  // The kernel of a mask of queries and keys copies nothing ahead.
+  int64_t stages = op.getOnlyMask() && !op.isOfKeys() ? 1 : config.getStages();
   return count(ownRows, vector) + (op.getOnlyValues() ? 0 : count(ownRows, result)) +
          stages * (count(config.getKeys(), vector) + count(config.getKeys(), result));
 }
@@ -191,7 +197,7 @@ std::string AttentionGradientChooser::makeKey() {
   llvm::raw_string_ostream(type) << op.getQueryType().getElementType();
   StringRef form = op.getWindow() ? "window" : op.getCausal() ? "causal" : "full";
   std::string group = op.getGroupSize() > 1 ? "/" + std::to_string(op.getGroupSize()) : "";
-  StringRef own = op.getOnlyMask()     ? "mask"
+  StringRef own = op.getOnlyMask()     ? op.isOfKeys() ? "key_mask" : "mask"
                   : !op.isOfKeys()     ? "queries"
                   : op.getOnlyKeys()   ? "keys_alone"
                   : op.getOnlyValues() ? "values_alone"

@@ -74,7 +74,15 @@ private:
   bool wantsValues() { return wanted.back() == 2; }
   /// Whether gradients of scores are made, for those of queries or keys.
   bool needsFlow() { return wanted.front() != 2; }
-  bool isOfMask() { return wanted.front() == 3; }
+  bool isOfMask() { return wanted.front() == 3 && !ofKeys; }
+  /// Of a mask of keys: sums over queries are numbers of rows.
+  bool isOfKeyMask() { return wanted.front() == 3 && ofKeys; }
+  /// What tiles are of, with their heads: a mask of keys has those of the queries.
+  mlir::Value getTiled() { return ofKeys && !isOfKeyMask() ? op.getKey() : op.getQuery(); }
+  /// The head of the tile's own operands.
+  mlir::Value getOwnHead(const Tile &tile) {
+    return isOfKeyMask() ? index.div(tile.head, group) : tile.head;
+  }
   bool isMaskAdded() {
     return op.getMask() && mlir::isa<mlir::FloatType>(mlir::getElementTypeOrSelf(op.getMask()));
   }
@@ -85,6 +93,7 @@ private:
     return index.add(tile.first, index.mul(warpgroup, tile::kWarpgroupRows));
   }
   void store(const Tile &tile, mlir::ValueRange sums);
+  void storeKeyMask(const Tile &tile, mlir::Value sums);
   /// Operands of which tiles have rows, and those that they go over.
   llvm::SmallVector<mlir::Value> getOwnOperands();
   llvm::SmallVector<mlir::Value> getStreamedOperands();

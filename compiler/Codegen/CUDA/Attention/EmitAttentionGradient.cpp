@@ -63,8 +63,11 @@ AttentionGradientEmitter::AttentionGradientEmitter(const KernelInfo &kernel,
   scoreType = makeSums(config.getKeys());
   weightType = tile::RegisterType::get(op.getContext(), config.getKeys(),
                                        op.getQueryType().getElementType(), tile::Layout::Operand);
+  auto rowSums = tile::RowsType::get(op.getContext(), Float32Type::get(op.getContext()), true);
   for (unsigned operand : wanted)
-    sumTypes.push_back(operand == 3 ? scoreType : makeSums(widths[operand / 2]));
+    sumTypes.push_back(isOfKeyMask()  ? Type(rowSums)
+                       : operand == 3 ? scoreType
+                                      : makeSums(widths[operand / 2]));
 }
 
 //===----------------------------------------------------------------------===//
@@ -74,7 +77,7 @@ AttentionGradientEmitter::AttentionGradientEmitter(const KernelInfo &kernel,
 SmallVector<Value> AttentionGradientEmitter::emitTiles(
     ValueRange inits, llvm::function_ref<SmallVector<Value>(const Tile &, ValueRange)> body) {
   int64_t rows = config.getWarpgroups() * tile::kWarpgroupRows;
-  SmallVector<Value> sizes = points.getSizes(ofKeys ? op.getKey() : op.getQuery());
+  SmallVector<Value> sizes = points.getSizes(getTiled());
   Value heads = index.product(ArrayRef(sizes).take_front(dim)),
         tiles = index.ceilDiv(ownLength, index.constant(rows));
   auto loop = tile::PersistentOp::create(builder, loc, inits.getTypes(), heads, tiles,
@@ -129,7 +132,7 @@ AttentionGradientEmitter::Blocks AttentionGradientEmitter::findBlocks(const Tile
 SmallVector<Value> AttentionGradientEmitter::forEachHead(
     const Tile &tile, ValueRange inits,
     llvm::function_ref<SmallVector<Value>(Value, ValueRange)> body) {
-  if (!ofKeys || group == 1)
+  if (!ofKeys || group == 1 || isOfKeyMask())
     return body(tile.head, inits);
   Value first = index.mul(tile.head, group);
   return points.emitLoop(
@@ -145,7 +148,7 @@ SmallVector<Value> AttentionGradientEmitter::emitLoads(const Tile &tile, ValueRa
   Blocks blocks = findBlocks(tile);
   RingState ownState{states[0], states[1]};
   for (const Source &source : own)
-    fetch(source, ownState, tile.head, tile.first);
+    fetch(source, ownState, getOwnHead(tile), tile.first);
   SmallVector<Value> carried = forEachHead(
       tile, states.drop_front(2), [&](Value head, ValueRange carried) -> SmallVector<Value> {
         Value streamedHead = ofKeys ? head : index.div(head, group);
@@ -292,6 +295,11 @@ SmallVector<Value> AttentionGradientEmitter::emitBlock(const Tile &tile, Value h
     Value change = arith::SubFOp::create(builder, loc, arguments[1], arguments[2]);
     return arith::MulFOp::create(builder, loc, arguments[0], change).getResult();
   });
+  if (isOfKeyMask()) {
+    tiles.release(0, scoresDone);
+    tiles.release(1, flowDone);
+    return {tile::ReduceRowsOp::create(builder, loc, tile::Combine::Add, toScores, sums[0])};
+  }
   auto [startedSums, sumsDone] = startSum(toScores, streamedTiles[0], sums[0]);
   tiles.release(1, valuesDone);
   tiles.release(0, sumsDone);
@@ -366,7 +374,29 @@ SmallVector<Value> AttentionGradientEmitter::emitTile(const Tile &tile, ValueRan
   return SmallVector<Value>(ArrayRef(results).drop_front(sumTypes.size()));
 }
 
+/// The number of each key, in a line for each head.
+void AttentionGradientEmitter::storeKeyMask(const Tile &tile, Value sums) {
+  auto rows = tile::RowsType::get(builder.getContext(), builder.getF32Type(), false);
+  Value whole = tile::CombineRowsOp::create(builder, loc, rows, tile::Combine::Add, sums);
+  plan::BindingOp binding = kernel.outputs.front().binding;
+  Type element = cast<MemRefType>(binding.getMemory().getType()).getElementType();
+  auto each = tile::EachOp::create(builder, loc, whole, firstRow(tile), index.constant(0));
+  fill(each.getBody(), {builder.getF32Type(), builder.getIndexType()}, [&](Block &block) {
+    Value row = block.getArgument(1);
+    points.emitIf(index.isLess(row, ownLength), [&] {
+      Value sum = block.getArgument(0);
+      if (!element.isF32())
+        sum = arith::TruncFOp::create(builder, loc, element, sum);
+      Value place = index.add(index.mul(tile.head, ownLength), row);
+      points.store(binding, Coord::uniform(place), sum, 1);
+    });
+    tile::YieldOp::create(builder, loc, ValueRange());
+  });
+}
+
 void AttentionGradientEmitter::store(const Tile &tile, ValueRange sums) {
+  if (isOfKeyMask())
+    return storeKeyMask(tile, sums.front());
   for (const KernelOutput &output : kernel.outputs) {
     auto result = cast<OpResult>(output.tensor);
     unsigned number = result.getResultNumber(), operand = wanted[number];
@@ -387,7 +417,7 @@ void AttentionGradientEmitter::store(const Tile &tile, ValueRange sums) {
 //===----------------------------------------------------------------------===//
 
 Value AttentionGradientEmitter::countTiles() {
-  SmallVector<Value> sizes = points.getSizes(ofKeys ? op.getKey() : op.getQuery());
+  SmallVector<Value> sizes = points.getSizes(getTiled());
   int64_t rows = config.getWarpgroups() * tile::kWarpgroupRows;
   return index.mul(index.product(ArrayRef(sizes).take_front(dim)),
                    index.ceilDiv(ownLength, index.constant(rows)));

@@ -103,7 +103,8 @@ void AttentionGradientEmitter::emitCopiedTile(const Tile &tile) {
         SmallVector<Value> slots, tokens;
         for (const CopySource &source : ownCopies) {
           slots.push_back(getSlot(source, index.constant(0)));
-          tokens.push_back(startCopy(source, tile.head, tile.first, ownLength, slots.back()));
+          tokens.push_back(
+              startCopy(source, getOwnHead(tile), tile.first, ownLength, slots.back()));
         }
         llvm::copy(awaitCopies(slots, tokens), ownSlots);
         return forEachHead(tile, inits, [&](Value head, ValueRange carried) {

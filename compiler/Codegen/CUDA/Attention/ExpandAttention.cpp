@@ -9,6 +9,9 @@
 // dialect, on tensors as they are stored, and takes the way of phases `array` and `linalg` again:
 // decomposition, then regions that become functions, then linalg.
 //
+// Vectors of a length that no kernel takes get zeros behind them first, up to one that a kernel
+// takes.
+//
 // A gradient that has kernels becomes an op for each of them: of queries, of keys and values, which
 // long vectors have apart, and of a mask that is added.
 //
@@ -93,8 +96,9 @@ static void restore(kernel::AttentionGradientOp op) {
   auto gradient = array::AttentionGradientOp::create(
       builder, op.getLoc(), op->getResultTypes(), op.getQuery(), op.getKey(), op.getValue(),
       op.getCotangent(), restoreMask(builder, op.getLoc(), op.getMask()), op.getOffset(),
-      op.getSinks(), /*logsumexp=*/Value(), /*delta=*/Value(), op.getCausalAttr(),
-      op.getWindowAttr(), op.getScaleAttr(), /*with_mask=*/ofMask, /*with_sinks=*/UnitAttr());
+      op.getSinks(), /*logsumexp=*/Value(), /*delta=*/Value(), op.getLogsumexpCotangent(),
+      op.getCausalAttr(), op.getWindowAttr(), op.getScaleAttr(), /*with_mask=*/ofMask,
+      /*with_sinks=*/UnitAttr());
   op->replaceAllUsesWith(gradient->getResults());
   op.erase();
 }
@@ -108,8 +112,8 @@ static void split(kernel::AttentionGradientOp op) {
     return kernel::AttentionGradientOp::create(
         builder, op.getLoc(), dests.getTypes(), op.getQuery(), op.getKey(), op.getValue(),
         op.getCotangent(), op.getLogsumexp(), op.getDelta(), op.getMask(), op.getOffset(),
-        /*sinks=*/Value(), dests, op.getCausalAttr(), op.getWindowAttr(), op.getScaleAttr(),
-        onlyKeys, onlyValues, onlyMask);
+        /*sinks=*/Value(), /*logsumexp_cotangent=*/Value(), dests, op.getCausalAttr(),
+        op.getWindowAttr(), op.getScaleAttr(), onlyKeys, onlyValues, onlyMask);
   };
   OperandRange dests = op.getDests();
   SmallVector<kernel::AttentionGradientOp> parts;
@@ -128,6 +132,121 @@ static void split(kernel::AttentionGradientOp op) {
     llvm::append_range(results, part.getResults());
   op->replaceAllUsesWith(results);
   op.erase();
+}
+
+//===----------------------------------------------------------------------===//
+// Vectors of other lengths than kernels take
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Zeros behind the elements of vectors change no product of theirs. What they get is cut off.
+class VectorPadding {
+public:
+  explicit VectorPadding(Operation *op) : builder(op), loc(op->getLoc()) {}
+
+  /// Whether a vector of `tensor` is to be longer, as far as its length is known.
+  static bool isUneven(Value tensor) {
+    int64_t elements = cast<ShapedType>(tensor.getType()).getShape().back();
+    return !ShapedType::isDynamic(elements) && elements % kVectorStep != 0;
+  }
+  Value pad(Value tensor);
+  /// A destination like `tensor`, if it has such vectors.
+  Value padDest(Value tensor);
+  /// `tensor` as it was in `like`.
+  Value cut(Value tensor, Value like);
+
+private:
+  static int64_t getElements(Value tensor) {
+    int64_t elements = cast<ShapedType>(tensor.getType()).getShape().back();
+    return static_cast<int64_t>(llvm::alignTo(elements, kVectorStep));
+  }
+  OpBuilder builder;
+  Location loc;
+};
+
+} // namespace
+
+Value VectorPadding::pad(Value tensor) {
+  if (!isUneven(tensor))
+    return tensor;
+  auto type = cast<RankedTensorType>(tensor.getType());
+  SmallVector<OpFoldResult> low(type.getRank(), builder.getIndexAttr(0)), high(low);
+  high.back() = builder.getIndexAttr(getElements(tensor) - type.getShape().back());
+  Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(type.getElementType()));
+  return tensor::PadOp::create(builder, loc, /*resultType=*/Type(), tensor, low, high, zero);
+}
+
+Value VectorPadding::padDest(Value tensor) {
+  if (!isUneven(tensor))
+    return tensor;
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, tensor);
+  sizes.back() = builder.getIndexAttr(getElements(tensor));
+  return tensor::EmptyOp::create(builder, loc, sizes, getElementTypeOrSelf(tensor.getType()));
+}
+
+Value VectorPadding::cut(Value tensor, Value like) {
+  auto type = cast<RankedTensorType>(like.getType());
+  if (tensor.getType() == type)
+    return tensor;
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, tensor),
+                            offsets(sizes.size(), builder.getIndexAttr(0)),
+                            strides(sizes.size(), builder.getIndexAttr(1));
+  sizes.back() = builder.getIndexAttr(type.getShape().back());
+  return tensor::ExtractSliceOp::create(builder, loc, type, tensor, offsets, sizes, strides);
+}
+
+/// The results of an op with longer vectors in the place of `op`, which has no kernel; false if
+/// that has none either.
+template <typename Op>
+static bool replaceByPadded(Op op, Op padded, VectorPadding &padding, bool wgmma) {
+  if (!hasAttentionKernel(padded, findTarget(op), wgmma)) {
+    padded.erase();
+    return false;
+  }
+  SmallVector<Value> results;
+  for (auto [result, own] : llvm::zip_equal(padded->getResults(), op->getResults()))
+    results.push_back(padding.cut(result, own));
+  op->replaceAllUsesWith(results);
+  op.erase();
+  return true;
+}
+
+static bool pad(kernel::AttentionOp op, bool wgmma) {
+  int64_t queries = op.getQueryType().getShape().drop_back().back();
+  bool isFew = !ShapedType::isDynamic(queries) && queries < array::kFewQueries;
+  // A copy of all keys and values takes longer than what few queries do with them.
+  if (isFew || op.getOpenEnd() || !findTarget(op) ||
+      !(VectorPadding::isUneven(op.getQuery()) || VectorPadding::isUneven(op.getValue())))
+    return false;
+  VectorPadding padding(op);
+  SmallVector<Value> dests(op.getDests());
+  dests.front() = padding.padDest(dests.front());
+  OpBuilder builder(op);
+  auto padded = kernel::AttentionOp::create(
+      builder, op.getLoc(), ValueRange(dests).getTypes(), padding.pad(op.getQuery()),
+      padding.pad(op.getKey()), padding.pad(op.getValue()), op.getMask(), op.getOffset(),
+      op.getSinks(), dests, op.getCausalAttr(), op.getWindowAttr(), op.getScaleAttr());
+  return replaceByPadded(op, padded, padding, wgmma);
+}
+
+/// The op of all operands; null if there is no kernel of longer vectors either.
+static kernel::AttentionGradientOp pad(kernel::AttentionGradientOp op, bool wgmma) {
+  if (!findTarget(op) ||
+      !(VectorPadding::isUneven(op.getQuery()) || VectorPadding::isUneven(op.getValue())))
+    return nullptr;
+  VectorPadding padding(op);
+  SmallVector<Value> dests(op.getDests());
+  for (Value &dest : MutableArrayRef(dests).take_front(3))
+    dest = padding.padDest(dest);
+  OpBuilder builder(op);
+  auto padded = kernel::AttentionGradientOp::create(
+      builder, op.getLoc(), ValueRange(dests).getTypes(), padding.pad(op.getQuery()),
+      padding.pad(op.getKey()), padding.pad(op.getValue()), padding.pad(op.getCotangent()),
+      op.getLogsumexp(), op.getDelta(), op.getMask(), op.getOffset(), op.getSinks(),
+      op.getLogsumexpCotangent(), dests, op.getCausalAttr(), op.getWindowAttr(), op.getScaleAttr(),
+      /*only_keys=*/UnitAttr(), /*only_values=*/UnitAttr(), /*only_mask=*/UnitAttr());
+  return replaceByPadded(op, padded, padding, wgmma) ? padded : nullptr;
 }
 
 //===----------------------------------------------------------------------===//
@@ -212,12 +331,14 @@ struct ExpandAttention final : impl::ExpandAttentionBase<ExpandAttention> {
       if (!hasKernel || op.getOpenEnd())
         ops.push_back(op);
     });
+    llvm::erase_if(ops, [&](kernel::AttentionOp op) { return pad(op, wgmma); });
     SmallVector<kernel::AttentionGradientOp> gradients;
     module.walk([&](kernel::AttentionGradientOp op) { gradients.push_back(op); });
     isAnyExpanded |= !ops.empty();
     for (kernel::AttentionGradientOp op : gradients) {
-      if (hasAttentionKernel(op, findTarget(op), wgmma)) {
-        split(op);
+      bool hasKernel = hasAttentionKernel(op, findTarget(op), wgmma);
+      if (kernel::AttentionGradientOp taken = hasKernel ? op : pad(op, wgmma)) {
+        split(taken);
         continue;
       }
       restore(op);

@@ -190,9 +190,8 @@ Value GradientRowEmitter::emitMaskElement(ArrayRef<Value> place) {
   SmallVector<Value> sizes = points.getSizes(op.getQuery());
   int64_t missing = dim + 2 - static_cast<int64_t>(mask.size());
   Place query(dim + 1);
-  query[dim] = place[place.size() - 2];
   std::function<Value(int64_t)> sumFrom = [&](int64_t i) -> Value {
-    if (i == dim) {
+    if (i == dim + 1) {
       Place key(query);
       key[dim - 1] = index.div(key[dim - 1], op.getGroupSize());
       key[dim] = place.back();

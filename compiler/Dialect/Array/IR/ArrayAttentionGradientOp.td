@@ -22,10 +22,11 @@ def Array_AttentionGradientOp
     `cotangent`, that of its result. It is what `--gradient` makes of attention of 16-bit floats; it is
     decomposed unless `-xc-array-keep-attention` leaves it whole. With `to_mask` there is a further result,
     what the mask gets that is added to the scores, and with `to_sinks` one more, what the sinks get.
+    `logsumexp_cotangent` is that of the attention's second result, `[..., H, Q]` in `f32`.
 
     `rows` are what a kernel needs of the attention itself, `[..., H, Q]` in `f32` each: its logsumexp, and
-    the sums of products of its result and the cotangent over the vectors. Where they are not given, the
-    pass adds them; the decomposition does without them.
+    the sums of products of its result and the cotangent over the vectors, less the cotangent of logsumexp.
+    Where they are not given, the pass adds them; the decomposition does without them.
 
     Example:
     ```mlir
@@ -39,13 +40,14 @@ def Array_AttentionGradientOp
                        Optional<Array_TensorOf<AnyTypeOf<[I1, F16, BF16, F32, F64], "truth value or float">>>:$mask,
                        Optional<Array_ScalarOf<AnyTypeOf<[I32, I64]>>>:$offset, Optional<Array_FloatTensor>:$sinks,
                        Optional<Array_TensorOf<F32>>:$logsumexp, Optional<Array_TensorOf<F32>>:$delta,
-                       UnitAttr:$causal, OptionalAttr<I64Attr>:$window, F64Attr:$scale, UnitAttr:$with_mask, UnitAttr:$with_sinks);
+                       Optional<Array_TensorOf<F32>>:$logsumexp_cotangent, UnitAttr:$causal, OptionalAttr<I64Attr>:$window, F64Attr:$scale, UnitAttr:$with_mask, UnitAttr:$with_sinks);
   let results = (outs Array_FloatTensor:$to_query, Array_FloatTensor:$to_key, Array_FloatTensor:$to_value,
                       Variadic<Array_FloatTensor>:$more);
   let assemblyFormat = [{
     $query `,` $key `,` $value `,` $cotangent (`mask` `(` $mask^ `:` type($mask) `)`)? (`to_mask` $with_mask^)? (`causal` $causal^)?
     (`window` `=` $window^)? (`offset` `(` $offset^ `:` type($offset) `)`)? (`sinks` `(` $sinks^ `:` type($sinks) `)`)?
-    (`to_sinks` $with_sinks^)? (`rows` `(` $logsumexp^ `,` $delta `:` type($logsumexp) `,` type($delta) `)`)? `scale` `=` $scale attr-dict
+    (`to_sinks` $with_sinks^)? (`rows` `(` $logsumexp^ `,` $delta `:` type($logsumexp) `,` type($delta) `)`)?
+    (`logsumexp_cotangent` `(` $logsumexp_cotangent^ `:` type($logsumexp_cotangent) `)`)? `scale` `=` $scale attr-dict
     `:` `(` type($query) `,` type($key) `,` type($value) `,` type($cotangent) `)`
     `->` type($to_query) `,` type($to_key) `,` type($to_value) (`,` type($more)^)?
   }];

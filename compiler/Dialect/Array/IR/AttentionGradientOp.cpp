@@ -19,9 +19,9 @@ using namespace mlir;
 
 namespace xc::array {
 
-bool hasGradientOp(AttentionOp op, bool hasLogsumexpCotangent) {
+bool hasGradientOp(AttentionOp op) {
   Type element = op.getQuery().getType().getElementType();
-  return (element.isF16() || element.isBF16()) && !hasLogsumexpCotangent;
+  return element.isF16() || element.isBF16();
 }
 
 /// The attention that `op` is the gradient of. Nobody else hears of it, so that it can go again.
@@ -92,7 +92,7 @@ LogicalResult AttentionGradientOp::verify() {
   }
   shape.pop_back();
   Type row = RankedTensorType::get(shape, Float32Type::get(getContext()));
-  for (Value numbers : {Value(getLogsumexp()), Value(getDelta())}) {
+  for (Value numbers : {Value(getLogsumexp()), Value(getDelta()), Value(getLogsumexpCotangent())}) {
     Type own = numbers ? numbers.getType() : row;
     if (!areCompatibleTypes(row, own))
       return emitOpError("expected rows of ") << row << ", got " << own;
@@ -108,13 +108,15 @@ void reifyRequirements(AttentionGradientOp op, RequirementBuilder &requirements)
   for (int64_t dim = 0; dim < last; ++dim)
     requirements.requireAgreement(op.getQuery(), dim, op.getCotangent(), dim);
   requirements.requireAgreement(op.getValue(), last, op.getCotangent(), last);
+  for (int64_t dim = 0; dim < last && op.getLogsumexpCotangent(); ++dim)
+    requirements.requireAgreement(op.getQuery(), dim, op.getLogsumexpCotangent(), dim);
   requirements.requireResultTypes();
 }
 
 FailureOr<SmallVector<Value>> AttentionGradientOp::decompose(OpBuilder &builder) {
   AttentionOp attention = makeAttention(*this, builder);
   SmallVector<Value> gradients =
-      buildAttentionVjp(attention, builder, getCotangent(), /*toLogsumexp=*/Value());
+      buildAttentionVjp(attention, builder, getCotangent(), getLogsumexpCotangent());
   attention.erase();
   Value toMask = getWithMask() ? gradients[3] : Value(),
         toSinks = getWithSinks() ? gradients.back() : Value();

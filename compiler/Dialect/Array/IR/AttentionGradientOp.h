@@ -15,9 +15,8 @@
 
 namespace xc::array {
 
-/// Whether the gradient of `op` can be an op of its own, where its logsumexp has a cotangent or
-/// not.
-bool hasGradientOp(AttentionOp op, bool hasLogsumexpCotangent);
+/// Whether the gradient of `op` can be an op of its own.
+bool hasGradientOp(AttentionOp op);
 
 /// What the operands of `op` get of `toResult` and `toLogsumexp` (which may be null), in simpler
 /// ops; null for those that nothing flows to.

@@ -554,7 +554,7 @@ FailureOr<Values> AttentionOp::buildWantedVjp(OpBuilder &builder, ValueRange cot
   Value toResult = cotangents.front(), toLogsumexp = getLogsumexp() ? cotangents.back() : Value();
   if (!toResult)
     toResult = ExpressionBuilder(builder, getLoc()).zerosLike(getResult());
-  if (!hasGradientOp(*this, toLogsumexp != nullptr))
+  if (!hasGradientOp(*this))
     return buildAttentionVjp(*this, builder, toResult, toLogsumexp);
   bool isMaskWanted =
            getMask() && isWanted(getMask()) && isa<FloatType>(getMask().getType().getElementType()),
@@ -562,8 +562,8 @@ FailureOr<Values> AttentionOp::buildWantedVjp(OpBuilder &builder, ValueRange cot
   auto flag = [&](bool isSet) { return isSet ? builder.getUnitAttr() : UnitAttr(); };
   auto gradient = AttentionGradientOp::create(
       builder, getOriginLoc(*this), getQuery(), getKey(), getValue(), toResult, getMask(),
-      getOffset(), getSinks(), /*logsumexp=*/Value(), /*delta=*/Value(), getCausalAttr(),
-      getWindowAttr(), getScaleAttr(), flag(isMaskWanted), flag(areSinksWanted));
+      getOffset(), getSinks(), /*logsumexp=*/Value(), /*delta=*/Value(), toLogsumexp,
+      getCausalAttr(), getWindowAttr(), getScaleAttr(), flag(isMaskWanted), flag(areSinksWanted));
   if (Attribute most = (*this)->getAttr(kMaxScoresAttr))
     gradient->setAttr(kMaxScoresAttr, most);
   Values results{gradient.getToQuery(), gradient.getToKey(), gradient.getToValue()};

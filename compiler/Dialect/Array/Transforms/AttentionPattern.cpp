@@ -510,6 +510,7 @@ std::optional<AttentionForm> AttentionForm::of(Operation *op) {
     return std::nullopt;
   read(gradient);
   form.cotangent = gradient.getCotangent();
+  form.logsumexpCotangent = gradient.getLogsumexpCotangent();
   return form;
 }
 
@@ -518,7 +519,8 @@ ValueRange AttentionForm::build(ExpressionBuilder &e) const {
   if (cotangent)
     whole = e.make<AttentionGradientOp>(
         query, key, value, cotangent, mask, offset, sinks, /*logsumexp=*/Value(),
-        /*delta=*/Value(), isCausal ? e.getBuilder().getUnitAttr() : UnitAttr(), window, scale,
+        /*delta=*/Value(), logsumexpCotangent, isCausal ? e.getBuilder().getUnitAttr() : UnitAttr(),
+        window, scale,
         /*with_mask=*/UnitAttr(), /*with_sinks=*/UnitAttr());
   else
     whole = e.make<AttentionOp>(query, key, value, mask, offset, sinks, isCausal, window,

@@ -144,6 +144,7 @@ struct AttentionForm {
 
   mlir::Value query, key, value;
   mlir::Value cotangent; ///< null of attention itself
+  mlir::Value logsumexpCotangent;
   mlir::Value mask, offset, sinks;
   bool isCausal = false;
   mlir::IntegerAttr window;

@@ -96,7 +96,8 @@ Replacement GradientMatch::build(Operation *root) {
   Value toValues = hasHiddenRows ? takeHiddenRows(toResult, values) : Value();
   auto gradient = AttentionGradientOp::create(
       builder, root->getLoc(), query, key, values, toResult, mask, /*offset=*/Value(),
-      /*sinks=*/Value(), /*logsumexp=*/Value(), /*delta=*/Value(), /*causal=*/UnitAttr(),
+      /*sinks=*/Value(), /*logsumexp=*/Value(), /*delta=*/Value(),
+      /*logsumexp_cotangent=*/Value(), /*causal=*/UnitAttr(),
       /*window=*/IntegerAttr(), builder.getF64FloatAttr(scale),
       maskSum ? builder.getUnitAttr() : UnitAttr(),
       /*with_sinks=*/UnitAttr());

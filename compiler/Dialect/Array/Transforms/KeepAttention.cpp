@@ -74,23 +74,74 @@ static bool hasMaskOfQueries(AttentionGradientOp gradient) {
 }
 
 /// What the mask gets where each row has one number. That changes a row's scores alike, so only the
-/// sink notices: it gets the opposite of what they get together.
+/// sink and logsumexp notice: the sink gets the opposite of what they get together.
 static Value buildMaskGradient(ExpressionBuilder &e, AttentionGradientOp gradient) {
-  if (!gradient.getSinks())
+  Value scores;
+  if (gradient.getSinks())
+    scores = e.make<NegOp>(buildSinkScores(e, gradient));
+  if (Value given = gradient.getLogsumexpCotangent()) {
+    // Logsumexp moves as its scores do, if there are any.
+    Value logsumexp = gradient.getLogsumexp();
+    Value lowest = e.scalar(-std::numeric_limits<double>::infinity(), logsumexp);
+    Value isNone = e.compare(CompareDirection::Eq, logsumexp, lowest);
+    given = e.select(isNone, e.scalar(0, given), given);
+    scores = scores ? e.add(scores, given) : given;
+  }
+  if (!scores)
     return e.zerosLike(gradient.getMask());
-  Value scores = e.make<NegOp>(buildSinkScores(e, gradient));
   int64_t rank = gradient.getQuery().getType().getRank();
   Value sum = e.sumToShape(e.make<ExpandDimsOp>(scores, rank - 1), gradient.getMask());
   return e.finish(sum, gradient.getMask().getType());
 }
 
-/// Whether there is a kernel, or something simpler, for what a mask gets: not where rows share it
-/// but keys do not.
-static bool hasKernelOfMask(AttentionGradientOp gradient) {
-  if (!gradient.getWithMask() || hasMaskOfQueries(gradient))
-    return true;
+/// Whether all queries share the numbers of the mask, each of which is of a key.
+static bool hasMaskOfKeys(AttentionGradientOp gradient) {
   ArrayRef<int64_t> shape = gradient.getMask().getType().getShape();
-  return shape.size() > 1 && shape.drop_back().back() != 1;
+  return !hasMaskOfQueries(gradient) && (shape.size() == 1 || shape.drop_back().back() == 1);
+}
+
+/// Another op with the operands and attributes of `gradient`, but for its mask.
+static AttentionGradientOp rebuild(OpBuilder &builder, AttentionGradientOp gradient, Value mask,
+                                   UnitAttr withMask, UnitAttr withSinks) {
+  auto other = AttentionGradientOp::create(
+      builder, gradient.getLoc(), gradient.getQuery(), gradient.getKey(), gradient.getValue(),
+      gradient.getCotangent(), mask, gradient.getOffset(), gradient.getSinks(),
+      gradient.getLogsumexp(), gradient.getDelta(), gradient.getLogsumexpCotangent(),
+      gradient.getCausalAttr(), gradient.getWindowAttr(), gradient.getScaleAttr(), withMask,
+      withSinks);
+  other->setDiscardableAttrs(gradient->getDiscardableAttrDictionary());
+  for (auto [result, own] : llvm::zip(gradient.getResults().take_front(3), other.getResults())) {
+    own.setType(result.getType());
+    result.replaceAllUsesWith(own);
+  }
+  return other;
+}
+
+/// Gives a mask of keys that wants a gradient all dims before the queries, which the kernel that
+/// sums up over queries has; what it gets is added up here. Returns the op with that mask.
+static AttentionGradientOp spreadMaskOfKeys(AttentionGradientOp gradient) {
+  if (!gradient.getWithMask() || !hasMaskOfKeys(gradient))
+    return gradient;
+  OpBuilder builder(gradient);
+  ExpressionBuilder e(builder, gradient.getLoc());
+  RankedTensorType query = gradient.getQuery().getType(), mask = gradient.getMask().getType();
+  SmallVector<int64_t> shape(query.getShape().drop_back(2));
+  SmallVector<Value> sizes = e.dynamicSizes(gradient.getQuery());
+  sizes.truncate(llvm::count_if(shape, ShapedType::isDynamic));
+  shape.append({1, mask.getShape().back()});
+  if (ShapedType::isDynamic(shape.back()))
+    sizes.push_back(e.dynamicSizes(gradient.getMask()).back());
+  int64_t rank = query.getRank();
+  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(rank - mask.getRank(), rank));
+  Value spread =
+      e.make<BroadcastInDimOp>(RankedTensorType::get(shape, builder.getF32Type()),
+                               e.convert(gradient.getMask(), builder.getF32Type()), sizes, axes);
+  AttentionGradientOp other =
+      rebuild(builder, gradient, spread, builder.getUnitAttr(), /*withSinks=*/UnitAttr());
+  Value sum = e.sumToShape(other.getToMask(), e.convert(gradient.getMask(), builder.getF32Type()));
+  gradient.getToMask().replaceAllUsesWith(e.finish(sum, mask));
+  gradient.erase();
+  return other;
 }
 
 /// Replaces those results of `gradient`, which has rows, that follow from these alone; returns what
@@ -107,17 +158,11 @@ static AttentionGradientOp separateRowGradients(AttentionGradientOp gradient) {
         gradient.getSinks().getType()));
   if (isMaskSimple)
     gradient.getToMask().replaceAllUsesWith(buildMaskGradient(e, gradient));
-  auto others = AttentionGradientOp::create(
-      builder, gradient.getLoc(), gradient.getQuery(), gradient.getKey(), gradient.getValue(),
-      gradient.getCotangent(), gradient.getMask(), gradient.getOffset(), gradient.getSinks(),
-      gradient.getLogsumexp(), gradient.getDelta(), gradient.getCausalAttr(),
-      gradient.getWindowAttr(), gradient.getScaleAttr(),
-      isMaskSimple ? UnitAttr() : gradient.getWithMaskAttr(), /*with_sinks=*/UnitAttr());
-  others->setDiscardableAttrs(gradient->getDiscardableAttrDictionary());
-  for (auto [result, other] : llvm::zip(gradient.getResults(), others.getResults())) {
-    other.setType(result.getType());
-    result.replaceAllUsesWith(other);
-  }
+  AttentionGradientOp others =
+      rebuild(builder, gradient, gradient.getMask(),
+              isMaskSimple ? UnitAttr() : gradient.getWithMaskAttr(), /*withSinks=*/UnitAttr());
+  if (others.getToMask())
+    gradient.getToMask().replaceAllUsesWith(others.getToMask());
   gradient.erase();
   return others;
 }
@@ -141,8 +186,12 @@ static void addRows(AttentionGradientOp gradient) {
   ExpressionBuilder e(builder, gradient.getLoc());
   Value products = e.mul(e.widen(attention.getResult()), e.widen(gradient.getCotangent()));
   int64_t last = gradient.getQuery().getType().getRank() - 1;
+  Value delta = e.reduce(ReduceKind::Sum, products, last, /*keepdims=*/false);
+  // Logsumexp changes by each key's weight, too.
+  if (Value given = gradient.getLogsumexpCotangent())
+    delta = e.sub(delta, given);
   gradient.getLogsumexpMutable().assign(attention.getLogsumexp());
-  gradient.getDeltaMutable().assign(e.reduce(ReduceKind::Sum, products, last, /*keepdims=*/false));
+  gradient.getDeltaMutable().assign(delta);
 }
 
 //===----------------------------------------------------------------------===//
@@ -171,14 +220,14 @@ struct KeepAttention final : impl::KeepAttentionBase<KeepAttention> {
     // Anew where the function has been changed.
     RuntimeSizes before(&getContext());
     getOperation().walk([&](AttentionGradientOp op) {
-      if (mayBeKernel(op) && !before.containsAnyOf(op->getOperands()) && hasKernelOfMask(op))
+      if (mayBeKernel(op) && !before.containsAnyOf(op->getOperands()))
         gradients.push_back(op);
     });
     Builder builder(&getContext());
     for (AttentionGradientOp op : gradients) {
       if (!op.getLogsumexp())
         addRows(op);
-      op = separateRowGradients(op);
+      op = spreadMaskOfKeys(separateRowGradients(op));
       op->setAttr(kWholeAttr, builder.getUnitAttr());
     }
     RuntimeSizes runtimeSizes(&getContext());
@@ -210,10 +259,7 @@ private:
     return !ShapedType::isDynamic(queries) && queries < kFewQueries;
   }
   template <typename Op> bool mayBeKernel(Op op) const {
-    RankedTensorType query = op.getQuery().getType();
-    // Gradients of few queries have no kernel.
-    bool hasKernel = mma && (!isFew(query) || std::is_same_v<Op, AttentionOp>);
-    return hasKernel && hasVectors(query, op.getValue().getType());
+    return mma && hasVectors(op.getQuery().getType(), op.getValue().getType());
   }
   bool mayBeBlocks(AttentionOp op) const {
     RankedTensorType query = op.getQuery().getType(), value = op.getValue().getType();

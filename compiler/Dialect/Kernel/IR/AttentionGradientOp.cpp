@@ -64,6 +64,11 @@ SmallVector<unsigned> AttentionGradientOp::getWanted() {
   return llvm::to_vector(llvm::seq(first, first + static_cast<unsigned>(getDests().size())));
 }
 
+bool AttentionGradientOp::hasMaskOfKeys() {
+  ArrayRef<int64_t> shape = cast<ShapedType>(getMask().getType()).getShape();
+  return shape.size() > 1 && shape.drop_back().back() == 1;
+}
+
 int64_t AttentionGradientOp::countProductElements() {
   int64_t vector = getQueryType().getShape().back(), result = getValueType().getShape().back(),
           elements = vector;
@@ -99,6 +104,12 @@ LogicalResult AttentionGradientOp::verify() {
     if (!isWhole() || !sinks.hasRank() || sinks.getRank() != 1 || sinks.getDimSize(0) != heads)
       return emitOpError("expected a sink for each of ")
              << heads << " query heads beside three destinations, got " << sinks;
+  }
+  if (getLogsumexpCotangent()) {
+    SmallVector<int64_t> shape(getQueryType().getShape().drop_back());
+    if (!isWhole() || !hasShape(getLogsumexpCotangent(), shape, Float32Type::get(getContext())))
+      return emitOpError("expected an f32 for each query beside three destinations, got ")
+             << getLogsumexpCotangent().getType();
   }
   if (getMask()) {
     auto mask = cast<ShapedType>(getMask().getType());

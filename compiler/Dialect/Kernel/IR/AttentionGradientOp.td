@@ -30,13 +30,15 @@ def Kernel_AttentionGradientOp
   let description = [{
     Of a `kernel.attention` of the same operands: what `query`, `key` and `value` get of `cotangent`, that of its result.
     `logsumexp` is its second result; `delta` the sum of products of its result and the cotangent over each vector: f32, `[..., H, Q]`.
-    `sinks` are those of the attention, which only an op that is taken apart wants to know: logsumexp has them.
+    `sinks` are those of the attention, and `logsumexp_cotangent` is that of its logsumexp. Only an op that is taken apart wants to know
+    them: logsumexp has the sinks, and that cotangent has been subtracted from delta.
     With p = exp(scale * q * k + added mask - logsumexp), 0 where a key is hidden, and s = p * (cotangent * value - delta), the gradients are
     scale * s * k, scale * s^T * q and p^T * cotangent. p and s are rounded to the operands' type.
 
     One destination is the gradient of the queries, or of what `only` says; two are those of keys and values. An op with all three, and
-    perhaps that of a mask of floats, stands for those of its kernels until the target is known. The mask gets s, which is summed over dims
-    of heads along which it is broadcast; it must have the queries and the keys. It is in modules whose target has a kernel for it; `-xc-expand-attention` takes it
+    perhaps that of a mask of floats, stands for those of its kernels until the target is known. The mask gets s. Where it has the queries
+    and the keys, s is summed over dims of heads along which it is broadcast. Where it has one number for all queries, s is summed over
+    these, and it must have all dims before them. The op is in modules whose target has a kernel for it; `-xc-expand-attention` takes it
     apart for others. Example:
     ```mlir
     %dk, %dv = kernel.attention_gradient %q, %k, %v, %g, %l, %d causal into %e, %f scale = 0.125
@@ -46,13 +48,14 @@ def Kernel_AttentionGradientOp
   }];
   let arguments = (ins AnyShaped:$query, AnyShaped:$key, AnyShaped:$value, AnyShaped:$cotangent,
       AnyShaped:$logsumexp, AnyShaped:$delta, Optional<AnyShaped>:$mask,
-      Optional<AnyShaped>:$offset, Optional<AnyShaped>:$sinks, Variadic<AnyShaped>:$dests, UnitAttr:$causal,
+      Optional<AnyShaped>:$offset, Optional<AnyShaped>:$sinks, Optional<AnyShaped>:$logsumexp_cotangent, Variadic<AnyShaped>:$dests, UnitAttr:$causal,
       OptionalAttr<I64Attr>:$window, F64Attr:$scale, UnitAttr:$only_keys, UnitAttr:$only_values, UnitAttr:$only_mask);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = [{
     $query `,` $key `,` $value `,` $cotangent `,` $logsumexp `,` $delta (`mask` `(` $mask^ `:` type($mask) `)`)? (`causal` $causal^)?
     (`window` `=` $window^)? (`offset` `(` $offset^ `:` type($offset) `)`)?
-    (`sinks` `(` $sinks^ `:` type($sinks) `)`)? (`only_keys` $only_keys^)? (`only_values` $only_values^)?
+    (`sinks` `(` $sinks^ `:` type($sinks) `)`)?
+    (`logsumexp_cotangent` `(` $logsumexp_cotangent^ `:` type($logsumexp_cotangent) `)`)? (`only_keys` $only_keys^)? (`only_values` $only_values^)?
     (`only_mask` $only_mask^)? `into` $dests `scale` `=` $scale attr-dict `:` type($query) `,` type($key) `,` type($value) `,` type($cotangent) `,` type($logsumexp) `,` type($delta)
     `into` type($dests) (`->` type($results)^)?
   }];
@@ -69,8 +72,12 @@ def Kernel_AttentionGradientOp
     }
     /// What the destinations are gradients of: 0 stands for queries, 1 for keys, 2 for values, 3 for the mask.
     ::llvm::SmallVector<unsigned> getWanted();
-    /// Whether it is of keys or values, or both, alone.
-    bool isOfKeys() { return getDests().size() == 2 || getOnlyKeys() || getOnlyValues(); }
+    /// Whether the mask has one number for all queries.
+    bool hasMaskOfKeys();
+    /// Whether it is of keys or values, or both, alone, or of a mask that has numbers for keys.
+    bool isOfKeys() {
+      return getDests().size() == 2 || getOnlyKeys() || getOnlyValues() || (getOnlyMask() && hasMaskOfKeys());
+    }
     /// Whether it stands for several ops.
     bool isWhole() { return getDests().size() > 2; }
     /// Elements of the vectors that the products of a query and a key are of.

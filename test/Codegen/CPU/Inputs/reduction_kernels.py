@@ -87,6 +87,30 @@ def reduction(maps, kinds, in_type, out_type, dtype, start, body, sizes=""):
         maps, kinds, ["%a0"], [in_type], "%start", out_type, f"%x: {dtype}, %o: {dtype}", body)
 
 
+def window(source, before, dtype="f32"):
+    """Sums of 3 x 3 windows of the 6x19x37 tensor %source, padded by one; `before` computes it."""
+    image, padded = f"tensor<6x19x37x{dtype}>", f"tensor<6x21x39x{dtype}>"
+    return (before + init("start", "0.0", image, dtype) + f"""
+    %p = tensor.pad %{source} low[0, 1, 1] high[0, 1, 1] {{
+    ^bb0(%i: index, %j: index, %k: index):
+      tensor.yield %start_c : {dtype}
+    }} : {image} to {padded}
+    %w = tensor.empty() : tensor<3x3xi8>
+    %r0 = linalg.generic {{indexing_maps = [affine_map<(c, p, q, r, s) -> (c, p + r, q + s)>, affine_map<(c, p, q, r, s) -> (r, s)>,
+                                           affine_map<(c, p, q, r, s) -> (c, p, q)>],
+                          iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]}}
+      ins(%p, %w : {padded}, tensor<3x3xi8>) outs(%start : {image}) {{
+      ^bb0(%x: {dtype}, %n: i8, %o: {dtype}):
+        %y = arith.addf %x, %o : {dtype}
+        linalg.yield %y : {dtype}
+    }} -> {image}""")
+
+
+def window_reference(x):
+    padded = np.pad(x, ((0, 0), (1, 1), (1, 1)))
+    return sum(padded[:, r:r + 19, s:s + 37] for r in range(3) for s in range(3))
+
+
 def get_cases():
     add = "%y = arith.addf %x, %o : f32\n linalg.yield %y : f32"
     matrix_in = (("s0", "s1"), "f32", "read")
@@ -138,6 +162,17 @@ def get_cases():
                  [MAP2, COLUMN], PR, ["%a0"], ["tensor<9x100xbf16>"], "%start", "tensor<9xf32>", "%x: bf16, %o: f32",
                  "%w = arith.extf %x : bf16 to f32\n %y = arith.addf %w, %o : f32\n linalg.yield %y : f32"),
              lambda x: x.sum(1), config="reduction"),
+        # Copied in vectors with what computes it, and one by one where vectors would lie across memory.
+        Case("window_of_squares", [((6, 19, 37), "f32", "read"), ((6, 19, 37), "f32", "write")],
+             window("q", "%e = tensor.empty() : tensor<6x19x37xf32>" + generic(
+                 [d3, d3], ["parallel"] * 3, ["%a0"], ["tensor<6x19x37xf32>"], "%e", "tensor<6x19x37xf32>", "%x: f32, %o: f32",
+                 "%y = arith.mulf %x, %x : f32\n linalg.yield %y : f32", "%q")),
+             lambda x: window_reference(x * x), config="reduction", tolerance=10),
+        Case("window_of_transposed", [((6, 37, 19), "f32", "read"), ((6, 19, 37), "f32", "write")],
+             window("q", "%e = tensor.empty() : tensor<6x19x37xf32>" + generic(
+                 ["affine_map<(d0, d1, d2) -> (d0, d2, d1)>", d3], ["parallel"] * 3, ["%a0"], ["tensor<6x37x19xf32>"], "%e",
+                 "tensor<6x19x37xf32>", "%x: f32, %o: f32", "%y = arith.addf %x, %x : f32\n linalg.yield %y : f32", "%q")),
+             lambda x: window_reference(2 * x.transpose(0, 2, 1)), config="reduction", tolerance=10),
         Case("argmax_rows", [((37, 1000), "f32", "read"), ((37,), "f32", "write"), ((37,), "i32", "write")],
              argmax(37, 1000, 1, ""), lambda x: (x.max(1), x.argmax(1)), config="reduction"),
         Case("argmax_columns", [((100, 45), "f32", "read"), ((45,), "f32", "write"), ((45,), "i32", "write")],

@@ -41,14 +41,74 @@ module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
 
 // -----
 
-// Vectors that are no multiple of 8 elements.
+// Vectors that are no multiple of 8 elements get zeros behind them, and the result loses what they get.
 // CHECK-LABEL: func.func @odd
-// CHECK-NOT:     kernel.attention
+// CHECK-SAME:      (%[[Q:.*]]: tensor<2x20x12xf16>, %[[K:.*]]: tensor<2x30x12xf16>)
+// CHECK-DAG:     %[[QUERIES:.*]] = tensor.pad %[[Q]] low[0, 0, 0] high[0, 0, 4]
+// CHECK-DAG:     %[[KEYS:.*]] = tensor.pad %[[K]] low[0, 0, 0] high[0, 0, 4]
+// CHECK:         %[[R:.*]] = kernel.attention %[[QUERIES]], %[[KEYS]], {{.*}} -> tensor<2x20x16xf16>
+// CHECK:         %[[CUT:.*]] = tensor.extract_slice %[[R]][0, 0, 0] [2, 20, 12] [1, 1, 1]
+// CHECK:         return %[[CUT]]
 module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
   func.func @odd(%q: tensor<2x20x12xf16>, %k: tensor<2x30x12xf16>) -> tensor<2x20x12xf16> {
     %e = tensor.empty() : tensor<2x20x12xf16>
     %r = kernel.attention %q, %k, %k into %e scale = 1.000000e+00 : tensor<2x20x12xf16>, tensor<2x30x12xf16>, tensor<2x30x12xf16> into tensor<2x20x12xf16> -> tensor<2x20x12xf16>
     return %r : tensor<2x20x12xf16>
+  }
+}
+
+// -----
+
+// Few queries with such vectors go through products: a copy of all keys would take longer. So do vectors that are too long.
+// CHECK-LABEL: func.func @odd_of_few
+// CHECK-NOT:     kernel.attention
+// CHECK-NOT:     tensor.pad
+module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @odd_of_few(%q: tensor<2x10x12xf16>, %k: tensor<2x30x12xf16>, %l: tensor<2x20x300xf16>) -> (tensor<2x10x12xf16>, tensor<2x20x300xf16>) {
+    %e = tensor.empty() : tensor<2x10x12xf16>
+    %r = kernel.attention %q, %k, %k into %e scale = 1.000000e+00 : tensor<2x10x12xf16>, tensor<2x30x12xf16>, tensor<2x30x12xf16> into tensor<2x10x12xf16> -> tensor<2x10x12xf16>
+    %f = tensor.empty() : tensor<2x20x300xf16>
+    %s = kernel.attention %l, %l, %l into %f scale = 1.000000e+00 : tensor<2x20x300xf16>, tensor<2x20x300xf16>, tensor<2x20x300xf16> into tensor<2x20x300xf16> -> tensor<2x20x300xf16>
+    return %r, %s : tensor<2x10x12xf16>, tensor<2x20x300xf16>
+  }
+}
+
+// -----
+
+// Vectors of keys and of values on their own, and the gradients of both.
+// CHECK-LABEL: func.func @odd_gradient
+// CHECK:         } : tensor<2x20x12xf16> to tensor<2x20x16xf16>
+// CHECK:         %[[KV:.*]]:2 = kernel.attention_gradient {{.*}} -> tensor<2x30x16xf16>, tensor<2x30x24xf16>
+// CHECK:         %[[Q:.*]] = kernel.attention_gradient {{.*}} -> tensor<2x20x16xf16>
+// CHECK-DAG:     %[[QUERIES:.*]] = tensor.extract_slice %[[Q]]{{.*}} to tensor<2x20x12xf16>
+// CHECK-DAG:     %[[KEYS:.*]] = tensor.extract_slice %[[KV]]#0{{.*}} to tensor<2x30x12xf16>
+// CHECK:         return %[[QUERIES]], %[[KEYS]], %[[KV]]#1
+module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @odd_gradient(%q: tensor<2x20x12xf16>, %k: tensor<2x30x12xf16>, %v: tensor<2x30x24xf16>, %g: tensor<2x20x24xf16>, %l: tensor<2x20xf32>) -> (tensor<2x20x12xf16>, tensor<2x30x12xf16>, tensor<2x30x24xf16>) {
+    %e = tensor.empty() : tensor<2x20x12xf16>
+    %f = tensor.empty() : tensor<2x30x12xf16>
+    %h = tensor.empty() : tensor<2x30x24xf16>
+    %r:3 = kernel.attention_gradient %q, %k, %v, %g, %l, %l into %e, %f, %h scale = 1.000000e+00 : tensor<2x20x12xf16>, tensor<2x30x12xf16>, tensor<2x30x24xf16>, tensor<2x20x24xf16>, tensor<2x20xf32>, tensor<2x20xf32> into tensor<2x20x12xf16>, tensor<2x30x12xf16>, tensor<2x30x24xf16> -> tensor<2x20x12xf16>, tensor<2x30x12xf16>, tensor<2x30x24xf16>
+    return %r#0, %r#1, %r#2 : tensor<2x20x12xf16>, tensor<2x30x12xf16>, tensor<2x30x24xf16>
+  }
+}
+
+// -----
+
+// A mask of keys has a kernel where it has all dims before the queries, and not where several heads share it.
+// CHECK-LABEL: func.func @gradient_of_keys_mask
+// CHECK:         kernel.attention_gradient {{.*}} only_mask into {{.*}} -> tensor<2x1x30xf32>
+// CHECK-NOT:     kernel.attention_gradient
+// CHECK:         linalg.contract
+module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @gradient_of_keys_mask(%q: tensor<2x20x16xf16>, %k: tensor<2x30x16xf16>, %l: tensor<2x20xf32>, %m: tensor<2x1x30xf32>, %n: tensor<1x1x30xf32>) -> (tensor<2x1x30xf32>, tensor<1x1x30xf32>) {
+    %e = tensor.empty() : tensor<2x20x16xf16>
+    %f = tensor.empty() : tensor<2x30x16xf16>
+    %h = tensor.empty() : tensor<2x1x30xf32>
+    %i = tensor.empty() : tensor<1x1x30xf32>
+    %r:4 = kernel.attention_gradient %q, %k, %k, %q, %l, %l mask(%m : tensor<2x1x30xf32>) into %e, %f, %f, %h scale = 1.000000e+00 : tensor<2x20x16xf16>, tensor<2x30x16xf16>, tensor<2x30x16xf16>, tensor<2x20x16xf16>, tensor<2x20xf32>, tensor<2x20xf32> into tensor<2x20x16xf16>, tensor<2x30x16xf16>, tensor<2x30x16xf16>, tensor<2x1x30xf32> -> tensor<2x20x16xf16>, tensor<2x30x16xf16>, tensor<2x30x16xf16>, tensor<2x1x30xf32>
+    %s:4 = kernel.attention_gradient %q, %k, %k, %q, %l, %l mask(%n : tensor<1x1x30xf32>) into %e, %f, %f, %i scale = 1.000000e+00 : tensor<2x20x16xf16>, tensor<2x30x16xf16>, tensor<2x30x16xf16>, tensor<2x20x16xf16>, tensor<2x20xf32>, tensor<2x20xf32> into tensor<2x20x16xf16>, tensor<2x30x16xf16>, tensor<2x30x16xf16>, tensor<1x1x30xf32> -> tensor<2x20x16xf16>, tensor<2x30x16xf16>, tensor<2x30x16xf16>, tensor<1x1x30xf32>
+    return %r#3, %s#3 : tensor<2x1x30xf32>, tensor<1x1x30xf32>
   }
 }
 
