@@ -29,6 +29,8 @@ static constexpr double kMMAShare = 0.4;
 bool hasAttentionKernel(kernel::AttentionGradientOp op, const Target *target, bool wgmma) {
   if (!target || !(target->hasMMA16816 || (target->hasWGMMA && wgmma)))
     return false;
+  if (op.getQueryType().getElementType().isF32())
+    return false;
   auto isTaken = [](Value operand) {
     ArrayRef<int64_t> shape = cast<ShapedType>(operand.getType()).getShape();
     int64_t vector = shape.back();
@@ -70,8 +72,7 @@ static int64_t countBytes(kernel::AttentionGradientOp op, AttentionAttr config) 
 /// The same of the kernel on mma.sync.
 static int64_t countBytes(kernel::AttentionGradientOp op, AttentionMMAAttr config) {
   auto count = [&](int64_t rows, int64_t columns) -> int64_t {
-    auto tile = tile::SharedType::get(op.getContext(), rows, padCopiedColumns(columns),
-                                      op.getQueryType().getElementType());
+    tile::SharedType tile = makeCopiedTile(rows, columns, op.getQueryType().getElementType());
     return llvm::alignTo(tile.getBytes(), tile::kTileAlignment);
   };
   int64_t vector = op.getQueryType().getShape().back(),

@@ -193,7 +193,8 @@ struct KeepAttention final : impl::KeepAttentionBase<KeepAttention> {
     });
     getOperation().walk([&](PagedAttentionOp op) {
       RankedTensorType query = op.getQuery().getType();
-      if (hasHostSizes(op) && mma && hasVectors(query, op.getValues().getType()) && isFew(query))
+      if (hasHostSizes(op) && mma && hasVectors(query, op.getValues().getType()) && isFew(query) &&
+          !query.getElementType().isF32())
         op->setAttr(kWholeAttr, builder.getUnitAttr());
     });
   }
@@ -201,7 +202,7 @@ struct KeepAttention final : impl::KeepAttentionBase<KeepAttention> {
 private:
   static bool hasVectors(RankedTensorType query, RankedTensorType value) {
     Type element = query.getElementType();
-    return (element.isF16() || element.isBF16()) &&
+    return (element.isF16() || element.isBF16() || element.isF32()) &&
            !ShapedType::isDynamic(query.getShape().back()) &&
            !ShapedType::isDynamic(value.getShape().back());
   }
@@ -211,8 +212,10 @@ private:
   }
   template <typename Op> bool mayBeKernel(Op op) const {
     RankedTensorType query = op.getQuery().getType();
-    // Gradients of few queries have no kernel.
-    bool hasKernel = mma && (!isFew(query) || std::is_same_v<Op, AttentionOp>);
+    // Gradients of few queries have no kernel, nor has f32.
+    bool isAttention = std::is_same_v<Op, AttentionOp>, isSingle = query.getElementType().isF32();
+    bool hasKernel =
+        mma && (!isFew(query) || (isAttention && !isSingle)) && (isAttention || !isSingle);
     return hasKernel && hasVectors(query, op.getValue().getType());
   }
   bool mayBeBlocks(AttentionOp op) const {
