@@ -2,8 +2,9 @@
 import numpy as np
 
 from cases.attention import attend, inputs
-from cases.fused_attention import case
-from harness import Case, Step, simple
+from cases.fused_attention import case, symbolic_wanted
+from cases.vjp import attention_gradients
+from harness import Case, Step, function, simple
 import tensors
 from tensors import Tensor, mlir_type
 
@@ -130,6 +131,67 @@ def moved():
                  f"    %r0 = array.attention %0, %k, %2 scale = 0.25 : ({queries.mlir}, {view}, {values.mlir}) -> {queries.mlir}", "sum")
 
 
+def gradient(name, q, k, width, options="", mask=None, mask_flows=False, sinks=None, offset=None, **more):
+    """What queries, keys and values get, and a mask and sinks where they are to."""
+    given, cotangent = inputs("f32", q, k, (*k[:-1], width)), tensors.random("f32", (*q[:-1], width), 11, -1, 1)
+    operands, clauses, results = list(given), [], [0, 1, 2]
+    if mask is not None:
+        clauses.append(f"mask(%a{len(operands)} : {mask.mlir})")
+        results += [len(operands)] * mask_flows
+        operands.append(mask)
+        more["mask"] = mask.values
+    clauses.append(options)
+    if offset is not None:
+        clauses.append(f"offset(%a{len(operands)} : tensor<i32>)")
+        operands.append(Tensor("i32", np.int32(offset)))
+        more["offset"] = offset
+    if sinks is not None:
+        clauses.append(f"sinks(%a{len(operands)} : {sinks.mlir})")
+        results.append(len(operands))
+        operands.append(sinks)
+        more["sinks"] = sinks.values
+    text = function("", [(f"%a{i}", t.mlir) for i, t in enumerate(operands)], [("%r", cotangent.mlir)],
+                    f"    %r = array.attention %a0, %a1, %a2 {' '.join(clauses)} scale = 0.25 : "
+                    f"({', '.join(t.mlir for t in given)}) -> {cotangent.mlir}")
+    wanted = attention_gradients(*(t.values for t in given), cotangent.values, 0.25, **more)
+    kept = wanted[:4 if mask_flows else 3] + ([wanted[-1]] if sinks is not None else [])
+    return Case(f"single_gradient_{name}", text, [Step([*operands, cotangent], [("f32", g) for g in kept], "_vjp")], "sum",
+                gradients=(":" + ",".join(str(i) for i in results),))
+
+
+def gradients():
+    """Of --gradient, one kernel for queries and one for keys and values where a target has them, or one for each of long vectors."""
+    hidden = np.random.default_rng(7).random((2, 1, 70, 150)) < 0.5
+    hidden[:, :, 2], hidden[:, :, :, 100:] = False, False
+    for name, q, k, width, options, more in (
+            ("one_tile", (1, 1, 128, 64), (1, 1, 128, 64), 64, "", {}), ("odd_lengths", (1, 2, 131, 64), (1, 2, 101, 64), 64, "", {}),
+            ("equal", (16,) * 4, (16,) * 4, 16, "causal", dict(causal=True)), ("one_key", (1, 2, 17, 8), (1, 2, 1, 8), 8, "", {}),
+            ("wide_80", (1, 1, 70, 80), (1, 1, 100, 80), 80, "", {}), ("wide_128", (1, 1, 70, 128), (1, 1, 90, 128), 128, "", {}),
+            ("wide_192", (1, 2, 40, 192), (1, 1, 70, 192), 136, "causal", dict(causal=True)), ("wide_256", (1, 2, 40, 256), (1, 2, 30, 256), 256, "", {}),
+            ("narrow_values", (1, 2, 70, 40), (1, 2, 150, 40), 24, "", {}), ("wide_values", (2, 2, 70, 64), (2, 1, 90, 64), 104, "", {}),
+            ("causal", (1, 2, 200, 64), (1, 2, 200, 64), 64, "causal", dict(causal=True)),
+            ("causal_more_queries", (1, 2, 200, 32), (1, 2, 70, 32), 32, "causal", dict(causal=True)),
+            ("grouped", (2, 6, 73, 32), (2, 2, 90, 32), 32, "causal", dict(causal=True)),
+            ("window", (1, 1, 150, 32), (1, 1, 200, 32), 32, "causal window = 50", dict(causal=True, window=50)),
+            ("offset", (1, 1, 150, 32), (1, 1, 180, 32), 32, "causal", dict(causal=True, offset=-20)),
+            ("masked", (2, 4, 70, 32), (2, 2, 150, 32), 32, "", dict(mask=Tensor("i1", hidden))),
+            ("biased", (2, 4, 70, 32), (2, 2, 150, 32), 32, "", dict(mask=tensors.random("f32", (4, 70, 150), 8, -2, 2))),
+            ("of_mask", (2, 4, 70, 32), (2, 2, 150, 32), 32, "", dict(mask=tensors.random("f32", (4, 70, 150), 8, -2, 2), mask_flows=True)),
+            ("of_mask_wide", (2, 4, 40, 128), (2, 2, 50, 128), 128, "causal", dict(mask=tensors.random("f32", (2, 1, 40, 50), 8, -2, 2), mask_flows=True,
+                                                                                  causal=True)),
+            ("of_sinks", (2, 4, 70, 32), (2, 2, 150, 32), 32, "causal", dict(sinks=Tensor("f32", [0.5, -1, 3, 0]), causal=True)),
+            ("few_queries", (2, 2, 5, 32), (2, 2, 40, 32), 32, "", {}), ("width_12", (2, 2, 40, 12), (2, 2, 40, 12), 12, "", {})):
+        yield gradient(name, q, k, width, options, **more)
+    steps = []
+    for queries, keys in ((1, 1), (5, 100), (128, 128), (130, 20), (0, 4), (70, 0), (16, 16)):
+        given, cotangent = inputs("f32", (2, 4, queries, 32), (2, 2, keys, 32)), tensors.random("f32", (2, 4, queries, 32), 11, -1, 1)
+        wanted = symbolic_wanted(given, cotangent, causal=True)
+        steps.append(Step([*given, cotangent], [("f32", g) for g in wanted[:3]], "_vjp"))
+    q, k = "tensor<?x4x?x32xf32>", "tensor<?x2x?x32xf32>"
+    text = function("", [("%q", q), ("%k", k), ("%v", k)], [("%r", q)], f"    %r = array.attention %q, %k, %v causal scale = 0.25 : ({q}, {k}, {k}) -> {q}")
+    yield Case("single_symbolic_gradient", text, steps, "sum", gradients=(":0,1,2",))
+
+
 def cases():
-    for group in (shapes, digits, equal_sizes, hidden_keys, masks, symbolic, moved):
+    for group in (shapes, digits, equal_sizes, hidden_keys, masks, symbolic, moved, gradients):
         yield from group()

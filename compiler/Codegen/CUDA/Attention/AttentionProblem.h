@@ -73,6 +73,8 @@ int64_t alignToStep(int64_t columns, mlir::Type element);
 
 /// Whether products of the op, of f32, may round their operands to TF32.
 bool mayRoundToTF32(mlir::Operation *op);
+/// How many products of 16-bit types on mma.sync take as long as one of the op's.
+double countProducts(mlir::Operation *op, mlir::Type element);
 /// What products of the op are of, in a tuning table: `f16`, `bf16`, `f32` or `tf32`.
 std::string getProductType(mlir::Operation *op, mlir::Type element);
 

@@ -36,6 +36,12 @@ static constexpr double kOtherWarpsLoss = 1.05;
 /// Warps that a multiprocessor has registers for.
 static constexpr int64_t kResidentWarpgroups = 2;
 
+double countProducts(Operation *op, Type element) {
+  if (!element.isF32())
+    return 1;
+  return mayRoundToTF32(op) ? kProductsOfTF32 : 3 * kProductsOfTF32;
+}
+
 int64_t alignToStep(int64_t columns, Type element) {
   constexpr int64_t stepBits = 256;
   return llvm::alignTo(columns, stepBits / element.getIntOrFloatBitWidth());
@@ -136,9 +142,7 @@ std::optional<double> MMAAttentionChooser::predict(AttentionMMAAttr config) {
                                                : kLongShare;
   double rate = 2000 * target.rates.products * target.rates.clock * target.multiprocessors;
   // What is beside products takes as long for all types.
-  double parts = !op.getQueryType().getElementType().isF32() ? 1
-                 : mayRoundToTF32(op)                        ? kProductsOfTF32
-                                                             : 3 * kProductsOfTF32;
+  double parts = countProducts(op, op.getQueryType().getElementType());
   double products = (parts - 1) / kLongShare + 1 / share;
   double time = 2 * static_cast<double>(heads) * pairs * elements * idle * products / rate;
   int64_t best = getVector(op) <= kWidestOfFourWarps ? 1 : 2;

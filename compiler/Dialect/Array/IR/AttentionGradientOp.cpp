@@ -21,7 +21,7 @@ namespace xc::array {
 
 bool hasGradientOp(AttentionOp op, bool hasLogsumexpCotangent) {
   Type element = op.getQuery().getType().getElementType();
-  return (element.isF16() || element.isBF16()) && !hasLogsumexpCotangent;
+  return !element.isF64() && !hasLogsumexpCotangent;
 }
 
 /// The attention that `op` is the gradient of. Nobody else hears of it, so that it can go again.

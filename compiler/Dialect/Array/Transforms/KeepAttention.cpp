@@ -212,10 +212,9 @@ private:
   }
   template <typename Op> bool mayBeKernel(Op op) const {
     RankedTensorType query = op.getQuery().getType();
-    // Gradients of few queries have no kernel, nor has f32.
-    bool isAttention = std::is_same_v<Op, AttentionOp>, isSingle = query.getElementType().isF32();
-    bool hasKernel =
-        mma && (!isFew(query) || (isAttention && !isSingle)) && (isAttention || !isSingle);
+    // Gradients of few queries have no kernel, nor has attention of f32.
+    bool isSingle = query.getElementType().isF32();
+    bool hasKernel = mma && (!isFew(query) || (std::is_same_v<Op, AttentionOp> && !isSingle));
     return hasKernel && hasVectors(query, op.getValue().getType());
   }
   bool mayBeBlocks(AttentionOp op) const {
