@@ -10,7 +10,8 @@ writes DIR/modules.json. `run` compares each result with torch's in f32 (of the 
 times modules and torch the same way: many calls in one CUDA graph over inputs that are rotated; the median of several replays. It prints a
 line for each and writes DIR/results.json. Workloads are the table's below, or those named: TYPE_bB_hH_sQUERIES_dD, then any of
 _gHEADS (of keys), _kKEYS, _causal, _bias (for each query and key, in f32) or _bias16 (in TYPE, as torch's are in both cases), _backward: forward and backward as --gradient gives them, beside
-torch's forward and backward ops; the backward alone is the difference to a forward.
+torch's forward and backward ops; the backward alone is the difference to a forward. Types are bf16, f16, f32, and tf32: f32 with --allow-tf32, and
+with torch's leave to use it. Results of f32 are compared with f64.
 """
 import argparse
 import concurrent.futures
@@ -29,16 +30,20 @@ WORKLOADS = ["bf16_b8_h16_s4096_d128", "bf16_b8_h16_s4096_d128_causal", "bf16_b1
 BACKWARD = [f"{name}_backward" for name in ("bf16_b8_h16_s4096_d128", "bf16_b8_h16_s4096_d128_causal", "bf16_b2_h16_s4096_d64",
                                            "bf16_b2_h16_s4096_d64_causal", "bf16_b16_h12_s512_d64", "bf16_b32_h12_s512_d64",
                                            "bf16_b4_h32_g8_s4096_d128_causal", "bf16_b4_h16_s1000_d128", "f16_b4_h16_s4097_d128_causal")]
+SINGLE = [f"{dtype}_{rest}" for dtype in ("f32", "tf32") for rest in (
+    "b8_h16_s4096_d128", "b8_h16_s4096_d128_causal", "b2_h16_s4096_d64", "b2_h16_s4096_d64_causal", "b32_h12_s512_d64", "b4_h32_g8_s4096_d128_causal",
+    "b4_h16_s1000_d128", "b4_h16_s2048_d80", "b4_h16_s2048_d256", "b8_h16_s1024_d64_bias")]
 CHECKED_HEADS = 4  # whose result is compared
 
 
 def parse(name):
-    found = re.fullmatch(r"(bf16|f16)_b(\d+)_h(\d+)(?:_g(\d+))?_s(\d+)(?:_k(\d+))?_d(\d+)(_causal)?(_bias(?:16)?)?(_backward)?", name)
+    found = re.fullmatch(r"(bf16|f16|f32|tf32)_b(\d+)_h(\d+)(?:_g(\d+))?_s(\d+)(?:_k(\d+))?_d(\d+)(_causal)?(_bias(?:16)?)?(_backward)?", name)
     if not found:
         sys.exit(f"attention.py: {name} is no workload")
     dtype, batch, heads, shared, queries, keys, width, causal, bias, backward = found.groups()
+    rounds, dtype = dtype == "tf32", dtype.removeprefix("t")
     numbers = dict(b=int(batch), h=int(heads), g=int(shared or heads), s=int(queries), k=int(keys or queries), d=int(width))
-    return dict(name=name, dtype=dtype, causal=bool(causal), bias={None: None, "_bias": "f32", "_bias16": dtype}[bias], backward=bool(backward), **numbers)
+    return dict(name=name, dtype=dtype, tf32=rounds, causal=bool(causal), bias={None: None, "_bias": "f32", "_bias16": dtype}[bias], backward=bool(backward), **numbers)
 
 
 def flops(work):
@@ -101,6 +106,8 @@ def compile_one(args, work, number, key=None, values=None):
     command = [f"{args.build}/bin/xcompile", f"{base}.mlir", "-o", f"{base}.vmfb", f"--target={args.target}", "-j", "1", "--report=json"]
     if work["backward"]:
         command.append("--gradient=main:0,1,2") # none of a bias
+    if work["tf32"]:
+        command.append("--allow-tf32")
     if values:
         pathlib.Path(f"{base}.tuning").write_text(f"{key} = {config_text(values)}\n")
         command.append(f"--tuning={base}.tuning")
@@ -118,12 +125,12 @@ def compile_one(args, work, number, key=None, values=None):
 
 def build(args):
     pathlib.Path(args.out).mkdir(parents=True, exist_ok=True)
-    works = [parse(name) for name in args.workloads or WORKLOADS + BACKWARD if re.search(args.filter, name)]
+    works = [parse(name) for name in args.workloads or WORKLOADS + BACKWARD + SINGLE if re.search(args.filter, name)]
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         modules = [module for module in pool.map(lambda work: compile_one(args, work, 0), works) if module]
         if args.candidates:
             found = [(module["work"], key, values) for module in modules for key, config in module["keys"].items()
-                     for values in candidates(module["work"], key.split()[1], args.target != "cuda:sm_90a") if config_text(values) != config]
+                     for values in candidates(module["work"], key.split()[1], args.target != "cuda:sm_90a" or module["work"]["dtype"] == "f32") if config_text(values) != config]
             jobs = [(work, 1 + number, key, values) for number, (work, key, values) in enumerate(found)]
             modules += [module for module in pool.map(lambda job: compile_one(args, *job), jobs) if module]
     (pathlib.Path(args.out) / "modules.json").write_text(json.dumps(modules, indent=1))
@@ -161,29 +168,34 @@ def time_graph(torch, launch, sets, iterations):
     return statistics.median(a.elapsed_time(b) for a, b in events) * 1e3 / count
 
 
+def widen(torch, work, tensor):
+    return tensor.double() if work["dtype"] == "f32" else tensor.float()
+
+
 def reference(torch, work, q, k, v, bias):
-    """Of the first heads of the first batch, in f32."""
+    """Of the first heads of the first batch, in f32, or f64 of f32."""
+    q, k, v = (widen(torch, work, t) for t in (q, k, v))
     heads = min(CHECKED_HEADS, work["h"])
     each = work["h"] // work["g"]
     shared = [head // each for head in range(heads)]
-    scores = q[0, :heads].float() @ k[0, shared].float().mT * work["d"] ** -0.5
+    scores = q[0, :heads] @ k[0, shared].mT * work["d"] ** -0.5
     if bias is not None:
         scores += bias
     if work["causal"]:
         hidden = torch.ones_like(scores[0], dtype=torch.bool).triu(1 + work["k"] - work["s"])
         scores.masked_fill_(hidden, float("-inf"))
-    return torch.softmax(scores, -1) @ v[0, shared].float()
+    return torch.softmax(scores, -1) @ v[0, shared]
 
 
 def gradients(torch, work, q, k, v, bias, cotangent):
-    """Of the first key head of the first batch and its queries, in f32, one query head at a time."""
+    """Of the first key head of the first batch and its queries, likewise, one query head at a time."""
     each = work["h"] // work["g"]
-    key, value = (t[0, :1].float().requires_grad_() for t in (k, v))
+    key, value = (widen(torch, work, t[0, :1]).requires_grad_() for t in (k, v))
     found = []
     for head in range(each):
-        query = q[0, head:head + 1].float().requires_grad_()
+        query = widen(torch, work, q[0, head:head + 1]).requires_grad_()
         result = reference(torch, dict(work, h=1, g=1), query[None], key[None], value[None], bias)
-        result.backward(cotangent[0, head:head + 1].float())
+        result.backward(widen(torch, work, cotangent[0, head:head + 1]))
         found.append(query.grad)
     return torch.cat(found), key.grad, value.grad
 
@@ -222,7 +234,7 @@ def time_peers_backward(torch, work, sets, iterations):
         return aten._scaled_dot_product_efficient_attention_backward(g, q, k, v, bias, out, logsumexp, seed, offset, 0.0, (True, True, True, False),
                                                                      work["causal"], scale=scale)
     # The first two get no bias.
-    peers = (("efficient", efficient, efficient_backward),) if work["bias"] else (("cuDNN", cudnn, cudnn_backward), ("flash", flash, flash_backward))
+    peers = (("efficient", efficient, efficient_backward),) if work["bias"] or work["dtype"] == "f32" else (("cuDNN", cudnn, cudnn_backward), ("flash", flash, flash_backward))
     times = {}
     for name, forward, backward in peers:
         try:
@@ -244,7 +256,10 @@ def time_peers(torch, work, sets, iterations):
     times = {}
     # Biases of the operands' type: no kernel of torch's takes others.
     sets = [(q, k, v, None if bias is None else bias.to(q.dtype)) for q, k, v, bias, *_ in sets]
-    for name, backend in (("cuDNN", SDPBackend.CUDNN_ATTENTION), ("flash", SDPBackend.FLASH_ATTENTION), ("efficient", SDPBackend.EFFICIENT_ATTENTION)):
+    backends = dict(cuDNN=SDPBackend.CUDNN_ATTENTION, flash=SDPBackend.FLASH_ATTENTION, efficient=SDPBackend.EFFICIENT_ATTENTION)
+    if work["dtype"] == "f32":
+        backends["math"] = SDPBackend.MATH
+    for name, backend in backends.items():
         def call(values, stream):
             q, k, v, bias = values
             attend(q, k, v, attn_mask=bias, is_causal=work["causal"], enable_gqa=work["g"] != work["h"])
@@ -252,18 +267,18 @@ def time_peers(torch, work, sets, iterations):
             with sdpa_kernel(backend):
                 times[name] = time_graph(torch, call, sets, iterations)
         except RuntimeError:
-            continue
+            torch.cuda.empty_cache()  # of squares of queries and keys, where these had no room
     return times
 
 
 def make_sets(torch, work):
-    dtype = {"bf16": torch.bfloat16, "f16": torch.float16}[work["dtype"]]
+    dtype = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32}[work["dtype"]]
 
     def random(*shape):
         return torch.randn(*shape, device="cuda").to(dtype)
     elements = work["b"] * work["d"] * (2 * work["h"] * work["s"] + 2 * work["g"] * work["k"])
     sets = []
-    for _ in range(max(2, min(8, int(200e6 / (2 * elements)) + 1))):
+    for _ in range(max(2, min(8, int(200e6 / (dtype.itemsize * elements)) + 1))):
         q, k, v = random(work["b"], work["h"], work["s"], work["d"]), *(random(work["b"], work["g"], work["k"], work["d"]) for _ in "kv")
         bias = torch.randn(work["s"], work["k"], device="cuda").to(dtype) if work["bias"] else None
         bias = bias.float() if work["bias"] == "f32" else bias
@@ -308,7 +323,7 @@ def measure(torch, runtime, args, module, sets):
     else:
         expected = reference(torch, work, q, k, v, bias)
         pairs, missing = [(out[0, :expected.shape[0]], expected)], int(torch.isnan(out).sum())
-    error = max(float((found.float() - part).norm() / part.norm()) for found, part in pairs)
+    error = max(float((widen(torch, work, found) - part).norm() / part.norm()) for found, part in pairs)
     runtime.release("instance", instance)
     return microseconds, forward, error, missing
 
@@ -326,6 +341,7 @@ def run(args):
             continue
         if work["name"] != last:
             sets, last = make_sets(torch, work), work["name"]
+            torch.backends.cuda.matmul.allow_tf32 = work["tf32"]
             peers = time_peers(torch, work, sets, args.iterations)
         microseconds, forward, error, missing = measure(torch, runtime, args, module, sets)
         whole = {name: time for name, time in peers.items() if " " not in name}
@@ -336,7 +352,7 @@ def run(args):
                          ratio=round(best[1] / microseconds, 3), best=best[0], module=module["module"], **back))
         print(json.dumps(rows[-1]), flush=True)
         (pathlib.Path(args.out) / "results.json").write_text(json.dumps(rows, indent=1))
-    wrong = [row for row in rows if row["nan"] or not row["error"] < 1e-2]
+    wrong = [row for row in rows if row["nan"] or not row["error"] < (1e-5 if row["work"].startswith("f32") else 1e-2)]
     print(f"{len(rows)} measured, {len(wrong)} wrong")
     return bool(wrong)
 

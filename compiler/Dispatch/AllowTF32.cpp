@@ -10,6 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Dialect/Kernel/IR/AttentionGradientOp.h"
+#include "compiler/Dialect/Kernel/IR/KernelOps.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 #include "compiler/Dispatch/Passes.h"
 
@@ -22,15 +24,25 @@ using namespace mlir;
 
 namespace xc::plan {
 
+/// Whether `op` is a product of f32 operands, or computes some.
+static bool hasSingleProducts(Operation *op) {
+  if (auto attention = dyn_cast<kernel::AttentionOp>(op))
+    return attention.getQueryType().getElementType().isF32();
+  if (auto gradient = dyn_cast<kernel::AttentionGradientOp>(op))
+    return gradient.getQueryType().getElementType().isF32();
+  auto product = dyn_cast<linalg::LinalgOp>(op);
+  return product && matchProduct(product) && llvm::all_of(product.getDpsInputs(), [](Value factor) {
+           return getElementTypeOrSelf(factor).isF32();
+         });
+}
+
 namespace {
 
 struct AllowTF32 final : impl::AllowTF32Base<AllowTF32> {
   void runOnOperation() override {
-    getOperation()->walk([](linalg::LinalgOp op) {
-      bool isSingle = llvm::all_of(
-          op.getDpsInputs(), [](Value factor) { return getElementTypeOrSelf(factor).isF32(); });
-      if (isSingle && matchProduct(op))
-        op->setAttr(kAllowTF32Attr, UnitAttr::get(op.getContext()));
+    getOperation()->walk([](Operation *op) {
+      if (hasSingleProducts(op))
+        op->setAttr(kAllowTF32Attr, UnitAttr::get(op->getContext()));
     });
   }
 };

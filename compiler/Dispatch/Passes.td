@@ -121,7 +121,8 @@ def NarrowResults : Pass<"xc-narrow-results", "::mlir::func::FuncOp"> {
 def AllowTF32 : Pass<"xc-allow-tf32", "::mlir::func::FuncOp"> {
   let summary = "Let f32 products round their operands to TF32";
   let description = [{
-    Gives every product of f32 operands `plan.allow_tf32`, as the ops of the array dialect that say so themselves have it. Example:
+    Gives every product of f32 operands, and attention of f32 and its gradient, `plan.allow_tf32`, as the ops of the array dialect that say
+    so themselves have it. Example:
     ```mlir
     %c = linalg.contract ... ins(%a, %b : tensor<64x64xf32>, tensor<64x64xf32>) ...                 // input
     %c = linalg.contract ... {plan.allow_tf32} ins(%a, %b : tensor<64x64xf32>, tensor<64x64xf32>) ...  // output

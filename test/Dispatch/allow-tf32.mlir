@@ -13,6 +13,18 @@ func.func @products(%a: tensor<4x8xf32>, %b: tensor<8x4xf32>, %init: tensor<4x4x
   return %1 : tensor<4x4xf32>
 }
 
+// CHECK-LABEL: func.func @attention(
+// CHECK:         kernel.attention {{.*}} {plan.allow_tf32} : tensor<2x20x16xf32>
+// CHECK:         kernel.attention_gradient {{.*}} {plan.allow_tf32} : tensor<2x20x16xf32>
+// CHECK:         kernel.attention {{.*}} scale = 1.000000e+00 : tensor<2x20x16xf16>
+func.func @attention(%q: tensor<2x20x16xf32>, %l: tensor<2x20xf32>, %h: tensor<2x20x16xf16>) -> (tensor<2x20x16xf32>, tensor<2x20x16xf32>, tensor<2x20x16xf16>) {
+  %r = kernel.attention %q, %q, %q into %q scale = 1.0 : tensor<2x20x16xf32>, tensor<2x20x16xf32>, tensor<2x20x16xf32> into tensor<2x20x16xf32> -> tensor<2x20x16xf32>
+  %g = kernel.attention_gradient %q, %q, %q, %q, %l, %l into %q scale = 1.0
+    : tensor<2x20x16xf32>, tensor<2x20x16xf32>, tensor<2x20x16xf32>, tensor<2x20x16xf32>, tensor<2x20xf32>, tensor<2x20xf32> into tensor<2x20x16xf32> -> tensor<2x20x16xf32>
+  %s = kernel.attention %h, %h, %h into %h scale = 1.0 : tensor<2x20x16xf16>, tensor<2x20x16xf16>, tensor<2x20x16xf16> into tensor<2x20x16xf16> -> tensor<2x20x16xf16>
+  return %r, %g, %s : tensor<2x20x16xf32>, tensor<2x20x16xf32>, tensor<2x20x16xf16>
+}
+
 // Other types and other ops are left as they are.
 // CHECK-LABEL: func.func @others(
 // CHECK-NOT:     allow_tf32

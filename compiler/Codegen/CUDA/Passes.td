@@ -377,7 +377,7 @@ def ExpandAttention : Pass<"xc-expand-attention", "mlir::ModuleOp"> {
   let dependentDialects = [
     "mlir::affine::AffineDialect", "mlir::arith::ArithDialect", "mlir::func::FuncDialect", "mlir::linalg::LinalgDialect",
     "mlir::math::MathDialect", "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect", "mlir::tensor::TensorDialect",
-    "xc::array::ArrayDialect", "xc::kernel::KernelDialect", "xc::plan::PlanDialect"];
+    "xc::array::ArrayDialect", "xc::kernel::KernelDialect", "xc::plan::PlanDialect", "xc::tile::TileDialect"];
 }
 
 def PlaceWaits : Pass<"xc-cuda-place-waits", "mlir::func::FuncOp"> {

@@ -25,21 +25,23 @@ func.func @few(%q: tensor<2x4x1x64xf16>, %k: tensor<2x2x20x64xf16>, %p: tensor<9
   return %a, %b : tensor<2x4x1x64xf16>, tensor<2x4x1x64xf16>
 }
 
-// No kernel takes wide types, or a vector of a size that is not known, or many queries to pages.
-// Blocks of keys are for f32, too.
+// No kernel takes wide types, or a vector of a size that is not known, or many queries to pages, or few queries of f32.
 // BLOCKS-LABEL: func.func @others
 // BLOCKS:         array.attention %{{.*}} {array.whole} : (tensor<2x20x64xf32>
 // BLOCKS-NOT:     array.whole
 // CHECK-LABEL: func.func @others
+// CHECK:         array.attention %{{.*}} {array.whole} : (tensor<2x20x64xf32>
 // CHECK-NOT:     array.attention
 // CHECK-NOT:     array.paged_attention
-func.func @others(%q: tensor<2x20x64xf32>, %d: tensor<2x20x?xf16>, %t: tensor<2x4x20x64xf16>, %p: tensor<9x2x16x64xf16>, %i: tensor<2x3xi32>, %n: tensor<2xi32>)
-    -> (tensor<2x20x64xf32>, tensor<2x20x?xf16>, tensor<2x4x20x64xf16>) {
+func.func @others(%q: tensor<2x20x64xf32>, %e: tensor<2x20x64xf64>, %f: tensor<2x15x64xf32>, %d: tensor<2x20x?xf16>, %t: tensor<2x4x20x64xf16>, %p: tensor<9x2x16x64xf16>, %i: tensor<2x3xi32>, %n: tensor<2xi32>)
+    -> (tensor<2x20x64xf32>, tensor<2x20x?xf16>, tensor<2x4x20x64xf16>, tensor<2x20x64xf64>, tensor<2x15x64xf32>) {
   %a = array.attention %q, %q, %q scale = 0.125 : (tensor<2x20x64xf32>, tensor<2x20x64xf32>, tensor<2x20x64xf32>) -> tensor<2x20x64xf32>
   %b = array.attention %d, %d, %d scale = 0.125 : (tensor<2x20x?xf16>, tensor<2x20x?xf16>, tensor<2x20x?xf16>) -> tensor<2x20x?xf16>
   %c = array.paged_attention %t, %p, %p table(%i : tensor<2x3xi32>) lengths(%n : tensor<2xi32>) scale = 0.125
      : (tensor<2x4x20x64xf16>, tensor<9x2x16x64xf16>, tensor<9x2x16x64xf16>) -> tensor<2x4x20x64xf16>
-  return %a, %b, %c : tensor<2x20x64xf32>, tensor<2x20x?xf16>, tensor<2x4x20x64xf16>
+  %g = array.attention %e, %e, %e scale = 0.125 : (tensor<2x20x64xf64>, tensor<2x20x64xf64>, tensor<2x20x64xf64>) -> tensor<2x20x64xf64>
+  %h = array.attention %f, %q, %q scale = 0.125 : (tensor<2x15x64xf32>, tensor<2x20x64xf32>, tensor<2x20x64xf32>) -> tensor<2x15x64xf32>
+  return %a, %b, %c, %g, %h : tensor<2x20x64xf32>, tensor<2x20x?xf16>, tensor<2x4x20x64xf16>, tensor<2x20x64xf64>, tensor<2x15x64xf32>
 }
 
 // -----
@@ -184,11 +186,11 @@ func.func @behind_an_extent(%q: tensor<?x4x64x64xf16>, %k: tensor<?x4x64x64xf16>
 // CHECK-LABEL: func.func @beside_an_extent
 // CHECK:         array.if
 // CHECK:         return
-func.func @beside_an_extent(%q: tensor<2x?x64xf32>, %k: tensor<2x?x64xf32>, %x: tensor<8x4xf32>, %n: tensor<i64>) -> (tensor<2x?x64xf32>, tensor<4xf32>) {
+func.func @beside_an_extent(%q: tensor<2x?x64xf64>, %k: tensor<2x?x64xf64>, %x: tensor<8x4xf32>, %n: tensor<i64>) -> (tensor<2x?x64xf64>, tensor<4xf32>) {
   %r = array.set_extent %x, %n axis = 0 : (tensor<8x4xf32>, tensor<i64>) -> tensor<?x4xf32>
   %s = array.reduce sum, %r axes = [0] : tensor<?x4xf32> -> tensor<4xf32>
-  %y = array.attention %q, %k, %k scale = 0.125 : (tensor<2x?x64xf32>, tensor<2x?x64xf32>, tensor<2x?x64xf32>) -> tensor<2x?x64xf32>
-  return %y, %s : tensor<2x?x64xf32>, tensor<4xf32>
+  %y = array.attention %q, %k, %k scale = 0.125 : (tensor<2x?x64xf64>, tensor<2x?x64xf64>, tensor<2x?x64xf64>) -> tensor<2x?x64xf64>
+  return %y, %s : tensor<2x?x64xf64>, tensor<4xf32>
 }
 
 // -----

@@ -62,54 +62,55 @@ func.func @sum_pool(%x: tensor<?x8xf32>) -> tensor<?x4xf32> {
   return %y : tensor<?x4xf32>
 }
 
+// Of f64, of whose gradient there is no op.
 // CHECK-LABEL: func.func @attention(
 // CHECK-COUNT-5: array.matmul
-func.func @attention(%q: tensor<2x5x8xf32>, %k: tensor<2x7x8xf32>) -> tensor<2x5x8xf32> {
-  %y = array.attention %q, %k, %k scale = 0.5 {vjp} : (tensor<2x5x8xf32>, tensor<2x7x8xf32>, tensor<2x7x8xf32>) -> tensor<2x5x8xf32>
-  return %y : tensor<2x5x8xf32>
+func.func @attention(%q: tensor<2x5x8xf64>, %k: tensor<2x7x8xf64>) -> tensor<2x5x8xf64> {
+  %y = array.attention %q, %k, %k scale = 0.5 {vjp} : (tensor<2x5x8xf64>, tensor<2x7x8xf64>, tensor<2x7x8xf64>) -> tensor<2x5x8xf64>
+  return %y : tensor<2x5x8xf64>
 }
 
 // More scores than are held at once: the gradient goes over the queries in parts, too, and adds up what the keys get.
 // CHECK-LABEL: func.func @attention_in_parts(
-// CHECK-NOT:     tensor<1x4096x4096xf32>
+// CHECK-NOT:     tensor<1x4096x4096xf64>
 // CHECK-COUNT-20: array.matmul
 // CHECK-NOT:     array.matmul
 // CHECK:         array.concatenate
-// CHECK-NOT:     tensor<1x4096x4096xf32>
+// CHECK-NOT:     tensor<1x4096x4096xf64>
 // CHECK:         return
-func.func @attention_in_parts(%q: tensor<1x4096x8xf32>) -> tensor<1x4096x8xf32> {
+func.func @attention_in_parts(%q: tensor<1x4096x8xf64>) -> tensor<1x4096x8xf64> {
   %y = array.attention %q, %q, %q causal scale = 0.5 {vjp}
-     : (tensor<1x4096x8xf32>, tensor<1x4096x8xf32>, tensor<1x4096x8xf32>) -> tensor<1x4096x8xf32>
-  return %y : tensor<1x4096x8xf32>
+     : (tensor<1x4096x8xf64>, tensor<1x4096x8xf64>, tensor<1x4096x8xf64>) -> tensor<1x4096x8xf64>
+  return %y : tensor<1x4096x8xf64>
 }
 
 // More than 32 parts may hold: a loop over blocks of queries, whose gradients of keys and values are added up as it goes.
 // CHECK-LABEL: func.func @attention_in_a_loop(
 // CHECK-NOT:     array.concatenate
 // CHECK:         array.while
-// CHECK:           array.dynamic_slice %{{.*}} -> tensor<1x64x8xf32>
-// CHECK:           array.matmul {{.*}} -> tensor<1x64x4096xf32>
+// CHECK:           array.dynamic_slice %{{.*}} -> tensor<1x64x8xf64>
+// CHECK:           array.matmul {{.*}} -> tensor<1x64x4096xf64>
 // CHECK-NOT:     array.while
 // CHECK-NOT:     array.concatenate
 // CHECK:         return
-func.func @attention_in_a_loop(%q: tensor<1x4096x8xf32>) -> tensor<1x4096x8xf32> {
+func.func @attention_in_a_loop(%q: tensor<1x4096x8xf64>) -> tensor<1x4096x8xf64> {
   %y = array.attention %q, %q, %q scale = 0.5 {array.max_scores = 262144 : i64, vjp}
-     : (tensor<1x4096x8xf32>, tensor<1x4096x8xf32>, tensor<1x4096x8xf32>) -> tensor<1x4096x8xf32>
-  return %y : tensor<1x4096x8xf32>
+     : (tensor<1x4096x8xf64>, tensor<1x4096x8xf64>, tensor<1x4096x8xf64>) -> tensor<1x4096x8xf64>
+  return %y : tensor<1x4096x8xf64>
 }
 
 // Keys that a block cannot see are left out: one loop for the logsumexp, one for the gradient.
 // CHECK-LABEL: func.func @attention_in_visible_blocks(
 // CHECK:         array.while
-// CHECK:           array.matmul {{.*}} -> tensor<1x256x256xf32>
+// CHECK:           array.matmul {{.*}} -> tensor<1x256x256xf64>
 // CHECK:         array.while
-// CHECK:           array.matmul {{.*}} -> tensor<1x256x256xf32>
+// CHECK:           array.matmul {{.*}} -> tensor<1x256x256xf64>
 // CHECK-NOT:     array.while
 // CHECK:         return
-func.func @attention_in_visible_blocks(%q: tensor<1x4096x8xf32>) -> tensor<1x4096x8xf32> {
+func.func @attention_in_visible_blocks(%q: tensor<1x4096x8xf64>) -> tensor<1x4096x8xf64> {
   %y = array.attention %q, %q, %q causal scale = 0.5 {array.max_scores = 65536 : i64, vjp}
-     : (tensor<1x4096x8xf32>, tensor<1x4096x8xf32>, tensor<1x4096x8xf32>) -> tensor<1x4096x8xf32>
-  return %y : tensor<1x4096x8xf32>
+     : (tensor<1x4096x8xf64>, tensor<1x4096x8xf64>, tensor<1x4096x8xf64>) -> tensor<1x4096x8xf64>
+  return %y : tensor<1x4096x8xf64>
 }
 
 // The logarithm of the sums has a gradient as well, which each score's share of it adds to.
@@ -197,9 +198,9 @@ func.func @product(%x: tensor<8xf32>) -> tensor<7xf32> {
 
 // CHECK-LABEL: func.func @added_mask(
 // CHECK:         %[[TO_SCORES:.*]] = array.mul
-// CHECK:         %[[TO_MASK:.*]] = array.reduce sum, %{{.*}} axes = [0, 1] keepdims : tensor<2x5x7xf32> -> tensor<1x1x7xf32>
-func.func @added_mask(%q: tensor<2x5x8xf32>, %k: tensor<2x7x8xf32>, %m: tensor<7xf32>) -> tensor<2x5x8xf32> {
-  %y = array.attention %q, %k, %k mask(%m : tensor<7xf32>) scale = 0.5 {vjp}
-     : (tensor<2x5x8xf32>, tensor<2x7x8xf32>, tensor<2x7x8xf32>) -> tensor<2x5x8xf32>
-  return %y : tensor<2x5x8xf32>
+// CHECK:         %[[TO_MASK:.*]] = array.reduce sum, %{{.*}} axes = [0, 1] keepdims : tensor<2x5x7xf64> -> tensor<1x1x7xf64>
+func.func @added_mask(%q: tensor<2x5x8xf64>, %k: tensor<2x7x8xf64>, %m: tensor<7xf64>) -> tensor<2x5x8xf64> {
+  %y = array.attention %q, %k, %k mask(%m : tensor<7xf64>) scale = 0.5 {vjp}
+     : (tensor<2x5x8xf64>, tensor<2x7x8xf64>, tensor<2x7x8xf64>) -> tensor<2x5x8xf64>
+  return %y : tensor<2x5x8xf64>
 }

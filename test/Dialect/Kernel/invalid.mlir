@@ -408,9 +408,9 @@ func.func @attention_window(%q: memref<2x4x16xf16>, %e: memref<2x4x16xf16>) {
 
 // -----
 
-func.func @attention_gradient_types(%q: memref<2x4x16xf32>, %l: memref<2x4xf32>) {
-  // expected-error @below {{expected queries of rank 3 at least and 16-bit floats, got 'memref<2x4x16xf32>'}}
-  kernel.attention_gradient %q, %q, %q, %q, %l, %l into %q scale = 1.0 : memref<2x4x16xf32>, memref<2x4x16xf32>, memref<2x4x16xf32>, memref<2x4x16xf32>, memref<2x4xf32>, memref<2x4xf32> into memref<2x4x16xf32>
+func.func @attention_gradient_types(%q: memref<2x4x16xf64>, %l: memref<2x4xf32>) {
+  // expected-error @below {{expected queries of rank 3 at least and floats of 16 or 32 bits, got 'memref<2x4x16xf64>'}}
+  kernel.attention_gradient %q, %q, %q, %q, %l, %l into %q scale = 1.0 : memref<2x4x16xf64>, memref<2x4x16xf64>, memref<2x4x16xf64>, memref<2x4x16xf64>, memref<2x4xf32>, memref<2x4xf32> into memref<2x4x16xf64>
   return
 }
 

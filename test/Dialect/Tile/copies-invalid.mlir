@@ -1,7 +1,7 @@
 // RUN: xc-opt %s -split-input-file -verify-diagnostics
 
 func.func @memory(%m: memref<?xf16>, %i: index, %t: !tile.shared<64x64xbf16>) {
-  // expected-error @+1 {{expected one-dimensional memory of the tile's 16-bit elements, got 'memref<?xf16>' for '!tile.shared<64x64xbf16>'}}
+  // expected-error @+1 {{expected one-dimensional memory of the tile's 16-bit or 32-bit elements, got 'memref<?xf16>' for '!tile.shared<64x64xbf16>'}}
   %x = tile.copy %m[%i] stride %i rows %i of %i columns 64 to %t threads 128 : memref<?xf16> to !tile.shared<64x64xbf16>
   return
 }

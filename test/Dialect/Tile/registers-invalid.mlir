@@ -1,12 +1,17 @@
 // RUN: xc-opt %s -split-input-file -verify-diagnostics
 
-// expected-error @+1 {{expected 64 rows and the layout 'accumulator' or 'operand', got [32, 8] and 'accumulator'}}
+// expected-error @+1 {{expected 64 rows and the layout 'accumulator', 'operand' or 'paired', got [32, 8] and 'accumulator'}}
 func.func private @rows(!tile.reg<32x8xf32, accumulator>)
 
 // -----
 
-// expected-error @+1 {{expected an operand of 16-bit elements and a multiple of 16 columns, got 16 of 'f32'}}
-func.func private @operand(!tile.reg<64x16xf32, operand>)
+// expected-error @+1 {{expected an operand of 16-bit elements and a multiple of 16 columns, or of f32, got 24 of 'bf16'}}
+func.func private @operand(!tile.reg<64x24xbf16, operand>)
+
+// -----
+
+// expected-error @+1 {{expected a paired operand of f32, got 'bf16'}}
+func.func private @paired(!tile.reg<64x16xbf16, paired>)
 
 // -----
 
@@ -32,7 +37,7 @@ func.func @token_of_another(%q: !tile.shared<64x64xbf16>, %row: index) {
 // -----
 
 func.func @k(%q: !tile.shared<64x64xbf16>, %row: index) {
-  // expected-error @+1 {{expected an operand of 16-bit elements, at least 80 along k and 64 along its own dim, got '!tile.shared<64x64xbf16>'}}
+  // expected-error @+1 {{expected an operand of 16-bit elements or f32, at least 80 along k and 64 along its own dim, got '!tile.shared<64x64xbf16>'}}
   %s, %ready = tile.dot %q[%row], %q k 80 : !tile.shared<64x64xbf16>, !tile.shared<64x64xbf16> -> !tile.reg<64x64xf32, accumulator>
   return
 }
@@ -177,7 +182,7 @@ func.func @combine_whole(%r: !tile.rows<f32>) {
 // -----
 
 func.func @convert_back(%t: !tile.reg<64x16xbf16, operand>) {
-  // expected-error @+1 {{expected an accumulator of f32 and an operand of as many columns, got '!tile.reg<64x16xbf16, operand>' and '!tile.reg<64x16xbf16, operand>'}}
+  // expected-error @+1 {{expected an accumulator of f32 and an operand, paired if it is of f32, of as many columns, got '!tile.reg<64x16xbf16, operand>' and '!tile.reg<64x16xbf16, operand>'}}
   %m = tile.convert_layout %t : !tile.reg<64x16xbf16, operand> -> !tile.reg<64x16xbf16, operand>
   return
 }
@@ -211,6 +216,46 @@ func.func @other_sums(%q: !tile.shared<64x64xbf16>, %row: index, %o: !tile.reg<6
 func.func @few_columns(%p: !tile.reg<64x16xbf16, operand>, %v: !tile.shared<64x64xbf16>) {
   // expected-error @+1 {{expected an operand of layout 'operand' without a row, at least 64 columns of 'bf16', got '!tile.reg<64x16xbf16, operand>'}}
   %s, %ready = tile.dot %p, %v k 64 : !tile.reg<64x16xbf16, operand>, !tile.shared<64x64xbf16> -> !tile.reg<64x64xf32, accumulator>
+  return
+}
+
+// -----
+
+func.func @tf32_of_halves(%q: !tile.shared<64x64xbf16>, %row: index) {
+  // expected-error @+1 {{expected operands of f32 for tf32, got '!tile.shared<64x64xbf16>'}}
+  %s, %ready = tile.dot %q[%row], %q k 64 {tf32} : !tile.shared<64x64xbf16>, !tile.shared<64x64xbf16> -> !tile.reg<64x64xf32, accumulator>
+  return
+}
+
+// -----
+
+func.func @asynchronous_single(%q: !tile.shared<64x64xf32>, %row: index) {
+  // expected-error @+1 {{expected a synchronous product of f32, whose second operand is transposed where the first one is paired, got '!tile.shared<64x64xf32>' and '!tile.shared<64x64xf32>'}}
+  %s, %ready = tile.dot %q[%row], %q k 64 : !tile.shared<64x64xf32>, !tile.shared<64x64xf32> -> !tile.reg<64x64xf32, accumulator>
+  return
+}
+
+// -----
+
+func.func @unpaired(%p: !tile.reg<64x64xf32, operand>, %v: !tile.shared<64x64xf32>) {
+  // expected-error @+1 {{expected a synchronous product of f32, whose second operand is transposed where the first one is paired}}
+  %s, %ready = tile.dot %p, %v k 64 {synchronous, transposed_b} : !tile.reg<64x64xf32, operand>, !tile.shared<64x64xf32> -> !tile.reg<64x64xf32, accumulator>
+  return
+}
+
+// -----
+
+func.func @convert_unpaired(%t: !tile.reg<64x16xf32, accumulator>) {
+  // expected-error @+1 {{expected an accumulator of f32 and an operand, paired if it is of f32, of as many columns, got '!tile.reg<64x16xf32, accumulator>' and '!tile.reg<64x16xf32, operand>'}}
+  %m = tile.convert_layout %t : !tile.reg<64x16xf32, accumulator> -> !tile.reg<64x16xf32, operand>
+  return
+}
+
+// -----
+
+func.func @odd_k_of_single(%q: !tile.shared<64x64xf32>, %row: index) {
+  // expected-error @+1 {{expected a multiple of 8 elements along k, got 12}}
+  %s, %ready = tile.dot %q[%row], %q k 12 {synchronous} : !tile.shared<64x64xf32>, !tile.shared<64x64xf32> -> !tile.reg<64x64xf32, accumulator>
   return
 }
 

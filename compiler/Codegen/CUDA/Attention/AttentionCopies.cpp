@@ -40,8 +40,7 @@ AttentionTiles::CopySource AttentionTiles::makeCopySource(Value tensor, int64_t 
   CopySource source;
   source.memory = points.getMemory(operand.binding);
   source.columns = tensorType.getShape().back();
-  source.type = tile::SharedType::get(builder.getContext(), rows, padCopiedColumns(source.columns),
-                                      tensorType.getElementType());
+  source.type = makeCopiedTile(rows, source.columns, tensorType.getElementType());
   source.sizes = emitSizes(operand, tensor);
   source.rows = source.sizes[source.sizes.size() - 2];
   source.strides = llvm::map_to_vector(operand.strides, toValue);

@@ -21,13 +21,43 @@ namespace xc::cuda {
 /// Sums of 64 keys are to fit a thread's registers beside scores and weights: of one gradient, or
 /// of two where vectors are no longer than `kMostOfTwo`.
 static constexpr int64_t kMostOfTwo = 128;
+/// The same of f32, whose factors take twice the registers, and of which the most vectors have rows
+/// of so many others beside them without spills.
+static constexpr int64_t kMostOfTwoSingle = 64;
 /// What a multiprocessor of a Hopper GPU does in a microsecond.
 static constexpr double kFlopsPerMicrosecond = 4.3e6;
 /// The part of what mma.sync can do in the time.
 static constexpr double kMMAShare = 0.4;
 
+static bool isSingle(kernel::AttentionGradientOp op) {
+  return op.getQueryType().getElementType().isF32();
+}
+
+/// Bytes of shared memory that the kernel on mma.sync has tiles in: of so many own rows, `stages`
+/// times so many others.
+static int64_t countCopiedBytes(kernel::AttentionGradientOp op, int64_t ownRows, int64_t rows,
+                                int64_t stages) {
+  auto count = [&](int64_t rows, int64_t columns) -> int64_t {
+    tile::SharedType tile = makeCopiedTile(rows, columns, op.getQueryType().getElementType());
+    return llvm::alignTo(tile.getBytes(), tile::kTileAlignment);
+  };
+  int64_t vector = op.getQueryType().getShape().back(),
+          result = op.getValueType().getShape().back();
+  return count(ownRows, vector) + (op.getOnlyValues() ? 0 : count(ownRows, result)) +
+         stages * (count(rows, vector) + count(rows, result));
+}
+
+/// Whether the least tiles of all kernels of the gradient fit shared memory.
+static bool hasRoomForSingle(kernel::AttentionGradientOp op, const Target &target) {
+  return countCopiedBytes(op, tile::kWarpgroupRows, /*rows=*/16, /*stages=*/2) <=
+         static_cast<int64_t>(target.sharedPerBlock);
+}
+
 bool hasAttentionKernel(kernel::AttentionGradientOp op, const Target *target, bool wgmma) {
   if (!target || !(target->hasMMA16816 || (target->hasWGMMA && wgmma)))
+    return false;
+  // Those on wgmma are of 16-bit types.
+  if (isSingle(op) && (!target->hasMMA16816 || !hasRoomForSingle(op, *target)))
     return false;
   auto isTaken = [](Value operand) {
     ArrayRef<int64_t> shape = cast<ShapedType>(operand.getType()).getShape();
@@ -52,7 +82,7 @@ static int64_t getVector(kernel::AttentionGradientOp op) {
 }
 
 bool hasKernelOfKeysAndValues(kernel::AttentionGradientOp op) {
-  return getVector(op) <= kMostOfTwo;
+  return getVector(op) <= (isSingle(op) ? kMostOfTwoSingle : kMostOfTwo);
 }
 
 kernel::AttentionGradientOp matchAttentionGradient(const KernelInfo &kernel) {
@@ -75,18 +105,10 @@ static int64_t countBytes(kernel::AttentionGradientOp op, AttentionAttr config) 
 
 /// The same of the kernel on mma.sync.
 static int64_t countBytes(kernel::AttentionGradientOp op, AttentionMMAAttr config) {
-  auto count = [&](int64_t rows, int64_t columns) -> int64_t {
-    auto tile = tile::SharedType::get(op.getContext(), rows, padCopiedColumns(columns),
-                                      op.getQueryType().getElementType());
-    return llvm::alignTo(tile.getBytes(), tile::kTileAlignment);
-  };
-  int64_t vector = op.getQueryType().getShape().back(),
-          result = op.getValueType().getShape().back(),
-          ownRows = config.getWarpgroups() * tile::kWarpgroupRows;
   // The kernel of a mask of queries and keys copies nothing ahead.
   int64_t stages = op.getOnlyMask() && !op.isOfKeys() ? 1 : config.getStages();
-  return count(ownRows, vector) + (op.getOnlyValues() ? 0 : count(ownRows, result)) +
-         stages * (count(config.getKeys(), vector) + count(config.getKeys(), result));
+  return countCopiedBytes(op, config.getWarpgroups() * tile::kWarpgroupRows, config.getKeys(),
+                          stages);
 }
 
 std::string AttentionGradientChooser::check(Attribute config) {
@@ -95,6 +117,8 @@ std::string AttentionGradientChooser::check(Attribute config) {
           room = static_cast<int64_t>(target.sharedPerBlock);
   if (bytes > room)
     return llvm::formatv("a block has {0} bytes of shared memory, not {1}", room, bytes);
+  if (own && isSingle(op))
+    return "gradients of f32 are on mma.sync";
   if (own && (own.getCluster() > 1 || own.getPingPong()))
     return "blocks of a gradient are no cluster, and their warpgroups do no ping-pong";
   if (own && own.getMaskStages())
@@ -172,13 +196,16 @@ AttentionMMAAttr AttentionGradientChooser::chooseMMA() {
   int64_t vector = getVector(op), length = getLengths(op).first;
   bool isWide = vector > kMostOfTwo || (op.isOfKeys() && vector > narrow);
   int64_t most = isWide ? 32 : 64;
+  // Halves of factors take registers, too.
+  if (isSingle(op) && !mayRoundToTF32(op))
+    most = vector <= narrow ? 32 : 16;
   auto make = [&](int64_t warpgroups, int64_t rows) {
     AttentionSchedule schedule =
         chooseGradientSchedule(op, warpgroups * tile::kWarpgroupRows, rows, length, target);
     return AttentionMMAAttr::get(op.getContext(), warpgroups, rows, /*stages=*/2,
                                  /*held_queries=*/0, schedule.raster);
   };
-  for (int64_t rows = limitRows(most, getLengths(op).second); rows > 16; rows -= 16)
+  for (int64_t rows = limitRows(most, getLengths(op).second); rows >= 16; rows -= 16)
     for (int64_t warpgroups : {2, 1})
       if (check(make(warpgroups, rows)).empty())
         return make(warpgroups, rows);
@@ -193,8 +220,7 @@ std::string AttentionGradientChooser::makeKey() {
     return ShapedType::isDynamic(size) ? std::string("?") : std::to_string(size);
   };
   std::string text = llvm::join(llvm::map_range(sizes, print), "x");
-  std::string type;
-  llvm::raw_string_ostream(type) << op.getQueryType().getElementType();
+  std::string type = getProductType(op, op.getQueryType().getElementType());
   StringRef form = op.getWindow() ? "window" : op.getCausal() ? "causal" : "full";
   std::string group = op.getGroupSize() > 1 ? "/" + std::to_string(op.getGroupSize()) : "";
   StringRef own = op.getOnlyMask()     ? op.isOfKeys() ? "key_mask" : "mask"
@@ -217,7 +243,8 @@ std::optional<double> AttentionGradientChooser::predict(Attribute config) {
                  static_cast<double>(op.countProductElements());
   double rate = isa<AttentionAttr>(config)
                     ? kFlopsPerMicrosecond
-                    : 2000 * target.rates.products * target.rates.clock * kMMAShare;
+                    : 2000 * target.rates.products * target.rates.clock * kMMAShare /
+                          countProducts(op, op.getQueryType().getElementType());
   return flops / (rate * static_cast<double>(target.multiprocessors));
 }
 

@@ -29,7 +29,7 @@ namespace xc::cuda {
 //===----------------------------------------------------------------------===//
 
 std::pair<Value, Value> AttentionEmitter::startScores(Value keys) {
-  int64_t k = llvm::alignTo(vector, 16);
+  int64_t k = alignToStep(vector, op.getQueryType().getElementType());
   if (heldQueries)
     return startProduct(scoreType, heldQueries, /*row=*/Value(), keys, /*sums=*/Value(), k,
                         /*transposed=*/false);

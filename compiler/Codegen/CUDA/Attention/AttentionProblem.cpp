@@ -9,6 +9,7 @@
 #include "compiler/Codegen/CUDA/Attention/AttentionSchedule.h"
 #include "compiler/Codegen/CUDA/Common/Accesses.h"
 #include "compiler/Codegen/CUDA/Matmul/TiledAccess.h"
+#include "compiler/Dialect/Plan/IR/Products.h"
 #include "compiler/Dialect/Tile/IR/TileOps.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"
@@ -33,9 +34,6 @@ static constexpr double kMaskBytesPerMicrosecond = 6.4e4;
 
 /// Whether the fused kernels take these types and vectors, and there is something to compute.
 static bool isFused(kernel::AttentionOp op) {
-  // CPUs have kernels of f32, too.
-  if (op.getQueryType().getElementType().isF32())
-    return false;
   auto isVector = [](int64_t size) {
     return !ShapedType::isDynamic(size) && size > 0 && size <= kMostVector &&
            size % kVectorStep == 0;
@@ -55,12 +53,23 @@ bool hasAttentionKernel(kernel::AttentionOp op, const Target *target, bool wgmma
 }
 
 bool hasWGMMAAttention(kernel::AttentionOp op, const Target *target) {
-  return target && target->hasWGMMA && isFused(op);
+  // wgmma takes f32 as TF32 alone, and the second operand along k.
+  return target && target->hasWGMMA && isFused(op) && !op.getQueryType().getElementType().isF32();
 }
 
 bool hasMMAAttention(kernel::AttentionOp op, const Target *target) {
-  return target && target->hasMMA16816 && isFused(op);
+  return target && target->hasMMA16816 && isFused(op) && MMAAttentionChooser{op, *target}.hasRoom();
 }
+
+std::string getProductType(Operation *op, Type element) {
+  if (mayRoundToTF32(op))
+    return "tf32";
+  std::string text;
+  llvm::raw_string_ostream(text) << element;
+  return text;
+}
+
+bool mayRoundToTF32(Operation *op) { return op->hasAttr(plan::kAllowTF32Attr); }
 
 static kernel::AttentionOp findAttention(Value tensor, SmallVector<unsigned> &order) {
   return getPermuted(tensor, order).getDefiningOp<kernel::AttentionOp>();
@@ -367,8 +376,7 @@ std::string makeAttentionKey(kernel::AttentionOp op, const Target &target) {
   std::string text;
   for (int64_t size : sizes)
     text += (text.empty() ? "" : "x") + (ShapedType::isDynamic(size) ? "?" : std::to_string(size));
-  std::string type;
-  llvm::raw_string_ostream(type) << op.getQueryType().getElementType();
+  std::string type = getProductType(op, op.getQueryType().getElementType());
   StringRef form = op.getWindow() ? "window" : op.getCausal() ? "causal" : "full";
   return llvm::formatv("{0} attention {1} {2} {3}{4}", target.arch, type, text, form,
                        op.getMask() ? "+mask" : "");

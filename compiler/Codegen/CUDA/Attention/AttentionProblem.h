@@ -64,9 +64,19 @@ bool hasCopiedMask(kernel::AttentionOp op, KernelSizes &sizes);
 /// The tile of a mask for so many warpgroups' queries and so many keys.
 tile::SharedType makeMaskTile(kernel::AttentionOp op, int64_t warpgroups, int64_t keys);
 
-/// Columns of a tile that cp.async fills with vectors of `columns` elements: whole steps of a
-/// product, and lines that a swizzle is made for.
-int64_t padCopiedColumns(int64_t columns);
+/// A tile that cp.async fills with `rows` vectors of `columns` elements: whole steps of a product,
+/// and lines that a swizzle is made for.
+tile::SharedType makeCopiedTile(int64_t rows, int64_t columns, mlir::Type element);
+
+/// The least multiple of a product's step along k that `columns` elements fit.
+int64_t alignToStep(int64_t columns, mlir::Type element);
+
+/// Whether products of the op, of f32, may round their operands to TF32.
+bool mayRoundToTF32(mlir::Operation *op);
+/// How many products of 16-bit types on mma.sync take as long as one of the op's.
+double countProducts(mlir::Operation *op, mlir::Type element);
+/// What products of the op are of, in a tuning table: `f16`, `bf16`, `f32` or `tf32`.
+std::string getProductType(mlir::Operation *op, mlir::Type element);
 
 /// Bytes of shared memory that tiles and barriers take.
 int64_t countAttentionBytes(kernel::AttentionOp op, AttentionAttr config);
@@ -101,6 +111,8 @@ struct MMAAttentionChooser {
   llvm::SmallVector<AttentionMMAAttr> list();
   std::optional<double> predict(AttentionMMAAttr config);
   std::string check(AttentionMMAAttr config);
+  /// Whether the least tiles fit shared memory.
+  bool hasRoom();
 
   kernel::AttentionOp op;
   const Target &target;

@@ -136,8 +136,8 @@ LogicalResult emitAttentionRows(const KernelInfo &kernel, kernel::AttentionOp op
     kernel::AttentionLoops loops = emitter.makeLoops();
     auto softmax = loops.buildSoftmax(op, points.builder, points.loc);
     Value result = loops.buildResult(op, points.builder, points.loc, softmax, column);
-    Value narrow = arith::TruncFOp::create(points.builder, points.loc,
-                                           op.getQueryType().getElementType(), result);
+    Value narrow = kernel::AttentionLoops::narrow(points.builder, points.loc, result,
+                                                  op.getQueryType().getElementType());
     points.store(kernel.outputs.front().binding,
                  Coord::uniform(index.linearize(outputPlace, outputSizes)), narrow, 1);
     if (!op.hasLogsumexp() || kernel.outputs.size() < 2)

@@ -187,7 +187,8 @@ struct AttentionGradientStrategy final : Strategy {
     std::optional<AttentionGradientChooser> chooser = matchFusedGradient(query);
     if (!chooser)
       return success();
-    if (query.options.wgmma && query.getTarget().hasWGMMA)
+    bool isSingle = chooser->op.getQueryType().getElementType().isF32();
+    if (query.options.wgmma && query.getTarget().hasWGMMA && !isSingle)
       choices.push_back(describe(*chooser, chooser->choose()));
     else
       choices.push_back(describe(*chooser, chooser->chooseMMA()));

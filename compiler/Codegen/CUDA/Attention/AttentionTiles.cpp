@@ -40,6 +40,11 @@ tile::RegisterType AttentionTiles::makeSums(int64_t columns) {
                                  tile::Layout::Accumulator);
 }
 
+tile::RegisterType AttentionTiles::makeWeights(int64_t columns, Type element) {
+  return tile::RegisterType::get(builder.getContext(), columns, element,
+                                 element.isF32() ? tile::Layout::Paired : tile::Layout::Operand);
+}
+
 //===----------------------------------------------------------------------===//
 // Rings
 //===----------------------------------------------------------------------===//
@@ -159,6 +164,7 @@ std::pair<Value, Value> AttentionTiles::startProduct(tile::RegisterType type, Va
   auto dot = tile::DotOp::create(builder, loc, type, tile::TokenType::get(builder.getContext()), a,
                                  row, b, sums, k, /*transposed_a=*/false, transposed);
   dot.setSynchronous(config.isSynchronous());
+  dot.setTf32(tf32);
   return {dot.getResult(), dot.getToken()};
 }
 
@@ -282,13 +288,17 @@ void AttentionTiles::storeTile(plan::BindingOp binding, Value tile,
   auto type = cast<tile::RegisterType>(tile.getType());
   Type element = cast<MemRefType>(binding.getMemory().getType()).getElementType();
   Type index1 = builder.getIndexType();
-  auto narrowType = tile::RegisterType::get(builder.getContext(), type.getColumns(), element,
-                                            tile::Layout::Accumulator);
-  Value narrow = map(narrowType, tile, [&](ValueRange arguments) {
-    return arith::TruncFOp::create(builder, loc, element, arguments[0]).getResult();
-  });
-  int64_t width = binding.getAlignment() >= kStoreBytes ? kStoreBytes / 2 : 2;
-  auto each = tile::EachOp::create(builder, loc, narrow, firstRow, index.constant(0), width);
+  if (!element.isF32()) {
+    auto narrow = tile::RegisterType::get(builder.getContext(), type.getColumns(), element,
+                                          tile::Layout::Accumulator);
+    tile = map(narrow, tile, [&](ValueRange arguments) {
+      return arith::TruncFOp::create(builder, loc, element, arguments[0]).getResult();
+    });
+  }
+  // Two neighbours of f32 are with a thread, and four threads store 32 bytes.
+  bool isWide = !element.isF32() && binding.getAlignment() >= kStoreBytes;
+  int64_t width = isWide ? kStoreBytes / 2 : 2;
+  auto each = tile::EachOp::create(builder, loc, tile, firstRow, index.constant(0), width);
   fill(each.getBody(), {VectorType::get(width, element), index1, index1}, [&](Block &block) {
     Value row = block.getArgument(1), column = block.getArgument(2);
     Value inside = index.isLess(row, rows);

@@ -142,6 +142,8 @@ protected:
                  mlir::Value rows, int64_t columns);
 
   tile::RegisterType makeSums(int64_t columns);
+  /// The first operand of a product that is made of sums of so many columns.
+  tile::RegisterType makeWeights(int64_t columns, mlir::Type element);
 
   const KernelInfo &kernel;
   AttentionShape config;
@@ -152,7 +154,8 @@ protected:
   mlir::Location loc;
   mlir::Value queries, keys; // lengths
   mlir::Value threadInWarpgroup, warpgroup;
-  mlir::Value rank; // of this block in its cluster
+  mlir::Value rank;  // of this block in its cluster
+  bool tf32 = false; // whether products of f32 round their operands
 };
 
 } // namespace xc::cuda

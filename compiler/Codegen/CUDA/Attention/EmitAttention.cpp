@@ -64,11 +64,11 @@ AttentionEmitter::AttentionEmitter(const KernelInfo &kernel, kernel::AttentionOp
   hidesPlaces = op.getCausal() || ShapedType::isDynamic(length) || length % config.getKeys() != 0;
   hidesLastKeys = scalesFirst || hidesPlaces;
   MLIRContext *context = op.getContext();
-  Type sum = builder.getF32Type();
+  Type sum = builder.getF32Type(), element = op.getQueryType().getElementType();
   scoreType = makeSums(config.getKeys());
   outputType = makeSums(outputVector);
-  weightType = tile::RegisterType::get(context, config.getKeys(),
-                                       op.getQueryType().getElementType(), tile::Layout::Operand);
+  weightType = makeWeights(config.getKeys(), element);
+  tf32 = mayRoundToTF32(op);
   rowsType = tile::RowsType::get(context, sum, /*partial=*/false);
   partsType = tile::RowsType::get(context, sum, /*partial=*/true);
 }

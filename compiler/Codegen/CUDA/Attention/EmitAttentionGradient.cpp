@@ -61,8 +61,8 @@ AttentionGradientEmitter::AttentionGradientEmitter(const KernelInfo &kernel,
   hidesFirst = ofKeys ? op.getCausal() : window > 0;
   hidesLast = isUneven || (ofKeys ? window > 0 : op.getCausal());
   scoreType = makeSums(config.getKeys());
-  weightType = tile::RegisterType::get(op.getContext(), config.getKeys(),
-                                       op.getQueryType().getElementType(), tile::Layout::Operand);
+  weightType = makeWeights(config.getKeys(), op.getQueryType().getElementType());
+  tf32 = mayRoundToTF32(op);
   auto rowSums = tile::RowsType::get(op.getContext(), Float32Type::get(op.getContext()), true);
   for (unsigned operand : wanted)
     sumTypes.push_back(isOfKeyMask()  ? Type(rowSums)
@@ -255,7 +255,8 @@ Value AttentionGradientEmitter::emitWeights(const Tile &tile, Value head, Value 
 /// Own rows times those of a streamed tile: of queries and keys, or of cotangents and values.
 std::pair<Value, Value> AttentionGradientEmitter::startScores(unsigned operand, Value tile) {
   return startProduct(scoreType, ownSlots[operand], index.mul(warpgroup, tile::kWarpgroupRows),
-                      tile, /*sums=*/Value(), llvm::alignTo(widths[operand], 16),
+                      tile, /*sums=*/Value(),
+                      alignToStep(widths[operand], op.getQueryType().getElementType()),
                       /*transposed=*/false);
 }
 

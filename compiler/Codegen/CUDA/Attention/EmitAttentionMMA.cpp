@@ -46,8 +46,9 @@ void AttentionEmitter::awaitQueries(Value slot, Value token) {
   queryTile = awaitCopies(slot, token).front();
   if (!config.getHeldQueries())
     return;
-  auto type = tile::RegisterType::get(builder.getContext(), llvm::alignTo(vector, 16),
-                                      op.getQueryType().getElementType(), tile::Layout::Operand);
+  Type element = op.getQueryType().getElementType();
+  auto type = tile::RegisterType::get(builder.getContext(), alignToStep(vector, element), element,
+                                      tile::Layout::Operand);
   Value row = index.mul(warpgroup, tile::kWarpgroupRows);
   heldQueries = tile::ReadOp::create(builder, loc, type, queryTile, row);
 }

@@ -8,14 +8,16 @@
 // A panel's line has at most eight chunks of 16 bytes. As many neighbouring threads as its chunks,
 // rounded up to a power of two, copy a line together, and the lines of a thread are a multiple of
 // eight apart, after which the swizzle repeats: all its places in shared memory are one address
-// plus constants. A chunk that is outside of the rows or the columns is copied as no bytes of 16,
-// which reads nothing and writes zeros.
+// plus constants. So are those in global memory, as far as strides are known: an address each would
+// be a register pair that a loop over tiles carries. A chunk that is outside of the rows or the
+// columns is copied as no bytes of 16, which reads nothing and writes zeros.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Tile/TileLowering.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -32,9 +34,13 @@ struct LowerIssueCopy final : TilePattern<tile::IssueCopyOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     TileBuilder b(rewriter, op.getLoc());
     tile::SharedType tile = op.getTile().getType();
-    int64_t columns = llvm::alignTo(static_cast<int64_t>(op.getColumns()), kStep);
-    for (int64_t first = 0; first < columns; first += tile.getPanelColumns())
-      copyPanel(b, op, adaptor, first, std::min(columns - first, tile.getPanelColumns()) / kChunk);
+    int64_t columns = llvm::alignTo(static_cast<int64_t>(op.getColumns()), tile.getStepColumns());
+    int64_t whole = static_cast<int64_t>(op.getColumns()) / tile.getPanelColumns(),
+            rest = whole * tile.getPanelColumns();
+    if (whole > 0)
+      copyPanels(b, op, adaptor, 0, tile.getPanelColumns() / tile.getChunkColumns(), whole);
+    if (rest < columns)
+      copyPanels(b, op, adaptor, rest, (columns - rest) / tile.getChunkColumns(), 1);
     NVVM::CpAsyncCommitGroupOp::create(rewriter, op.getLoc());
     rewriter.eraseOp(op);
     return success();
@@ -49,20 +55,24 @@ private:
   static Value isBelow(TileBuilder &b, Value lhs, Value rhs) {
     return LLVM::ICmpOp::create(b.rewriter, b.loc, LLVM::ICmpPredicate::ult, lhs, rhs);
   }
-  static void copyPanel(TileBuilder &b, tile::IssueCopyOp op, Adaptor adaptor, int64_t first,
-                        int64_t chunks);
-  static void copyChunk(TileBuilder &b, Value to, int64_t offset, Value from, Value inside,
-                        Value isOwn);
+  static void copyPanels(TileBuilder &b, tile::IssueCopyOp op, Adaptor adaptor, int64_t first,
+                         int64_t chunks, int64_t panels);
+  /// So many bytes behind an address.
+  struct Place {
+    Value start;
+    int64_t offset;
+  };
+  static void copyChunk(TileBuilder &b, Place to, Place from, Value inside, Value isOwn);
 };
 
-/// One copy of 16 bytes to `offset` bytes behind `to`: of zeros where `inside` is false, and by
-/// threads for which `isOwn` is true alone.
-void LowerIssueCopy::copyChunk(TileBuilder &b, Value to, int64_t offset, Value from, Value inside,
-                               Value isOwn) {
+/// One copy of 16 bytes: of zeros where `inside` is false, and by threads for which `isOwn` is true
+/// alone.
+void LowerIssueCopy::copyChunk(TileBuilder &b, Place to, Place from, Value inside, Value isOwn) {
   Value bytes = LLVM::SelectOp::create(b.rewriter, b.loc, inside, b.word(16), b.word(0));
-  std::string copy =
-      llvm::formatv("cp.async.cg.shared.global [$0 + {0}], [$1], 16, $2;", offset).str();
-  SmallVector<Value> operands{b.address(to), from, bytes};
+  std::string copy = llvm::formatv("cp.async.cg.shared.global [$0 + {0}], [$1 + {1}], 16, $2;",
+                                   to.offset, from.offset)
+                         .str();
+  SmallVector<Value> operands{b.address(to.start), from.start, bytes};
   if (!isOwn) {
     b.assembly(copy, "r,l,r,~{memory}", operands);
     return;
@@ -72,20 +82,22 @@ void LowerIssueCopy::copyChunk(TileBuilder &b, Value to, int64_t offset, Value f
              operands);
 }
 
-/// The `chunks` chunks of each line from column `first` on, which is a panel's.
-void LowerIssueCopy::copyPanel(TileBuilder &b, tile::IssueCopyOp op, Adaptor adaptor, int64_t first,
-                               int64_t chunks) {
+/// The `chunks` chunks of each line of `panels` panels, of which the first one begins at column
+/// `first`.
+void LowerIssueCopy::copyPanels(TileBuilder &b, tile::IssueCopyOp op, Adaptor adaptor,
+                                int64_t first, int64_t chunks, int64_t panels) {
   tile::SharedType tile = op.getTile().getType();
   Type element = tile.getElementType(), index = adaptor.getStart().getType();
+  int64_t chunkColumns = tile.getChunkColumns();
   auto threads = static_cast<int64_t>(op.getThreads()),
        columns = static_cast<int64_t>(op.getColumns());
   int64_t width = llvm::bit_ceil(static_cast<uint64_t>(chunks)), lines = threads / width;
   Value thread = NVVM::ThreadIdXOp::create(b.rewriter, b.loc, b.i32);
   Value line = b.div(thread, width), chunk = b.both(thread, width - 1);
-  Value column = b.add(b.mul(chunk, kChunk), b.word(first));
+  Value column = b.add(b.mul(chunk, chunkColumns), b.word(first));
   Value isOwn = width == chunks ? Value() : isBelow(b, chunk, b.word(chunks));
   Value isColumn =
-      first + chunks * kChunk <= columns ? Value() : isBelow(b, column, b.word(columns));
+      first + chunks * chunkColumns <= columns ? Value() : isBelow(b, column, b.word(columns));
   Value to = b.advance(adaptor.getTile(), getPlace(b, tile, line, column));
   auto toIndex = [&](Value word) -> Value {
     return index == b.i32 ? word : LLVM::ZExtOp::create(b.rewriter, b.loc, index, word);
@@ -97,15 +109,25 @@ void LowerIssueCopy::copyPanel(TileBuilder &b, tile::IssueCopyOp op, Adaptor ada
   Value from = LLVM::GEPOp::create(b.rewriter, b.loc, global, element, adaptor.getMemory(),
                                    ArrayRef<LLVM::GEPArg>{place});
   Value apart = b.mul(adaptor.getStride(), lines);
+  std::optional<int64_t> stride = getConstantIntValue(op.getStride());
+  int64_t elementBytes = tile.getElementBytes(), skipped = 0;
+  // What an address takes as a constant.
+  constexpr int64_t mostBytes = 1 << 24;
+  bool isNear = stride && *stride * tile.getRows() * elementBytes <= mostBytes;
   for (int64_t done = 0; done < tile.getRows(); done += lines) {
     Value inside = isBelow(b, b.add(row, b.constant(index, done)), adaptor.getRows());
     // The last lines may be fewer than threads have.
     Value isLine =
         done + lines <= tile.getRows() ? Value() : isBelow(b, line, b.word(tile.getRows() - done));
-    copyChunk(b, to, done * tile.getLineBytes(), from, both(b, inside, isColumn),
-              both(b, isOwn, isLine));
-    from = LLVM::GEPOp::create(b.rewriter, b.loc, global, element, from,
-                               ArrayRef<LLVM::GEPArg>{apart});
+    for (int64_t panel = 0; panel < panels; ++panel)
+      copyChunk(b, {to, done * tile.getLineBytes() + panel * tile.getPanelBytes()},
+                {from, skipped + panel * tile.getPanelColumns() * elementBytes},
+                both(b, inside, isColumn), both(b, isOwn, isLine));
+    if (isNear)
+      skipped += *stride * lines * elementBytes;
+    else
+      from = LLVM::GEPOp::create(b.rewriter, b.loc, global, element, from,
+                                 ArrayRef<LLVM::GEPArg>{apart});
   }
 }
 

@@ -9,7 +9,7 @@
 // columns two for each 64, a token is none. Of an accumulator, element i of a thread is in the
 // column 8 * (i / 4) + 2 * (lane % 4) + i % 2 and in row 16 * warp + lane / 4, or 8 below it where
 // i / 2 is odd (PTX ISA, "wgmma", D fragments); the words of an operand are pairs of the same
-// elements in the same order.
+// elements in the same order, or single ones of f32, by rows before columns.
 //
 // So bodies are copied once for each element, as arithmetic on scalars, before anything looks at
 // arithmetic. A column is its tile's first one plus the lane's part, plus a constant: only what
@@ -49,7 +49,7 @@ struct RegisterTypeConverter : TypeConverter {
     addConversion([](Type type) { return type; });
     addConversion([](tile::RegisterType type, SmallVectorImpl<Type> &parts) {
       Type word = IntegerType::get(type.getContext(), 32);
-      parts.append(type.isOperand() ? type.getElements() / 2 : type.getElements(),
+      parts.append(type.isOperand() ? type.getWords() : type.getElements(),
                    type.isOperand() ? word : type.getElementType());
       return success();
     });
@@ -391,6 +391,14 @@ struct LowerConvertLayout final : RegisterPattern<tile::ConvertLayoutOp> {
          word = VectorType::get(1, rewriter.getI32Type());
     SmallVector<Value> words;
     ValueRange parts = adaptor.getTile();
+    if (op.getResult().getType().isPaired()) {
+      for (size_t i = 0; i < parts.size(); i += 4)
+        for (size_t element : {i, i + 2, i + 1, i + 3})
+          words.push_back(
+              arith::BitcastOp::create(rewriter, loc, rewriter.getI32Type(), parts[element]));
+      replace(rewriter, op, {words});
+      return success();
+    }
     for (size_t i = 0; i < parts.size(); i += 2) {
       Value pair =
           vector::FromElementsOp::create(rewriter, loc, wide, ValueRange{parts[i], parts[i + 1]});
@@ -423,8 +431,8 @@ struct LowerDot final : RegisterPattern<tile::DotOp> {
     auto issue = tile::IssueOp::create(
         rewriter, op.getLoc(), results, sums, inRegisters ? Value() : adaptor.getA().front(),
         inRegisters ? Value() : adaptor.getRow().front(), words, adaptor.getB().front(),
-        type.getColumns(), op.getK(), op.getTransposedA(), op.getTransposedB(),
-        op.getSynchronous());
+        type.getColumns(), op.getK(), op.getTransposedA(), op.getTransposedB(), op.getSynchronous(),
+        op.getTf32());
     SmallVector<Value> parts(issue.getResults());
     replace(rewriter, op, {parts, SmallVector<Value>()});
     return success();

@@ -6,17 +6,29 @@
 //===----------------------------------------------------------------------===//
 //
 // Each of a warpgroup's four warps has 16 rows. Operands in shared memory come by ldmatrix, four
-// matrices of 8 x 8 at a time: of the first one 16 rows by 16 along k, of the second one 16 along k
-// by 16 columns, transposed where the tile's lines do not run along k. The eight lines of a matrix
-// follow one another, so that the swizzle puts their chunks into different banks.
+// matrices of 8 lines of 16 bytes at a time: of the first one 16 rows by 32 bytes along k, of the
+// second one 32 bytes along k by 16 columns, transposed where the tile's lines do not run along k.
+// The eight lines of a matrix follow one another, so that the swizzle puts their chunks into
+// different banks.
 //
-// Matrices begin at multiples of 16 rows, after which the swizzle repeats, and of two chunks of a
+// Matrices begin at multiples of 8 rows, after which the swizzle repeats, and of two chunks of a
 // line. So a lane's place is one of at most four (its own, with the chunk's number in the panel
 // flipped in by an exclusive or), plus a constant.
 //
+// ldmatrix transposes 16-bit elements alone. Of f32 lanes load single elements of lines that do not
+// run along k: lane l those of column l / 4 and of lines 2 * (l % 4) and the next. The four lines
+// of a warp's load are of even numbers, or odd ones, and a swizzle with those leads the two chunks
+// of a line to eight different ones: no two lanes meet in a bank.
+//
+// A product of f32 is three of TF32, which has 11 digits: with x = big + small, where big is x
+// rounded to TF32 and small the rest, it is big * big + (big * small + small * big). What small
+// loses in TF32 is the last of the 24 digits of x at most; tensor cores do not look at what TF32
+// does not have. They cut sums towards zero, so the small products have sums of their own, and
+// those of this product are added to what there was before by an addition that rounds.
+//
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Codegen/CUDA/Tile/TileLowering.h"
+#include "compiler/Codegen/CUDA/Tile/Products.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
@@ -26,38 +38,49 @@ namespace xc::cuda::tile_lowering {
 
 namespace {
 
-/// A tile that the lanes of a warp read matrices of.
-class Matrices {
+/// A place in a tile, and those some chunks, rows and panels on.
+class TilePlace {
 public:
-  /// `row` and `column` are where this lane's line begins, of matrices at the tile's start.
-  Matrices(TileBuilder &b, tile::SharedType tile, Value start, Value row, Value column,
-           bool transposed)
-      : b(b), tile(tile), start(start), place(getPlace(b, tile, row, column)),
-        transposed(transposed) {}
+  TilePlace(TileBuilder &b, tile::SharedType tile, Value start, Value row, Value column)
+      : b(b), tile(tile), start(start), place(getPlace(b, tile, row, column)) {}
 
-  /// `count` (2 or 4) matrices from that row and column on, multiples of 16.
-  SmallVector<Value> load(int64_t row, int64_t column, int64_t count = 4) {
+  /// `row` is a multiple of 8, `column` of two chunks.
+  Value getPointer(int64_t row, int64_t column) {
     int64_t panel = column / tile.getPanelColumns(),
-            chunk = column % tile.getPanelColumns() / kChunk;
+            chunk = column % tile.getPanelColumns() / tile.getChunkColumns();
     Value own = b.advance(start, b.exclusiveOr(place, b.word(chunk * 16)));
-    Value pointer = b.advance(own, row * tile.getLineBytes() + panel * tile.getPanelBytes());
-    auto type =
-        LLVM::LLVMStructType::getLiteral(b.rewriter.getContext(), SmallVector<Type>(count, b.i32));
-    auto shape = NVVM::LdStMatrixShapeAttr::get(b.rewriter.getContext(), 8, 8);
-    Value matrices =
-        NVVM::LdMatrixOp::create(b.rewriter, b.loc, type, pointer, static_cast<uint32_t>(count),
-                                 transposed ? NVVM::MMALayout::col : NVVM::MMALayout::row, shape,
-                                 NVVM::LdStMatrixEltType::B16);
-    SmallVector<Value> words;
-    for (int64_t i = 0; i < count; ++i)
-      words.push_back(LLVM::ExtractValueOp::create(b.rewriter, b.loc, matrices, i));
-    return words;
+    return b.advance(own, row * tile.getLineBytes() + panel * tile.getPanelBytes());
   }
 
 private:
   TileBuilder &b;
   tile::SharedType tile;
   Value start, place;
+};
+
+/// A tile that the lanes of a warp read matrices of.
+class Matrices {
+public:
+  /// `row` and `column` are where this lane's line begins, of matrices at the tile's start.
+  Matrices(TileBuilder &b, tile::SharedType tile, Value start, Value row, Value column,
+           bool transposed)
+      : b(b), place(b, tile, start, row, column), transposed(transposed) {}
+
+  /// `count` (2 or 4) matrices from that row and column on, multiples of 8 and of two chunks.
+  SmallVector<Value> load(int64_t row, int64_t column, int64_t count = 4) {
+    auto type =
+        LLVM::LLVMStructType::getLiteral(b.rewriter.getContext(), SmallVector<Type>(count, b.i32));
+    auto shape = NVVM::LdStMatrixShapeAttr::get(b.rewriter.getContext(), 8, 8);
+    Value matrices = NVVM::LdMatrixOp::create(
+        b.rewriter, b.loc, type, place.getPointer(row, column), static_cast<uint32_t>(count),
+        transposed ? NVVM::MMALayout::col : NVVM::MMALayout::row, shape,
+        NVVM::LdStMatrixEltType::B16);
+    return unpack(b, matrices);
+  }
+
+private:
+  TileBuilder &b;
+  TilePlace place;
   bool transposed;
 };
 
@@ -67,28 +90,60 @@ struct Lane {
     Value thread = NVVM::ThreadIdXOp::create(b.rewriter, b.loc, b.i32);
     warp = b.both(b.div(thread, 32), tile::kWarpgroupThreads / 32 - 1);
     line = b.both(thread, 7);
-    odd = b.mul(b.both(b.div(thread, 8), 1), 8);    // of matrices 1 and 3
-    upper = b.mul(b.both(b.div(thread, 16), 1), 8); // of matrices 2 and 3
+    odd = b.both(b.div(thread, 8), 1);    // of matrices 1 and 3
+    upper = b.both(b.div(thread, 16), 1); // of matrices 2 and 3
+    group = b.div(b.both(thread, 31), 4);
+    place = b.both(thread, 3);
   }
-  Value warp, line, odd, upper;
+  Value warp, line, odd, upper, group, place;
 };
 
 /// The first operand of this warp: 16 rows, of the warpgroup's from `row` on.
 Matrices getFirst(TileBuilder &b, Lane &lane, tile::SharedType tile, Value start, Value row,
                   bool transposed) {
-  Value own = b.add(b.add(b.toWord(row), b.mul(lane.warp, 16)), lane.odd);
+  Value own = b.add(b.add(b.toWord(row), b.mul(lane.warp, 16)), b.mul(lane.odd, 8));
   if (transposed)
-    return {b, tile, start, b.add(lane.upper, lane.line), own, transposed};
-  return {b, tile, start, b.add(own, lane.line), lane.upper, transposed};
+    return {b, tile, start, b.add(b.mul(lane.upper, 8), lane.line), own, transposed};
+  Value column = b.mul(lane.upper, tile.getChunkColumns());
+  return {b, tile, start, b.add(own, lane.line), column, transposed};
 }
 
-/// The second operand.
-Matrices getSecond(TileBuilder &b, Lane &lane, tile::SharedType tile, Value start,
-                   bool transposed) {
-  if (transposed)
-    return {b, tile, start, b.add(lane.odd, lane.line), lane.upper, transposed};
-  return {b, tile, start, b.add(lane.upper, lane.line), lane.odd, transposed};
-}
+/// The second operand of a product.
+class Second {
+public:
+  Second(TileBuilder &b, Lane &lane, tile::SharedType tile, Value start, bool transposed)
+      : b(b), transposed(transposed) {
+    if (transposed && tile.getElementBytes() == 4) {
+      Value line = b.mul(lane.place, 2);
+      for (int64_t next : {0, 1})
+        lines.emplace_back(b, tile, start, b.add(line, b.word(next)), lane.group);
+      return;
+    }
+    int64_t own = transposed ? 8 : tile.getChunkColumns();
+    Value row = b.mul(transposed ? lane.odd : lane.upper, 8),
+          column = b.mul(transposed ? lane.upper : lane.odd, own);
+    matrices.emplace(b, tile, start, b.add(row, lane.line), column, transposed);
+  }
+
+  /// Two words for each 8 of `columns` columns (8 or 16) from `column` on, of the step at `k`.
+  SmallVector<Value> load(int64_t k, int64_t column, int64_t columns) {
+    if (matrices)
+      return transposed ? matrices->load(k, column, columns / 4)
+                        : matrices->load(column, k, columns / 4);
+    SmallVector<Value> words;
+    for (int64_t first = column; first < column + columns; first += 8)
+      for (TilePlace &line : lines)
+        words.push_back(LLVM::LoadOp::create(b.rewriter, b.loc, b.i32, line.getPointer(k, first),
+                                             /*alignment=*/4));
+    return words;
+  }
+
+private:
+  TileBuilder &b;
+  bool transposed;
+  std::optional<Matrices> matrices;
+  SmallVector<TilePlace> lines; // of single elements: even ones, odd ones
+};
 
 /// One mma.sync of 16 rows and 8 columns.
 void multiply(TileBuilder &b, Type element, ValueRange a, ValueRange second,
@@ -103,13 +158,160 @@ void multiply(TileBuilder &b, Type element, ValueRange a, ValueRange second,
                      right = llvm::map_to_vector(second, toFragment);
   Type f32 = b.rewriter.getF32Type();
   auto type = LLVM::LLVMStructType::getLiteral(b.rewriter.getContext(), {f32, f32, f32, f32});
-  auto operand = element.isF16() ? NVVM::MMATypes::f16 : NVVM::MMATypes::bf16;
+  auto operand = element.isF16()   ? NVVM::MMATypes::f16
+                 : element.isF32() ? NVVM::MMATypes::tf32
+                                   : NVVM::MMATypes::bf16;
+  int64_t step = element.isF32() ? 8 : 16;
   Value product =
-      NVVM::MmaOp::create(b.rewriter, b.loc, type, left, right, ValueRange(sums), {16, 8, kStep},
+      NVVM::MmaOp::create(b.rewriter, b.loc, type, left, right, ValueRange(sums), {16, 8, step},
                           std::nullopt, std::nullopt, std::array{operand, operand},
                           std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
   for (auto [i, sum] : llvm::enumerate(sums))
     sum = LLVM::ExtractValueOp::create(b.rewriter, b.loc, product, i);
+}
+
+SmallVector<Value> roundToTF32(TileBuilder &b, ArrayRef<Value> words) {
+  return llvm::map_to_vector(words, [&](Value word) -> Value {
+    Value value = LLVM::BitcastOp::create(b.rewriter, b.loc, b.rewriter.getF32Type(), word);
+    return NVVM::ConvertFloatToTF32Op::create(b.rewriter, b.loc, b.i32, value,
+                                              NVVM::FPRoundingMode::RNA);
+  });
+}
+
+/// Numbers of f32 as sums of two of TF32.
+struct Halves {
+  Halves(TileBuilder &b, ArrayRef<Value> words) {
+    Type f32 = b.rewriter.getF32Type();
+    auto cast = [&](Type type, Value value) -> Value {
+      return LLVM::BitcastOp::create(b.rewriter, b.loc, type, value);
+    };
+    constexpr int64_t half = 0x1000, kept = ~int64_t(0x1fff);
+    for (Value word : words) {
+      // To nearest, ties away from zero.
+      big.push_back(b.both(b.add(word, b.word(half)), kept));
+      Value rest = LLVM::FSubOp::create(b.rewriter, b.loc, cast(f32, word), cast(f32, big.back()));
+      small.push_back(cast(b.i32, rest));
+    }
+  }
+  SmallVector<Value> big, small;
+};
+
+/// Steps of a product of f32 for which the first operand is halved at a time.
+constexpr int64_t kTogether = 4;
+
+/// Emits one product.
+class ProductEmitter {
+public:
+  ProductEmitter(TileBuilder &b, tile::IssueOp op, tile::IssueOp::Adaptor adaptor)
+      : b(b), op(op), adaptor(adaptor), lane(b),
+        second(b, lane, op.getB().getType(), adaptor.getB(), op.getTransposedB()),
+        element(op.getB().getType().getElementType()), step(op.getB().getType().getStepColumns()),
+        columns(static_cast<int64_t>(op.getColumns())), length(static_cast<int64_t>(op.getK())) {
+    if (op.getA())
+      first.emplace(getFirst(b, lane, op.getA().getType(), adaptor.getA(), adaptor.getRow(),
+                             op.getTransposedA()));
+  }
+
+  SmallVector<Value> run() {
+    SmallVector<Value> sums(adaptor.getSums());
+    if (element.isF32() && !op.getTf32())
+      return sums.empty() ? emitWhole() : emitPartsOf(sums);
+    if (sums.empty())
+      sums = makeZeros(columns / 2);
+    for (int64_t k = 0; k < length; k += step) {
+      SmallVector<Value> a = round(loadFirst(k));
+      forColumns([&](int64_t column, int64_t count) {
+        SmallVector<Value> words = round(second.load(k, column, count));
+        for (int64_t part = 0; part < count; part += 8)
+          multiply(b, element, a, ArrayRef(words).slice(part / 4, 2), getSums(sums, column + part));
+      });
+    }
+    return sums;
+  }
+
+private:
+  SmallVector<Value> makeZeros(int64_t count) {
+    return SmallVector<Value>(
+        count, LLVM::ConstantOp::create(b.rewriter, b.loc, b.rewriter.getF32FloatAttr(0)));
+  }
+  SmallVector<Value> round(SmallVector<Value> words) {
+    return element.isF32() ? roundToTF32(b, words) : words;
+  }
+  SmallVector<Value> loadFirst(int64_t k) {
+    if (!first)
+      return SmallVector<Value>(adaptor.getWords().slice(k / step * 4, 4));
+    return op.getTransposedA() ? first->load(k, 0) : first->load(0, k);
+  }
+  void forColumns(llvm::function_ref<void(int64_t, int64_t)> body) {
+    for (int64_t column = 0; column < columns; column += 16)
+      body(column, std::min<int64_t>(columns - column, 16));
+  }
+  static MutableArrayRef<Value> getSums(MutableArrayRef<Value> sums, int64_t column) {
+    return sums.slice(column / 8 * 4, 4);
+  }
+  Value addFloats(Value lhs, Value rhs) {
+    return LLVM::FAddOp::create(b.rewriter, b.loc, lhs, rhs);
+  }
+  /// Adds the three products of TF32 of a step, of `count` columns from `column` on.
+  void multiplyHalves(const Halves &a, int64_t k, int64_t column, int64_t count,
+                      MutableArrayRef<Value> big, MutableArrayRef<Value> small) {
+    Halves words(b, second.load(k, column, count));
+    for (int64_t part = 0; part < count; part += 8) {
+      ArrayRef<Value> bigWords = ArrayRef(words.big).slice(part / 4, 2),
+                      smallWords = ArrayRef(words.small).slice(part / 4, 2);
+      multiply(b, element, a.small, bigWords, getSums(small, part));
+      multiply(b, element, a.big, smallWords, getSums(small, part));
+      multiply(b, element, a.big, bigWords, getSums(big, part));
+    }
+  }
+  SmallVector<Value> emitWhole();
+  SmallVector<Value> emitPartsOf(SmallVector<Value> sums);
+
+  TileBuilder &b;
+  tile::IssueOp op;
+  tile::IssueOp::Adaptor adaptor;
+  Lane lane;
+  Second second;
+  std::optional<Matrices> first;
+  Type element;
+  int64_t step, columns, length;
+};
+
+/// A product of f32 of its own: a step of all columns at a time, so that the first operand is read
+/// and halved once.
+SmallVector<Value> ProductEmitter::emitWhole() {
+  SmallVector<Value> big = makeZeros(columns / 2), small = big;
+  for (int64_t k = 0; k < length; k += step) {
+    Halves a(b, loadFirst(k));
+    forColumns([&](int64_t column, int64_t count) {
+      multiplyHalves(a, k, column, count, MutableArrayRef(big).slice(column / 2, count / 2),
+                     MutableArrayRef(small).slice(column / 2, count / 2));
+    });
+  }
+  for (auto [sum, rest] : llvm::zip_equal(big, small))
+    sum = addFloats(sum, rest);
+  return big;
+}
+
+/// One that is added to sums: a few steps for some columns at a time, so that few of its own sums,
+/// and few halves of the first operand, are held beside those.
+SmallVector<Value> ProductEmitter::emitPartsOf(SmallVector<Value> sums) {
+  for (int64_t begin = 0; begin < length; begin += kTogether * step) {
+    SmallVector<Halves> a;
+    for (int64_t k = begin; k < std::min(length, begin + kTogether * step); k += step)
+      a.emplace_back(b, loadFirst(k));
+    forColumns([&](int64_t column, int64_t count) {
+      SmallVector<Value> big = makeZeros(count / 2), small = big;
+      for (auto [number, halves] : llvm::enumerate(a))
+        multiplyHalves(halves, begin + static_cast<int64_t>(number) * step, column, count, big,
+                       small);
+      for (int64_t i = 0; i < count / 2; ++i) {
+        Value &sum = sums[column / 2 + i];
+        sum = addFloats(sum, addFloats(big[i], small[i]));
+      }
+    });
+  }
+  return sums;
 }
 
 struct LowerSynchronousIssue final : TilePattern<tile::IssueOp> {
@@ -120,33 +322,7 @@ struct LowerSynchronousIssue final : TilePattern<tile::IssueOp> {
     if (!op.getSynchronous())
       return rewriter.notifyMatchFailure(op, "is one of wgmma");
     TileBuilder b(rewriter, op.getLoc());
-    Lane lane(b);
-    auto columns = static_cast<int64_t>(op.getColumns());
-    SmallVector<Value> sums(adaptor.getSums());
-    if (sums.empty())
-      sums.assign(columns / 2,
-                  LLVM::ConstantOp::create(rewriter, op.getLoc(), rewriter.getF32FloatAttr(0)));
-    std::optional<Matrices> first;
-    if (op.getA())
-      first.emplace(getFirst(b, lane, op.getA().getType(), adaptor.getA(), adaptor.getRow(),
-                             op.getTransposedA()));
-    bool transposed = op.getTransposedB();
-    Matrices second = getSecond(b, lane, op.getB().getType(), adaptor.getB(), transposed);
-    Type element = op.getB().getType().getElementType();
-    for (int64_t k = 0; k < static_cast<int64_t>(op.getK()); k += kStep) {
-      SmallVector<Value> a = !first ? SmallVector<Value>(adaptor.getWords().slice(k / 4, 4))
-                             : op.getTransposedA() ? first->load(k, 0)
-                                                   : first->load(0, k);
-      for (int64_t column = 0; column < columns; column += 16) {
-        int64_t count = column + 16 <= columns ? 4 : 2;
-        SmallVector<Value> words =
-            transposed ? second.load(k, column, count) : second.load(column, k, count);
-        for (int64_t half = 0; half < count / 2; ++half)
-          multiply(b, element, a, ArrayRef(words).slice(half * 2, 2),
-                   MutableArrayRef(sums).slice((column / 8 + half) * 4, 4));
-      }
-    }
-    rewriter.replaceOp(op, sums);
+    rewriter.replaceOp(op, ProductEmitter(b, op, adaptor).run());
     return success();
   }
 };
@@ -158,10 +334,11 @@ struct LowerReadWords final : TilePattern<tile::ReadWordsOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     TileBuilder b(rewriter, op.getLoc());
     Lane lane(b);
-    Matrices tile = getFirst(b, lane, op.getTile().getType(), adaptor.getTile(), adaptor.getRow(),
-                             /*transposed=*/false);
+    tile::SharedType type = op.getTile().getType();
+    Matrices tile =
+        getFirst(b, lane, type, adaptor.getTile(), adaptor.getRow(), /*transposed=*/false);
     SmallVector<Value> words;
-    for (int64_t k = 0; words.size() < op.getWords().size(); k += kStep)
+    for (int64_t k = 0; words.size() < op.getWords().size(); k += type.getStepColumns())
       llvm::append_range(words, tile.load(0, k));
     rewriter.replaceOp(op, words);
     return success();

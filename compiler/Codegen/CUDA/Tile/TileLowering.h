@@ -16,9 +16,6 @@
 
 namespace xc::cuda::tile_lowering {
 
-/// 16-bit elements that a thread copies at a time, and the columns of a product's step.
-inline constexpr int64_t kChunk = 8, kStep = 16;
-
 /// Builds scalar code for one op.
 struct TileBuilder {
   TileBuilder(mlir::ConversionPatternRewriter &rewriter, mlir::Location loc)

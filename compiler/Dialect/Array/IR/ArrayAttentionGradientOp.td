@@ -19,7 +19,7 @@ def Array_AttentionGradientOp
   let summary = "Gradients of attention";
   let description = [{
     What `query`, `key` and `value` of an `array.attention` of the same operands and attributes get of
-    `cotangent`, that of its result. It is what `--gradient` makes of attention of 16-bit floats; it is
+    `cotangent`, that of its result. It is what `--gradient` makes of attention, but of `f64`; it is
     decomposed unless `-xc-array-keep-attention` leaves it whole. With `to_mask` there is a further result,
     what the mask gets that is added to the scores, and with `to_sinks` one more, what the sinks get.
     `logsumexp_cotangent` is that of the attention's second result, `[..., H, Q]` in `f32`.

@@ -21,7 +21,7 @@ namespace xc::array {
 
 bool hasGradientOp(AttentionOp op) {
   Type element = op.getQuery().getType().getElementType();
-  return element.isF16() || element.isBF16();
+  return !element.isF64();
 }
 
 /// The attention that `op` is the gradient of. Nobody else hears of it, so that it can go again.

@@ -242,7 +242,8 @@ struct KeepAttention final : impl::KeepAttentionBase<KeepAttention> {
     });
     getOperation().walk([&](PagedAttentionOp op) {
       RankedTensorType query = op.getQuery().getType();
-      if (hasHostSizes(op) && mma && hasVectors(query, op.getValues().getType()) && isFew(query))
+      if (hasHostSizes(op) && mma && hasVectors(query, op.getValues().getType()) && isFew(query) &&
+          !query.getElementType().isF32())
         op->setAttr(kWholeAttr, builder.getUnitAttr());
     });
   }
@@ -250,7 +251,7 @@ struct KeepAttention final : impl::KeepAttentionBase<KeepAttention> {
 private:
   static bool hasVectors(RankedTensorType query, RankedTensorType value) {
     Type element = query.getElementType();
-    return (element.isF16() || element.isBF16()) &&
+    return (element.isF16() || element.isBF16() || element.isF32()) &&
            !ShapedType::isDynamic(query.getShape().back()) &&
            !ShapedType::isDynamic(value.getShape().back());
   }
@@ -259,7 +260,10 @@ private:
     return !ShapedType::isDynamic(queries) && queries < kFewQueries;
   }
   template <typename Op> bool mayBeKernel(Op op) const {
-    return mma && hasVectors(op.getQuery().getType(), op.getValue().getType());
+    RankedTensorType query = op.getQuery().getType();
+    // Attention of few queries of f32 has no kernel.
+    bool isLeft = std::is_same_v<Op, AttentionOp> && isFew(query) && query.getElementType().isF32();
+    return mma && !isLeft && hasVectors(query, op.getValue().getType());
   }
   bool mayBeBlocks(AttentionOp op) const {
     RankedTensorType query = op.getQuery().getType(), value = op.getValue().getType();

@@ -84,9 +84,9 @@ def KeepAttention : Pass<"xc-array-keep-attention", "::mlir::ModuleOp"> {
   let description = [{
     Marks attention that a target may have one kernel for as `array.whole`. `-xc-array-decompose` then leaves it, and it becomes a kernel
     op. Whether a target takes it is decided where targets are known. Marked are:
-    - each `array.attention` of 16-bit floats (or f32, with `blocks`) and vectors of known sizes. In a module with bounded dynamic dims all
+    - each `array.attention` of f16, bf16 or f32 (of f32 not of fewer than 16 queries) and vectors of known sizes. In a module with bounded dynamic dims all
       sizes must be known, but for the number of keys of fewer than 16 queries that are causal, or of one;
-    - each `array.paged_attention` of fewer than 16 such queries;
+    - each `array.paged_attention` of fewer than 16 queries of 16-bit floats;
     - each `array.attention_gradient` of such operands whose sizes are all known. It gets more operands: the logsumexp of the attention
       that it is the gradient of, and the sums of products of its result and the cotangent.
 
@@ -97,7 +97,7 @@ def KeepAttention : Pass<"xc-array-keep-attention", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [Option<"mma", "mma", "bool", /*default=*/"true",
-                        "Whether some target has kernels of matrix instructions, which take 16-bit floats, and gradients too">,
+                        "Whether some target has kernels of matrix instructions, which take f16, bf16 and f32, and gradients too">,
                  Option<"blocks", "blocks", "bool", /*default=*/"false",
                         "Whether some target has one for 16 queries or more that takes f32, too">];
 }

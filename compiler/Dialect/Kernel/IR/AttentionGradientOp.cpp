@@ -23,8 +23,9 @@ static LogicalResult verifyOperands(AttentionGradientOp op) {
   ShapedType query = op.getQueryType(), key = op.getKeyType(), value = op.getValueType();
   int64_t rank = query.hasRank() ? query.getRank() : 0;
   Type element = query.getElementType();
-  if (rank < 3 || !(element.isF16() || element.isBF16()))
-    return op.emitOpError("expected queries of rank 3 at least and 16-bit floats, got ") << query;
+  if (rank < 3 || !(element.isF16() || element.isBF16() || element.isF32()))
+    return op.emitOpError("expected queries of rank 3 at least and floats of 16 or 32 bits, got ")
+           << query;
   SmallVector<int64_t> shape(query.getShape());
   bool isOfRank =
       key.hasRank() && value.hasRank() && key.getRank() == rank && value.getRank() == rank;

@@ -28,6 +28,10 @@ static Value widen(OpBuilder &b, Location loc, Value value) {
                                  : arith::ExtFOp::create(b, loc, b.getF32Type(), value).getResult();
 }
 
+Value AttentionLoops::narrow(OpBuilder &b, Location loc, Value value, Type type) {
+  return type.isF32() ? value : arith::TruncFOp::create(b, loc, type, value).getResult();
+}
+
 /// A loop from 0 to `end` with one carried value.
 static Value sumUp(OpBuilder &b, Location loc, Value end, Value init,
                    llvm::function_ref<Value(OpBuilder &, Value, Value)> body) {
@@ -99,7 +103,7 @@ Value AttentionLoops::buildResult(AttentionOp op, OpBuilder &b, Location loc,
   Value sum = sumUp(b, loc, keys, constantF32(b, loc, 0), [&](OpBuilder &in, Value j, Value so) {
     Value exponent = arith::SubFOp::create(in, loc, buildScore(op, in, loc, j), softmax.maximum);
     // As the value's type has it.
-    Value weight = arith::TruncFOp::create(in, loc, type, math::ExpOp::create(in, loc, exponent));
+    Value weight = narrow(in, loc, math::ExpOp::create(in, loc, exponent), type);
     Value term = arith::MulFOp::create(in, loc, widen(in, loc, weight),
                                        widen(in, loc, value(in, {j, element})));
     return arith::AddFOp::create(in, loc, so, term).getResult();

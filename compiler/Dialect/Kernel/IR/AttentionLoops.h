@@ -32,6 +32,9 @@ struct AttentionLoops {
   /// Element `element` of the result, in f32.
   mlir::Value buildResult(AttentionOp op, mlir::OpBuilder &builder, mlir::Location loc,
                           const Softmax &softmax, mlir::Value element) const;
+  /// An f32 rounded to `type`, if that is not f32.
+  static mlir::Value narrow(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value,
+                            mlir::Type type);
   /// The logarithm of the sum of exponentials.
   mlir::Value buildLogsumexp(mlir::OpBuilder &builder, mlir::Location loc,
                              const Softmax &softmax) const;

@@ -186,7 +186,7 @@ void AttentionOp::buildLoopNest(OpBuilder &builder) {
     Value value = loops.buildResult(*this, inner, loc, softmax, loop.getInductionVar());
     SmallVector<Value> place(query);
     place.push_back(loop.getInductionVar());
-    Value narrow = arith::TruncFOp::create(inner, loc, getQueryType().getElementType(), value);
+    Value narrow = AttentionLoops::narrow(inner, loc, value, getQueryType().getElementType());
     memref::StoreOp::create(inner, loc, narrow, result, place);
     if (hasLogsumexp())
       memref::StoreOp::create(b, loc, loops.buildLogsumexp(b, loc, softmax), getDests()[1], query);

@@ -99,6 +99,11 @@ static constexpr Field kVariableFields[] = {{"name", isA<StringAttr>, true},
 // The table
 //===----------------------------------------------------------------------===//
 
+/// Ops of a library above this one among them, so by name.
+static bool hasProducts(Operation *op) {
+  return isa<linalg::LinalgOp>(op) || op->getName().getStringRef().starts_with("kernel.attention");
+}
+
 static constexpr Contract kContracts[] = {
     // Of modules: one for each target, and one for each kernel within.
     {kTargetAttr, isOn<ModuleOp>, "modules", isA<TargetAttr>, "#plan.target"},
@@ -131,7 +136,7 @@ static constexpr Contract kContracts[] = {
     {kFixedBindingsAttr, isOn<FunctionOpInterface>, "functions", isA<DenseI64ArrayAttr>,
      "an array of i64"},
     // Of ops on tensors.
-    {kAllowTF32Attr, isOn<linalg::LinalgOp>, "linalg ops", isA<UnitAttr>, "a unit"},
+    {kAllowTF32Attr, hasProducts, "linalg ops and attention", isA<UnitAttr>, "a unit"},
     {kPartialAttr, isOn<linalg::LinalgOp>, "linalg ops", isA<PartialAttr>, "#plan.partial"},
     {kSharesAttr, isOn<linalg::LinalgOp>, "linalg ops", isA<UnitAttr>, "a unit"},
     {kPositionAttr, isOn<linalg::LinalgOp>, "linalg ops", isA<IntegerAttr>, "an integer"},

@@ -19,7 +19,8 @@
 
 namespace xc::plan {
 
-/// Unit, on a product: its f32 operands may be rounded to TF32.
+/// Unit, on a product, or attention and its gradient: f32 operands of products may be rounded to
+/// TF32.
 inline constexpr llvm::StringLiteral kAllowTF32Attr = "plan.allow_tf32";
 
 /// The loops of `c[batch, m, n] += a[batch, m, k] * b[batch, k, n]`, each letter standing for any

@@ -13,9 +13,6 @@ using namespace mlir;
 
 namespace xc::tile {
 
-/// Elements of 16 bits that one copy moves, and the columns of a product's step.
-static constexpr int64_t kChunk = 8, kStep = 16;
-
 /// Nobody reads a tile that may be on its way.
 static LogicalResult verifyUses(CopyOp op) {
   for (Operation *user : op.getTile().getUsers()) {
@@ -33,14 +30,17 @@ LogicalResult CopyOp::verify() {
   SharedType tile = getTile().getType();
   auto memory = cast<MemRefType>(getMemory().getType());
   auto columns = static_cast<int64_t>(getColumns());
+  int64_t bytes = tile.getElementBytes();
   if (memory.getRank() != 1 || memory.getElementType() != tile.getElementType() ||
-      tile.getElementBytes() != 2)
-    return emitOpError("expected one-dimensional memory of the tile's 16-bit elements, got ")
+      (bytes != 2 && bytes != 4))
+    return emitOpError("expected one-dimensional memory of the tile's 16-bit or 32-bit elements, "
+                       "got ")
            << memory << " for " << tile;
-  if (columns < kChunk || columns % kChunk != 0 ||
-      llvm::alignTo(columns, kStep) > static_cast<uint64_t>(tile.getColumns()))
+  int64_t chunk = tile.getChunkColumns(), step = tile.getStepColumns();
+  if (columns < chunk || columns % chunk != 0 ||
+      static_cast<int64_t>(llvm::alignTo(columns, step)) > tile.getColumns())
     return emitOpError("expected a multiple of ")
-           << kChunk << " columns that the tile has room for in steps of " << kStep << ", got "
+           << chunk << " columns that the tile has room for in steps of " << step << ", got "
            << columns << " for " << tile;
   if (getThreads() < static_cast<uint64_t>(kWarpgroupThreads) ||
       getThreads() % kWarpgroupThreads != 0)
@@ -64,9 +64,10 @@ LogicalResult AwaitCopiesOp::verify() {
 LogicalResult ReadOp::verify() {
   SharedType tile = getTile().getType();
   RegisterType result = getResult().getType();
-  if (result.isOperand() && result.getElementType() == tile.getElementType() &&
-      result.getColumns() % kStep == 0 && result.getColumns() <= tile.getColumns() &&
-      tile.getRows() >= kWarpgroupRows)
+  if (result.isOperand() && !result.isPaired() &&
+      result.getElementType() == tile.getElementType() &&
+      result.getColumns() % tile.getStepColumns() == 0 &&
+      result.getColumns() <= tile.getColumns() && tile.getRows() >= kWarpgroupRows)
     return success();
   return emitOpError("expected a result of layout 'operand' that is part of the tile, got ")
          << result << " of " << tile;

@@ -17,9 +17,9 @@ include "compiler/Dialect/Tile/IR/TileDialect.td"
 def Tile_CopyOp : Tile_EffectOp<"copy"> {
   let summary = "Start copying rows from global memory to a tile";
   let description = [{
-    All `threads` threads of the block execute it. Line i of the tile gets the `columns` elements of 16 bits from element `start` +
+    All `threads` threads of the block execute it. Line i of the tile gets the `columns` elements of 16 or 32 bits from element `start` +
     (`row` + i) * `stride` of the memory on; these are 16-byte aligned. Where `row` + i, as an unsigned number, is not below `rows`,
-    nothing is read and the line is zero. So are the columns up to the next multiple of 16; those behind it stay as they are. Nobody but
+    nothing is read and the line is zero. So are the columns up to the next multiple of 32 bytes; those behind it stay as they are. Nobody but
     `tile.await_copies` may use the tile that it returns the token for, until that says that the elements are there. Becomes
     `cp.async` of 16 bytes each, and one `cp.async.commit_group`. Example:
     ```mlir
@@ -101,7 +101,7 @@ def Tile_ReadOp : Tile_EffectOp<"read"> {
 def Tile_ReadWordsOp : Tile_EffectOp<"read_words"> {
   let summary = "Read the words of a first operand that a thread holds";
   let description = [{
-    What `tile.read` becomes: four words for each 16 columns. Example:
+    What `tile.read` becomes: four words for each 32 bytes along the columns. Example:
     ```mlir
     %w:4 = tile.read_words %queries[%row] : !tile.shared<64x64xbf16> -> i32, i32, i32, i32
     ```

@@ -165,8 +165,8 @@ Type RegisterType::parse(AsmParser &parser) {
   std::optional<Layout> known = symbolizeLayout(layout);
   if (!known || shape.size() != 2 || shape[0] != kWarpgroupRows) {
     parser.emitError(loc, "expected ")
-        << kWarpgroupRows << " rows and the layout 'accumulator' or 'operand', got [" << shape
-        << "] and '" << layout << "'";
+        << kWarpgroupRows << " rows and the layout 'accumulator', 'operand' or 'paired', got ["
+        << shape << "] and '" << layout << "'";
     return Type();
   }
   return getChecked([&] { return parser.emitError(loc); }, parser.getContext(), shape[1],
@@ -260,11 +260,13 @@ LogicalResult RegisterType::verify(llvm::function_ref<InFlightDiagnostic()> emit
                                    int64_t columns, Type elementType, Layout layout) {
   if (columns < 8 || columns > 256 || columns % 8 != 0)
     return emitError() << "expected 8 to 256 columns, a multiple of 8, got " << columns;
-  if (layout == Layout::Operand && (!elementType.isIntOrFloat() ||
-                                    elementType.getIntOrFloatBitWidth() != 16 || columns % 16 != 0))
+  bool isNarrow = elementType.isIntOrFloat() && elementType.getIntOrFloatBitWidth() == 16;
+  if (layout == Layout::Operand && !elementType.isF32() && (!isNarrow || columns % 16 != 0))
     return emitError()
-           << "expected an operand of 16-bit elements and a multiple of 16 columns, got " << columns
-           << " of " << elementType;
+           << "expected an operand of 16-bit elements and a multiple of 16 columns, or of f32, got "
+           << columns << " of " << elementType;
+  if (layout == Layout::Paired && !elementType.isF32())
+    return emitError() << "expected a paired operand of f32, got " << elementType;
   return success();
 }
 

@@ -61,6 +61,9 @@ def Tile_SharedType : Tile_Type<"Shared", "shared"> {
       return bytes > 64 ? 128 : bytes;
     }
     int64_t getPanelColumns() const { return getLineBytes() / getElementBytes(); }
+    /// Columns of a chunk of 16 bytes, and of the 32 bytes that a step of a product has along k.
+    int64_t getChunkColumns() const { return 16 / getElementBytes(); }
+    int64_t getStepColumns() const { return 32 / getElementBytes(); }
     int64_t getPanelBytes() const { return getLineBytes() * getRows(); }
     int64_t getPanels() const { return (getColumns() + getPanelColumns() - 1) / getPanelColumns(); }
     /// Columns of the last panel where they do not fill it; otherwise 0.
@@ -136,7 +139,8 @@ def Tile_FragmentsType : Tile_Type<"Fragments", "fragments"> {
 }
 
 def Tile_Layout : I32EnumAttr<"Layout", "where the elements of a register tile are", [
-    I32EnumAttrCase<"Accumulator", 0, "accumulator">, I32EnumAttrCase<"Operand", 1, "operand">]> {
+    I32EnumAttrCase<"Accumulator", 0, "accumulator">, I32EnumAttrCase<"Operand", 1, "operand">,
+    I32EnumAttrCase<"Paired", 2, "paired">]> {
   let cppNamespace = "::xc::tile";
 }
 
@@ -147,8 +151,10 @@ def Tile_RegisterType : Tile_Type<"Register", "reg"> {
 
     - `accumulator`: as `!tile.accumulator`, of any element type. Thread t (warp w = t / 32, lane l = t % 32) has, for each 8
       columns c, rows 16 * w + l / 4 and 8 below it, columns c + 2 * (l % 4) and the next.
-    - `operand`: the first operand of a product, 16-bit elements (PTX ISA, "wgmma", A fragments): the same elements, two neighbours
-      in a word.
+    - `operand`: the first operand of a product. Of 16-bit elements (PTX ISA, "wgmma", A fragments): the same elements, two neighbours
+      in a word. Of f32 (PTX ISA, "Matrix Fragments for mma.m16n8k8"): of each 8 columns, l % 4 and 4 behind it.
+    - `paired`: the first operand of a product of f32, with the elements of an `accumulator`. Along k, the neighbours 2 * (l % 4) and the
+      next stand where `operand` has l % 4 and 4 behind it; the second operand is read likewise.
 
     Each warp's 16 rows are what `mma.sync` takes and makes, too (PTX ISA, "Matrix Fragments for mma.m16n8k16"): one layout serves both.
 
@@ -158,9 +164,12 @@ def Tile_RegisterType : Tile_Type<"Register", "reg"> {
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    bool isOperand() const { return getLayout() == ::xc::tile::Layout::Operand; }
+    bool isOperand() const { return getLayout() != ::xc::tile::Layout::Accumulator; }
+    bool isPaired() const { return getLayout() == ::xc::tile::Layout::Paired; }
     /// Elements that a thread holds.
     int64_t getElements() const { return getColumns() / 2; }
+    /// Words of an operand that a thread holds.
+    int64_t getWords() const { return getElements() * getElementType().getIntOrFloatBitWidth() / 32; }
   }];
 }
 

@@ -114,9 +114,13 @@ LogicalResult CombineRowsOp::verify() {
 
 LogicalResult ConvertLayoutOp::verify() {
   RegisterType from = getTile().getType(), to = getResult().getType();
+  bool isWide = to.getElementType().isF32();
   if (from.isOperand() || !to.isOperand() || from.getColumns() != to.getColumns() ||
-      !from.getElementType().isF32() || !isa<FloatType>(to.getElementType()))
-    return emitOpError("expected an accumulator of f32 and an operand of as many columns, got ")
+      !from.getElementType().isF32() || !isa<FloatType>(to.getElementType()) ||
+      isWide != to.isPaired())
+    return emitOpError(
+               "expected an accumulator of f32 and an operand, paired if it is of f32, of as "
+               "many columns, got ")
            << from << " and " << to;
   return success();
 }
@@ -131,13 +135,14 @@ static std::pair<int64_t, int64_t> getExtents(SharedType tile, bool transposed) 
                     : std::pair(tile.getColumns(), tile.getRows());
 }
 
-/// Checks an operand of 16-bit elements in shared memory.
+/// Checks an operand of 16-bit elements or f32 in shared memory.
 static LogicalResult verifyShared(Operation *op, SharedType tile, bool transposed, int64_t k,
                                   int64_t own) {
   auto [alongK, extent] = getExtents(tile, transposed);
-  if (tile.getElementBytes() == 2 && k <= alongK && own <= extent)
+  bool isTaken = tile.getElementBytes() == 2 || tile.getElementType().isF32();
+  if (isTaken && k <= alongK && own <= extent)
     return success();
-  return op->emitOpError("expected an operand of 16-bit elements, at least ")
+  return op->emitOpError("expected an operand of 16-bit elements or f32, at least ")
          << k << " along k and " << own << " along its own dim, got " << tile;
 }
 
@@ -171,18 +176,35 @@ static LogicalResult verifyUses(DotOp op) {
   return success();
 }
 
+/// Only mma.sync adds up products of f32 as they are, and only lines that run along k are matrices
+/// of ldmatrix, whose columns `operand` has.
+static LogicalResult verifySingle(DotOp op) {
+  auto a = dyn_cast<RegisterType>(op.getA().getType());
+  if (!op.getB().getType().getElementType().isF32()) {
+    if (op.getTf32())
+      return op.emitOpError("expected operands of f32 for tf32, got ") << op.getB().getType();
+    return success();
+  }
+  bool isPaired = a && a.isPaired();
+  if (op.getSynchronous() && !op.getTransposedA() && isPaired == op.getTransposedB())
+    return success();
+  return op.emitOpError("expected a synchronous product of f32, whose second operand is transposed "
+                        "where the first one is paired, got ")
+         << op.getA().getType() << " and " << op.getB().getType();
+}
+
 LogicalResult DotOp::verify() {
   RegisterType result = getResult().getType();
-  int64_t k = getK(), columns = result.getColumns();
+  int64_t k = getK(), columns = result.getColumns(), step = getB().getType().getStepColumns();
   if (result.isOperand() || !result.getElementType().isF32())
     return emitOpError("expected a result of layout 'accumulator' and f32, got ") << result;
-  if (k < 16 || k % 16 != 0)
-    return emitOpError("expected a multiple of 16 elements along k, got ") << k;
+  if (k < step || k % step != 0)
+    return emitOpError("expected a multiple of ") << step << " elements along k, got " << k;
   if (getAccumulator() && getAccumulator().getType() != result)
     return emitOpError("expected an accumulator of the result's type, got ")
            << getAccumulator().getType() << " for " << result;
   if (failed(verifyShared(*this, getB().getType(), getTransposedB(), k, columns)) ||
-      failed(verifyAwaited(*this, getB())))
+      failed(verifyAwaited(*this, getB())) || failed(verifySingle(*this)))
     return failure();
   Type element = getB().getType().getElementType();
   if (auto a = dyn_cast<RegisterType>(getA().getType())) {
@@ -215,7 +237,8 @@ LogicalResult IssueOp::verify() {
   if (getResults().size() != count || (!getSums().empty() && getSums().size() != count))
     return emitOpError("expected ") << count << " results and as many sums or none, got "
                                     << getResults().size() << " and " << getSums().size();
-  auto words = static_cast<size_t>(getK()) / 4;
+  auto words =
+      static_cast<size_t>(static_cast<int64_t>(getK()) * 4 / getB().getType().getStepColumns());
   if (static_cast<bool>(getA()) == !getWords().empty() ||
       (!getWords().empty() && getWords().size() < words))
     return emitOpError("expected a tile or at least ")

@@ -121,7 +121,7 @@ def Tile_CombineRowsOp : Tile_Op<"combine_rows", [Pure]> {
 def Tile_ConvertLayoutOp : Tile_Op<"convert_layout", [Pure]> {
   let summary = "Make an accumulator the first operand of a product";
   let description = [{
-    Rounds f32 to the operand's 16-bit type; each thread has the elements that it needs already. Example:
+    Rounds f32 to the operand's 16-bit type, or makes a `paired` operand of f32; each thread has the elements that it needs already. Example:
     ```mlir
     %a = tile.convert_layout %p : !tile.reg<64x128xf32, accumulator> -> !tile.reg<64x128xbf16, operand>
     ```
@@ -141,10 +141,16 @@ def Tile_DotOp : Tile_EffectOp<"dot", [AttrSizedOperandSegments]> {
   let description = [{
     result = (accumulator or 0) + a * b. `a` is a register tile of layout `operand`, or rows `row` .. `row` + 63 of a tile in shared
     memory; `b` is in shared memory. Lines of either run along k; with `transposed_a` or `transposed_b` a tile is k x rows, or k x
-    columns. Only the first `k` elements along k are multiplied, and the result's columns of `b`. All threads of a warpgroup execute
+    columns. A `paired` operand takes a transposed `b`, and any other of f32 one that is not. Only the first `k` elements along k are
+    multiplied, and the result's columns of `b`. All threads of a warpgroup execute
     it. Nobody but `tile.await`, or a `tile.dot` as its accumulator, may use the result before the token says that it is there; `a` in
     registers and what is read of shared memory must stay until then. A `synchronous` product is there when the op is done;
-    `-xc-cuda-place-waits` makes products so where the target has no wgmma. Example:
+    `-xc-cuda-place-waits` makes products so where the target has no wgmma.
+
+    Products of f32 are synchronous. Tensor cores take numbers of 11 digits (TF32) and each f32 is two of them, but for the last of its 24
+    digits at most: three products, all but that of the lower digits, make one. With `tf32` operands are rounded to TF32 instead.
+
+    Example:
     ```mlir
     %s, %ready = tile.dot %q[%row], %keys k 128
         : !tile.shared<128x128xbf16>, !tile.shared<128x128xbf16> -> !tile.reg<64x128xf32, accumulator>
@@ -154,11 +160,11 @@ def Tile_DotOp : Tile_EffectOp<"dot", [AttrSizedOperandSegments]> {
   }];
   let arguments = (ins AnyTypeOf<[Tile_SharedType, Tile_RegisterType]>:$a, Optional<Index>:$row, Tile_SharedType:$b,
                        Optional<Tile_RegisterType>:$accumulator, I64Attr:$k, UnitAttr:$transposed_a, UnitAttr:$transposed_b,
-                       UnitAttr:$synchronous);
+                       UnitAttr:$synchronous, UnitAttr:$tf32);
   let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Type":$token, "::mlir::Value":$a, "::mlir::Value":$row,
                                  "::mlir::Value":$b, "::mlir::Value":$accumulator, "int64_t":$k, "bool":$transposedA,
                                  "bool":$transposedB), [{
-    build($_builder, $_state, result, token, a, row, b, accumulator, k, transposedA, transposedB, /*synchronous=*/false);
+    build($_builder, $_state, result, token, a, row, b, accumulator, k, transposedA, transposedB, /*synchronous=*/false, /*tf32=*/false);
   }]>];
   let results = (outs Tile_RegisterType:$result, Tile_TokenType:$token);
   let assemblyFormat = [{
@@ -193,7 +199,8 @@ def Tile_IssueOp : Tile_EffectOp<"issue", [AttrSizedOperandSegments]> {
   let description = [{
     What `tile.dot` becomes: `sums` are the accumulator's elements that a thread holds (none: the product starts from 0), `words` those of
     an operand in registers. Becomes `wgmma.fence`, a `wgmma.mma_async` for each 16 elements along k, and `wgmma.commit_group`; a
-    `synchronous` one `ldmatrix` of what is in shared memory, and `mma.sync`. Example:
+    `synchronous` one `ldmatrix` of what is in shared memory (loads of single elements for a transposed operand of f32), and `mma.sync`.
+    Example:
     ```mlir
     %r:4 = tile.issue sums() a %q[%row] words() b %k columns 8 k 64
         : !tile.shared<8x64xbf16>, !tile.shared<64x64xbf16> -> f32, f32, f32, f32
@@ -201,7 +208,7 @@ def Tile_IssueOp : Tile_EffectOp<"issue", [AttrSizedOperandSegments]> {
   }];
   let arguments = (ins Variadic<F32>:$sums, Optional<Tile_SharedType>:$a, Optional<Index>:$row, Variadic<I32>:$words,
                        Tile_SharedType:$b, I64Attr:$columns, I64Attr:$k, UnitAttr:$transposed_a, UnitAttr:$transposed_b,
-                       UnitAttr:$synchronous);
+                       UnitAttr:$synchronous, UnitAttr:$tf32);
   let results = (outs Variadic<F32>:$results);
   let assemblyFormat = [{
     `sums` `(` ($sums^ `:` type($sums))? `)` (`a` $a^ `[` $row `]`)? `words` `(` ($words^ `:` type($words))? `)` `b` $b

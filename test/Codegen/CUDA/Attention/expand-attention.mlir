@@ -260,3 +260,45 @@ module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
     return %r : tensor<8x20x64xf16>
   }
 }
+
+// -----
+
+// Of f32 keys and values have a kernel each from 65 elements on. Vectors for whose tiles there is no shared memory have none.
+// CHECK-LABEL: func.func @single_gradient
+// CHECK:         kernel.attention_gradient {{.*}} only_keys into
+// CHECK:         kernel.attention_gradient {{.*}} only_values into
+// CHECK-NOT:     linalg.contract
+module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @single_gradient(%q: tensor<2x20x72xf32>, %k: tensor<2x30x72xf32>, %l: tensor<2x20xf32>) -> (tensor<2x20x72xf32>, tensor<2x30x72xf32>, tensor<2x30x72xf32>) {
+    %e = tensor.empty() : tensor<2x20x72xf32>
+    %f = tensor.empty() : tensor<2x30x72xf32>
+    %r:3 = kernel.attention_gradient %q, %k, %k, %q, %l, %l into %e, %f, %f scale = 1.0 : tensor<2x20x72xf32>, tensor<2x30x72xf32>, tensor<2x30x72xf32>, tensor<2x20x72xf32>, tensor<2x20xf32>, tensor<2x20xf32> into tensor<2x20x72xf32>, tensor<2x30x72xf32>, tensor<2x30x72xf32> -> tensor<2x20x72xf32>, tensor<2x30x72xf32>, tensor<2x30x72xf32>
+    return %r#0, %r#1, %r#2 : tensor<2x20x72xf32>, tensor<2x30x72xf32>, tensor<2x30x72xf32>
+  }
+}
+
+// -----
+
+// CHECK-LABEL: func.func @single_widest_gradient
+// CHECK-NOT:     kernel.attention_gradient
+// CHECK:         linalg.contract
+module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @single_widest_gradient(%q: tensor<2x20x256xf32>, %k: tensor<2x30x256xf32>, %l: tensor<2x20xf32>) -> (tensor<2x20x256xf32>, tensor<2x30x256xf32>, tensor<2x30x256xf32>) {
+    %e = tensor.empty() : tensor<2x20x256xf32>
+    %f = tensor.empty() : tensor<2x30x256xf32>
+    %r:3 = kernel.attention_gradient %q, %k, %k, %q, %l, %l into %e, %f, %f scale = 1.0 : tensor<2x20x256xf32>, tensor<2x30x256xf32>, tensor<2x30x256xf32>, tensor<2x20x256xf32>, tensor<2x20xf32>, tensor<2x20xf32> into tensor<2x20x256xf32>, tensor<2x30x256xf32>, tensor<2x30x256xf32> -> tensor<2x20x256xf32>, tensor<2x30x256xf32>, tensor<2x30x256xf32>
+    return %r#0, %r#1, %r#2 : tensor<2x20x256xf32>, tensor<2x30x256xf32>, tensor<2x30x256xf32>
+  }
+}
+
+// -----
+
+// CHECK-LABEL: func.func @single_widest
+// CHECK:         linalg.contract
+module attributes {plan.target = #plan.target<"cuda", "sm_86">} {
+  func.func @single_widest(%q: tensor<2x20x200xf32>, %k: tensor<2x30x200xf32>) -> tensor<2x20x200xf32> {
+    %e = tensor.empty() : tensor<2x20x200xf32>
+    %r = kernel.attention %q, %k, %k into %e scale = 1.0 : tensor<2x20x200xf32>, tensor<2x30x200xf32>, tensor<2x30x200xf32> into tensor<2x20x200xf32> -> tensor<2x20x200xf32>
+    return %r : tensor<2x20x200xf32>
+  }
+}

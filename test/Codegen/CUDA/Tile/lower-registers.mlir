@@ -149,6 +149,21 @@ func.func @product(%q: !tile.shared<64x64xbf16>, %k: !tile.shared<16x64xbf16>, %
   return
 }
 
+// Words of f32: those of both rows of a column before the next one's.
+// CHECK-LABEL: func.func @single_product
+// CHECK:         %[[S:.*]]:4 = tile.issue sums() a %arg0[%arg2] words() b %arg1 columns 8 k 32 {synchronous}
+// CHECK-NEXT:    %[[A:.*]] = arith.bitcast %[[S]]#0 : f32 to i32
+// CHECK-NEXT:    %[[B:.*]] = arith.bitcast %[[S]]#2 : f32 to i32
+// CHECK-NEXT:    %[[C:.*]] = arith.bitcast %[[S]]#1 : f32 to i32
+// CHECK-NEXT:    %[[D:.*]] = arith.bitcast %[[S]]#3 : f32 to i32
+// CHECK-NEXT:    tile.issue sums() words(%[[A]], %[[B]], %[[C]], %[[D]] : i32, i32, i32, i32) b %arg3 columns 16 k 8 {synchronous, tf32, transposed_b}
+func.func @single_product(%q: !tile.shared<64x32xf32>, %k: !tile.shared<8x32xf32>, %row: index, %v: !tile.shared<8x32xf32>) {
+  %s, %ready = tile.dot %q[%row], %k k 32 {synchronous} : !tile.shared<64x32xf32>, !tile.shared<8x32xf32> -> !tile.reg<64x8xf32, accumulator>
+  %p = tile.convert_layout %s : !tile.reg<64x8xf32, accumulator> -> !tile.reg<64x8xf32, paired>
+  %o, %done = tile.dot %p, %v k 8 {synchronous, tf32, transposed_b} : !tile.reg<64x8xf32, paired>, !tile.shared<8x32xf32> -> !tile.reg<64x16xf32, accumulator>
+  return
+}
+
 // Lane l has the numbers of columns 2 * l and 2 * l + 1; each element's comes from the lane that has it, once for both rows.
 // CHECK-LABEL: func.func @columns
 // CHECK:         %[[LANE:.*]] = arith.remui %{{.*}}, %c32

@@ -5,7 +5,7 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
   // Two chunks of a line of 48 columns are behind the first 32; the line's 40th column and those behind it are zeros. The eight threads of a line
   // copy lines 16 apart.
   // CHECK-LABEL: llvm.func @copy
-  // CHECK-COUNT-4: llvm.inline_asm {{.*}}"cp.async.cg.shared.global [$0 + {{[0-9]+}}], [$1], 16, $2;", "r,l,r,~{memory}"
+  // CHECK-COUNT-4: llvm.inline_asm {{.*}}"cp.async.cg.shared.global [$0 + {{[0-9]+}}], [$1 + {{[0-9]+}}], 16, $2;", "r,l,r,~{memory}"
   // CHECK:         nvvm.cp.async.commit.group
   // CHECK:         nvvm.cp.async.wait.group 1
   // CHECK-NEXT:    nvvm.barrier
@@ -20,9 +20,27 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
     return
   }
 
+  // Of f32, a chunk has four elements. Both panels are behind one address, and so are lines of a stride that is known.
+  // CHECK-LABEL: llvm.func @copy_single
+  // CHECK:         llvm.inline_asm {{.*}}"cp.async.cg.shared.global [$0 + 0], [$1 + 0], 16, $2;"
+  // CHECK:         llvm.inline_asm {{.*}}"cp.async.cg.shared.global [$0 + 4096], [$1 + 128], 16, $2;"
+  // CHECK:         llvm.inline_asm {{.*}}"cp.async.cg.shared.global [$0 + 2048], [$1 + 4096], 16, $2;"
+  // CHECK:         llvm.inline_asm {{.*}}"cp.async.cg.shared.global [$0 + 6144], [$1 + 4224], 16, $2;"
+  // CHECK-NOT:     cp.async.cg
+  // CHECK:         nvvm.cp.async.commit.group
+  func.func @copy_single() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = [1, 1, 1], block = [128, 1, 1], cluster = [1, 1, 1], shared = 8192, scratch = 0>} {
+    %m = plan.binding 0 read align 64 : memref<4096xf32>
+    %i = arith.constant 0 : index
+    %n = arith.constant 30 : index
+    %s = arith.constant 64 : index
+    %a = tile.alloc {offset = 0 : i64} : !tile.shared<32x64xf32>
+    tile.issue_copy %m[%i] stride %s rows %i of %n columns 64 to %a threads 128 : memref<4096xf32> to !tile.shared<32x64xf32>
+    return
+  }
+
   // Threads that have no chunk of the line do nothing.
   // CHECK-LABEL: llvm.func @narrow
-  // CHECK-COUNT-4: llvm.inline_asm {{.*}}@p cp.async.cg.shared.global [$0 + {{[0-9]+}}], [$1], 16, $2; }", "r,l,r,r,~{memory}"
+  // CHECK-COUNT-4: llvm.inline_asm {{.*}}@p cp.async.cg.shared.global [$0 + {{[0-9]+}}], [$1 + {{[0-9]+}}], 16, $2; }", "r,l,r,r,~{memory}"
   // CHECK:         nvvm.cp.async.commit.group
   func.func @narrow() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = [1, 1, 1], block = [128, 1, 1], cluster = [1, 1, 1], shared = 8192, scratch = 0>} {
     %m = plan.binding 0 read align 64 : memref<4096xbf16>
@@ -55,6 +73,58 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
     %t:12 = tile.issue sums() words(%w#0, %w#1, %w#2, %w#3 : i32, i32, i32, i32) b %b columns 24 k 16 {synchronous, transposed_b}
         : !tile.shared<64x64xbf16> -> f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32, f32
     memref.store %t#8, %c[%i] : memref<4096xf32>
+    return
+  }
+
+  // Three products of TF32, those of what is small with sums of their own, which are added up once; the other operand comes by single elements where
+  // its lines do not run along k.
+  // CHECK-LABEL: llvm.func @single_products
+  // CHECK:         nvvm.ldmatrix %{{.*}} {{{.*}}layout = #nvvm.mma_layout<row>, num = 4 : i32
+  // CHECK:         nvvm.ldmatrix %{{.*}} {{{.*}}layout = #nvvm.mma_layout<row>, num = 2 : i32
+  // CHECK:         llvm.fsub
+  // CHECK:         %[[SMALL:.*]] = nvvm.mma.sync A[{{.*}}] B[{{.*}}] C[{{.*}}] {{.*}}tf32
+  // CHECK:         %[[MORE:.*]] = nvvm.mma.sync A
+  // CHECK:         %[[BIG:.*]] = nvvm.mma.sync A
+  // CHECK-NOT:     nvvm.mma.sync
+  // CHECK:         llvm.fadd
+  // CHECK:         llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr<3> -> i32
+  // CHECK:         llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr<3> -> i32
+  // CHECK-COUNT-3: nvvm.mma.sync A
+  // CHECK-NOT:     nvvm.mma.sync
+  // CHECK-COUNT-8: llvm.fadd
+  // CHECK:         llvm.return
+  func.func @single_products() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = [1, 1, 1], block = [128, 1, 1], cluster = [1, 1, 1], shared = 24576, scratch = 0>} {
+    %c = plan.binding 0 write align 64 : memref<4096xf32>
+    %i = arith.constant 0 : index
+    %a = tile.alloc {offset = 0 : i64} : !tile.shared<64x32xf32>
+    %b = tile.alloc {offset = 8192 : i64} : !tile.shared<64x32xf32>
+    %s:4 = tile.issue sums() a %a[%i] words() b %b columns 8 k 8 {synchronous}
+        : !tile.shared<64x32xf32>, !tile.shared<64x32xf32> -> f32, f32, f32, f32
+    %w0 = arith.bitcast %s#0 : f32 to i32
+    %w1 = arith.bitcast %s#2 : f32 to i32
+    %w2 = arith.bitcast %s#1 : f32 to i32
+    %w3 = arith.bitcast %s#3 : f32 to i32
+    %t:4 = tile.issue sums(%s#0, %s#1, %s#2, %s#3 : f32, f32, f32, f32) words(%w0, %w1, %w2, %w3 : i32, i32, i32, i32) b %b columns 8 k 8
+        {synchronous, transposed_b} : !tile.shared<64x32xf32> -> f32, f32, f32, f32
+    memref.store %t#0, %c[%i] : memref<4096xf32>
+    memref.store %t#1, %c[%i] : memref<4096xf32>
+    memref.store %t#2, %c[%i] : memref<4096xf32>
+    memref.store %t#3, %c[%i] : memref<4096xf32>
+    return
+  }
+
+  // CHECK-LABEL: llvm.func @tf32_product
+  // CHECK-COUNT-6: nvvm.convert.float.to.tf32
+  // CHECK-COUNT-1: nvvm.mma.sync A
+  // CHECK-NOT:     nvvm.mma.sync
+  func.func @tf32_product() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = [1, 1, 1], block = [128, 1, 1], cluster = [1, 1, 1], shared = 24576, scratch = 0>} {
+    %c = plan.binding 0 write align 64 : memref<4096xf32>
+    %i = arith.constant 0 : index
+    %a = tile.alloc {offset = 0 : i64} : !tile.shared<64x32xf32>
+    %b = tile.alloc {offset = 8192 : i64} : !tile.shared<64x32xf32>
+    %s:4 = tile.issue sums() a %a[%i] words() b %b columns 8 k 8 {synchronous, tf32}
+        : !tile.shared<64x32xf32>, !tile.shared<64x32xf32> -> f32, f32, f32, f32
+    memref.store %s#0, %c[%i] : memref<4096xf32>
     return
   }
 }
