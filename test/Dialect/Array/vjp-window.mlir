@@ -118,9 +118,9 @@ func.func @attention_in_visible_blocks(%q: tensor<1x4096x8xf64>) -> tensor<1x409
 // CHECK:         %[[Y:.*]], %[[L:.*]] = array.attention
 // CHECK:         %[[E:.*]] = array.expand_dims %[[L]]
 // CHECK:         array.sub %{{.*}}, %[[E]]
-func.func @attention_with_logsumexp(%q: tensor<2x5x8xf32>, %k: tensor<2x7x8xf32>) -> (tensor<2x5x8xf32>, tensor<2x5xf32>) {
-  %y, %l = array.attention %q, %k, %k logsumexp scale = 0.5 {vjp} : (tensor<2x5x8xf32>, tensor<2x7x8xf32>, tensor<2x7x8xf32>) -> tensor<2x5x8xf32>, tensor<2x5xf32>
-  return %y, %l : tensor<2x5x8xf32>, tensor<2x5xf32>
+func.func @attention_with_logsumexp(%q: tensor<2x5x8xf64>, %k: tensor<2x7x8xf64>) -> (tensor<2x5x8xf64>, tensor<2x5xf64>) {
+  %y, %l = array.attention %q, %k, %k logsumexp scale = 0.5 {vjp} : (tensor<2x5x8xf64>, tensor<2x7x8xf64>, tensor<2x7x8xf64>) -> tensor<2x5x8xf64>, tensor<2x5xf64>
+  return %y, %l : tensor<2x5x8xf64>, tensor<2x5xf64>
 }
 
 // How much of the image a step leaves out at its end is not known: as much is added, and cut off; the filter has the first
