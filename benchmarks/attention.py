@@ -71,7 +71,7 @@ def candidates(work, kernel="attention", mma=False):
     """Warpgroups, keys, stages, stages of queries, heads in a group, ping-pong, cluster, serpentine. Of the gradient of keys and values, `keys`
     are queries. On mma.sync: warpgroups, keys, stages, held queries, heads in a group."""
     if mma:
-        blocks, held = ((16, 32, 48, 64), (0,)) if kernel != "attention" else ((32, 64, 96, 128), (0, 1))
+        blocks, held = ((16, 32, 48, 64), (0,)) if kernel != "attention" or work["dtype"] == "f32" else ((32, 64, 96, 128), (0, 1))
         return [(warpgroups, keys, stages, hold, 8 if work["causal"] else 1) for warpgroups in (1, 2) for keys in blocks for stages in (2, 3)
                 for hold in held]
     if kernel != "attention":

@@ -151,6 +151,10 @@ MODELS = [
     model("attention_blocks", ["1x1x64x32xf16", "1x1x300x32xf16", "1x1x300x32xf16"], "1x1x64x32xf16",
           "%r = array.attention %0, %1, %2 scale = 0.2 : (tensor<1x1x64x32xf16>, tensor<1x1x300x32xf16>, "
           "tensor<1x1x300x32xf16>) -> tensor<1x1x64x32xf16>", targets=("sm_80",)),
+    # Of f32, whose values are read without ldmatrix.
+    model("attention_blocks_f32", ["1x1x64x32xf32", "1x1x300x32xf32", "1x1x300x32xf32"], "1x1x64x32xf32",
+          "%r = array.attention %0, %1, %2 scale = 0.2 : (tensor<1x1x64x32xf32>, tensor<1x1x300x32xf32>, "
+          "tensor<1x1x300x32xf32>) -> tensor<1x1x64x32xf32>", targets=("sm_80",)),
     # Gradients of keys and values go over several blocks of queries, those of queries over blocks of keys.
     model("attention_gradient", ["1x1x200x32xf16", "1x1x64x32xf16", "1x1x64x32xf16", "1x1x200x32xf16"], "1x1x64x32xf16",
           "%a, %r, %b = array.attention_gradient %0, %1, %2, %3 scale = 0.2 : (tensor<1x1x200x32xf16>, tensor<1x1x64x32xf16>, "
@@ -195,6 +199,7 @@ BEHIND = "it commits copies of keys behind the last ones, of which there are non
 AHEAD = "all of its steps, of which there is one, are filled ahead"
 FILLED = "it waits for stages that the producer fills behind a wait of its own"
 JOINED = "the commit behind it takes its copy along"
+UNREAD = "queries that are not held are read behind the wait for the first keys, which is one for them, too"
 
 ALONE = "a block has one tile here, whose own operands are copied once"
 UNFILLED = "its rings have more stages than it fills here"
@@ -214,6 +219,9 @@ REDUNDANT = {
     **{("attention", "sm_80", "main_k0_attention", number): DRAIN for number in (10, 11)},
     **{("attention_blocks", "sm_80", "main_k0_attention", number): JOINED for number in (8, 12)},
     **{("attention_blocks", "sm_80", "main_k0_attention", number): DRAIN for number in (14, 15)},
+    **{("attention_blocks_f32", "sm_80", "main_k0_attention", number): JOINED for number in (1, 2, 8, 12)},
+    **{("attention_blocks_f32", "sm_80", "main_k0_attention", number): UNREAD for number in (4, 5)},
+    **{("attention_blocks_f32", "sm_80", "main_k0_attention", number): DRAIN for number in (14, 15)},
     ("matmul_splitk", "sm_80", "main_k1_reduce", 2): COLUMN_TREE,
     ("matmul_wgmma", "sm_90a", "main_k0_matmul", 14): LAST,
     ("matmul_wgmma_parts", "sm_90a", "main_k0_matmul", 10): LAST,
