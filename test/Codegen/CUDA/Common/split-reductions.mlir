@@ -492,6 +492,31 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
 
 // -----
 
+// A product of matrices is none of columns, though their number is symbolic: its sums stay whole.
+// CHECK-LABEL: func.func @open_product
+// CHECK-NOT:     plan.partial
+// CHECK:         linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%arg0, %arg1 :
+// CHECK-NOT:     linalg.generic
+#ox = affine_map<(n, f, p, c) -> (n, c, p)>
+#ow = affine_map<(n, f, p, c) -> (f, c)>
+#oy = affine_map<(n, f, p, c) -> (n, f, p)>
+builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @open_product(%x: tensor<?x64x?xbf16>, %w: tensor<128x64xbf16>, %init: tensor<?x128x?xf32>) -> tensor<?x128x?xf32> {
+    %y = linalg.generic {indexing_maps = [#ox, #ow, #oy], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+        ins(%x, %w : tensor<?x64x?xbf16>, tensor<128x64xbf16>) outs(%init : tensor<?x128x?xf32>) {
+    ^bb0(%a: bf16, %b: bf16, %acc: f32):
+      %p = arith.extf %a : bf16 to f32
+      %q = arith.extf %b : bf16 to f32
+      %m = arith.mulf %p, %q : f32
+      %s = arith.addf %acc, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<?x128x?xf32>
+    return %y : tensor<?x128x?xf32>
+  }
+}
+
+// -----
+
 // Columns of which there are enough are not split, but what they sum up is computed from what is in memory.
 // CHECK-LABEL: func.func @wide_columns
 // CHECK-SAME:    %[[X:.*]]: tensor<128x65536xf32>, %[[M:.*]]: tensor<128xf32>
