@@ -63,9 +63,11 @@ static void addMapGuards(const KernelInfo &variant) {
 }
 
 LogicalResult VariantMaker::addGuardedVariant(const Choice &general) {
-  // Without either guard it would be the general one.
-  if (countScalars(kernel.getFunction()) == 0 || (isNarrow && !guardWidths))
+  if (countScalars(kernel.getFunction()) == 0)
     return success();
+  // Without either guard it would be the general one, but for what tensor maps ask of sizes.
+  if (isNarrow && !guardWidths)
+    return addMappedVariant();
   FailureOr<KernelInfo> variant = cloneKernel(guardWidths ? "_guarded" : "_narrow");
   if (failed(variant))
     return failure();
@@ -86,6 +88,26 @@ LogicalResult VariantMaker::addGuardedVariant(const Choice &general) {
     }
   }
   variant->getFunction().erase();
+  return success();
+}
+
+LogicalResult VariantMaker::addMappedVariant() {
+  if (!kernel.target->hasWGMMA || kernel.getReductions().empty())
+    return success();
+  FailureOr<KernelInfo> variant = cloneKernel("_mapped");
+  if (failed(variant))
+    return failure();
+  func::FuncOp function = variant->getFunction();
+  function->setAttr(plan::kGuardsAttr, ArrayAttr::get(function.getContext(), {}));
+  addMapGuards(*variant);
+  FailureOr<Choice> choice = choose(*variant, std::nullopt);
+  if (failed(choice))
+    return failure();
+  if (isa<MatmulWGMMAAttr>(choice->config)) {
+    recordChoice(function, *choice, 32);
+    return success();
+  }
+  function.erase();
   return success();
 }
 

@@ -40,6 +40,8 @@ public:
   /// A variant for all sizes that the guards on indices and widths take, if it is compiled in
   /// another way than the `general` one.
   mlir::LogicalResult addGuardedVariant(const Choice &general);
+  /// Of a product of sizes that ranges bound, one on wgmma.
+  mlir::LogicalResult addMappedVariant();
 
 private:
   /// What a variant is for: `value`, a formula over the kernel's scalars, from `min` to `max`.

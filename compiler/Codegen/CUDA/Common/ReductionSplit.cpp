@@ -205,8 +205,9 @@ static std::optional<Split> chooseColumnSplit(linalg::GenericOp op, const Reduct
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   int64_t kept = getCount(ranges, group.parallelDims),
           reduced = getCount(ranges, group.reductionDims);
+  // Tiles of a product read few columns as well as many.
   if (ShapedType::isDynamic(kept))
-    return chooseNarrowColumnSplit(op, group);
+    return multipliesMatrices(op) ? std::nullopt : chooseNarrowColumnSplit(op, group);
   if (kept >= kEnoughColumns || streamsMatrix(op, kept))
     return std::nullopt;
   if (ShapedType::isDynamic(reduced)) {

@@ -21,8 +21,8 @@
 //
 //   parts[(n + p + q) mod 44, f, r, s, c] += x[n, p + r, q + s, c] * y'[n, p, q, f]
 //
-// Left alone: operands that run along the sum, or whose rows are not aligned, other types than
-// those of 16 bits, and results whose number is not known.
+// Left alone: other types than those of 16 bits, results whose number is not known, and where sizes
+// are known operands that run along the sum, or whose rows are not aligned.
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,6 +45,8 @@ namespace xc::cuda {
 static constexpr int64_t kShortestPart = 256, kStep = 64;
 /// Bytes that lines of operands must be multiples of to be copied.
 static constexpr int64_t kAlignedBytes = 16;
+/// Rows and columns of a product that are too few for tiles.
+static constexpr int64_t kNarrow = 4;
 /// Positions that images of symbolic size may have: as many as variants are for, and as are
 /// expected of others.
 static constexpr int64_t kFewPositions = 8192, kManyPositions = 65536;
@@ -61,6 +63,7 @@ struct Side {
   OpOperand *input;
   SmallVector<unsigned> own, k; // its loops of more than one step, in its order
   bool isImage = false;         // windows move over it
+  bool hasOwnLines = false;     // its innermost dim is one of its own, in aligned lines
 };
 
 class PositionSplitter {
@@ -93,6 +96,7 @@ private:
   SmallVector<unsigned> groups; // the loop of a convolution's groups, if there are several
   Side a, b;                    // b has the result's innermost dim
   bool isOpen = false;          // the sum's length is symbolic
+  bool isOnWGMMA = false;       // operands are such that wgmma reads them, and the target has it
 };
 
 } // namespace
@@ -104,22 +108,26 @@ static AffineDimExpr findInnermost(AffineMap map) {
   return line ? line->element : dyn_cast<AffineDimExpr>(expr);
 }
 
-/// An input of 16-bit elements whose innermost dim is one of its `own`.
+/// True if the innermost dim of `input` is one of its `own`, in lines that can be copied.
+static bool hasOwnLines(OpOperand *input, AffineMap map, ArrayRef<unsigned> own) {
+  // Packed pixels lie in lines of symbolic length, where that of the image is.
+  int64_t line = cast<RankedTensorType>(input->get().getType()).getShape().back();
+  bool isPacked = plan::matchPackedLine(map.getResults().back()).has_value();
+  if (ShapedType::isDynamic(line) ? !isPacked : line * 2 % kAlignedBytes != 0)
+    return false;
+  AffineDimExpr innermost = findInnermost(map);
+  return innermost && llvm::is_contained(own, innermost.getPosition());
+}
+
+/// An input of 16-bit elements.
 std::optional<Side> PositionSplitter::matchSide(OpOperand *input, ArrayRef<unsigned> own) {
   auto type = cast<RankedTensorType>(input->get().getType());
   Type element = type.getElementType();
   AffineMap map = op.getMatchingIndexingMap(input);
   if (!(element.isF16() || element.isBF16()) || type.getRank() == 0)
     return std::nullopt;
-  // Packed pixels lie in lines of symbolic length, where that of the image is.
-  int64_t line = type.getShape().back();
-  bool isPacked = plan::matchPackedLine(map.getResults().back()).has_value();
-  if (ShapedType::isDynamic(line) ? !isPacked : line * 2 % kAlignedBytes != 0)
-    return std::nullopt;
-  AffineDimExpr innermost = findInnermost(map);
-  if (!innermost || !llvm::is_contained(own, innermost.getPosition()))
-    return std::nullopt;
   Side side{input, {}, {}};
+  side.hasOwnLines = hasOwnLines(input, map, own);
   side.isImage = !map.isProjectedPermutation(/*allowZeroInResults=*/true) ||
                  input->get().getDefiningOp<tensor::PadOp>();
   for (AffineExpr expr : map.getResults())
@@ -145,13 +153,18 @@ bool PositionSplitter::match() {
   groups = llvm::filter_to_vector(loops->batch, [&](unsigned loop) { return ranges[loop] != 1; });
   std::optional<Side> first = matchSide(op.getDpsInputOperand(0), loops->m),
                       second = matchSide(op.getDpsInputOperand(1), loops->n);
-  if (!first || !second || first->own.empty() || second->own.empty() || first->k != second->k ||
-      (first->isImage && second->isImage))
+  if (!first || !second || first->own.empty() || second->own.empty())
     return false;
   // Columns of pixels are of whole steps of a group's channels (Convolution.cpp); products of
   // groups that no windows move over are batches, which clusters split.
   const Side &image = first->isImage ? *first : *second;
-  if (!groups.empty() && (!image.isImage || ranges[image.own.back()] % kPanelChannels != 0))
+  bool isColumn = image.isImage && ranges[image.own.back()] % kPanelChannels == 0;
+  isOnWGMMA = target.hasWGMMA && first->hasOwnLines && second->hasOwnLines &&
+              first->k == second->k && !(first->isImage && second->isImage) &&
+              (groups.empty() || isColumn);
+  // mma.sync takes any operands; products of few rows or columns are no tiles.
+  bool isNarrow = std::min(count(first->own), count(second->own)) <= kNarrow;
+  if (!isOnWGMMA && (!isOpen || isNarrow))
     return false;
   unsigned innermost = 0;
   for (AffineExpr expr : result.getResults())
@@ -191,7 +204,7 @@ MatmulProblem PositionSplitter::describe(int64_t positions) {
   problem.outputBytes = 4;
   problem.isStaged = true;
   problem.sharedElements = problem.batch * problem.k * (problem.m + problem.n);
-  if ((!a.isImage && !b.isImage) || !target.hasWGMMA)
+  if ((!a.isImage && !b.isImage) || !isOnWGMMA)
     return problem;
   const Side &image = a.isImage ? a : b;
   problem.across = a.isImage ? MatmulProblem::Across::A : MatmulProblem::Across::B;
@@ -218,11 +231,12 @@ AffineExpr PositionSplitter::getPosition() const {
 
 /// The microseconds of the product, by the tensor cores' instructions that the target has.
 double PositionSplitter::estimate(const MatmulProblem &problem) const {
-  if (target.hasWGMMA)
+  if (isOnWGMMA)
     return estimateBestWGMMAPlan(target, problem);
   ProductSize size{problem.batch, problem.m, problem.n};
   size.k = problem.k;
-  size.isRagged = size.isCopied = true;
+  size.isRagged = true;
+  size.isCopied = a.hasOwnLines && b.hasOwnLines;
   return estimateBestMMATiles(target, size);
 }
 

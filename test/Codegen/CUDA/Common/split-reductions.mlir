@@ -453,34 +453,57 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
 #dy = affine_map<(kh, kw, i, o, b, h, w) -> (b, h, w, o)>
 #dw = affine_map<(kh, kw, i, o, b, h, w) -> (kh, kw, i, o)>
 
-// The gradient to a filter of pixels that are not aligned: 18 tiles that each sum up over all images. The padding stays with the op that reads it.
+// The gradient to a filter without tensor cores: few tiles that each sum up over all images. The padding stays with the op that reads it.
 // CHECK-DAG: #[[$X:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7) -> (d4, d0 + d5 * 8 + d6, d1 + d7, d2)>
 // CHECK-DAG: #[[$DY:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7) -> (d4, d5, d6, d7, d3)>
 // CHECK-DAG: #[[$DW:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7) -> (d5, d0, d1, d2, d3)>
 // CHECK-LABEL: func.func @filter_gradient
 // CHECK:         %[[PADDED:.*]] = tensor.pad
-// CHECK:         %[[DY:.*]] = tensor.expand_shape %arg1 {{.*}} output_shape [%{{.*}}, 7, 8, 56, 128]
+// CHECK:         %[[DY:.*]] = tensor.expand_shape %arg1 {{.*}} output_shape [%{{.*}}, 7, 8, 56, 32]
 // CHECK:         %[[PARTS:.*]] = linalg.generic {indexing_maps = [#[[$X]], #[[$DY]], #[[$DW]]]
-// CHECK-SAME:      ins(%[[PADDED]], %[[DY]] : tensor<?x58x58x60xbf16>, tensor<?x7x8x56x128xbf16>) outs(%{{.*}} : tensor<7x3x3x60x128xf32>)
+// CHECK-SAME:      ins(%[[PADDED]], %[[DY]] : tensor<?x58x58x64xf32>, tensor<?x7x8x56x32xf32>) outs(%{{.*}} : tensor<7x3x3x64x32xf32>)
 // CHECK:         linalg.generic
-// CHECK-SAME:      ins(%[[PARTS]] : tensor<7x3x3x60x128xf32>) outs(%arg2 : tensor<3x3x60x128xf32>)
+// CHECK-SAME:      ins(%[[PARTS]] : tensor<7x3x3x64x32xf32>) outs(%arg2 : tensor<3x3x64x32xf32>)
 builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
-  func.func @filter_gradient(%x: tensor<?x56x56x60xbf16>, %dy: tensor<?x56x56x128xbf16>, %init: tensor<3x3x60x128xf32>) -> tensor<3x3x60x128xf32> {
-    %zero = arith.constant 0.0 : bf16
+  func.func @filter_gradient(%x: tensor<?x56x56x64xf32>, %dy: tensor<?x56x56x32xf32>, %init: tensor<3x3x64x32xf32>) -> tensor<3x3x64x32xf32> {
+    %zero = arith.constant 0.0 : f32
     %padded = tensor.pad %x low[0, 1, 1, 0] high[0, 1, 1, 0] {
     ^bb0(%b: index, %h: index, %w: index, %i: index):
-      tensor.yield %zero : bf16
-    } : tensor<?x56x56x60xbf16> to tensor<?x58x58x60xbf16>
+      tensor.yield %zero : f32
+    } : tensor<?x56x56x64xf32> to tensor<?x58x58x64xf32>
     %dw = linalg.generic {indexing_maps = [#x, #dy, #dw], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
-        ins(%padded, %dy : tensor<?x58x58x60xbf16>, tensor<?x56x56x128xbf16>) outs(%init : tensor<3x3x60x128xf32>) {
-    ^bb0(%a: bf16, %g: bf16, %acc: f32):
+        ins(%padded, %dy : tensor<?x58x58x64xf32>, tensor<?x56x56x32xf32>) outs(%init : tensor<3x3x64x32xf32>) {
+    ^bb0(%a: f32, %g: f32, %acc: f32):
+      %m = arith.mulf %a, %g : f32
+      %s = arith.addf %acc, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<3x3x64x32xf32>
+    return %dw : tensor<3x3x64x32xf32>
+  }
+}
+
+// -----
+
+// A product of matrices is none of columns, though their number is symbolic: its sums stay whole.
+// CHECK-LABEL: func.func @open_product
+// CHECK-NOT:     plan.partial
+// CHECK:         linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%arg0, %arg1 :
+// CHECK-NOT:     linalg.generic
+#ox = affine_map<(n, f, p, c) -> (n, c, p)>
+#ow = affine_map<(n, f, p, c) -> (f, c)>
+#oy = affine_map<(n, f, p, c) -> (n, f, p)>
+builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @open_product(%x: tensor<?x64x?xbf16>, %w: tensor<128x64xbf16>, %init: tensor<?x128x?xf32>) -> tensor<?x128x?xf32> {
+    %y = linalg.generic {indexing_maps = [#ox, #ow, #oy], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}
+        ins(%x, %w : tensor<?x64x?xbf16>, tensor<128x64xbf16>) outs(%init : tensor<?x128x?xf32>) {
+    ^bb0(%a: bf16, %b: bf16, %acc: f32):
       %p = arith.extf %a : bf16 to f32
-      %q = arith.extf %g : bf16 to f32
+      %q = arith.extf %b : bf16 to f32
       %m = arith.mulf %p, %q : f32
       %s = arith.addf %acc, %m : f32
       linalg.yield %s : f32
-    } -> tensor<3x3x60x128xf32>
-    return %dw : tensor<3x3x60x128xf32>
+    } -> tensor<?x128x?xf32>
+    return %y : tensor<?x128x?xf32>
   }
 }
 

@@ -162,3 +162,20 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
     return %x, %y : tensor<?x64xf32>, tensor<4096x4096xf32>
   }
 }
+
+// -----
+
+// Channels first: operands that run along the sum are for mma.sync, which takes any.
+// CHECK: affine_map<(d0, d1, d2, d3) -> ((d2 + d3) mod {{[0-9]+}}, d0, d1)>
+// CHECK-LABEL: func.func @open_along
+// CHECK:         attrs = {plan.shares}
+#first = affine_map<(d0, d1, d2, d3) -> (d2, d0, d3)>
+#second = affine_map<(d0, d1, d2, d3) -> (d2, d1, d3)>
+#both = affine_map<(d0, d1, d2, d3) -> (d0, d1)>
+builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @open_along(%a: tensor<?x64x?xf16>, %b: tensor<?x128x?xf16>, %init: tensor<64x128xf32>) -> tensor<64x128xf32> {
+    %c = linalg.contract indexing_maps = [#first, #second, #both]
+        ins(%a, %b : tensor<?x64x?xf16>, tensor<?x128x?xf16>) outs(%init : tensor<64x128xf32>) -> tensor<64x128xf32>
+    return %c : tensor<64x128xf32>
+  }
+}
