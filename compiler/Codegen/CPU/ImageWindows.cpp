@@ -140,11 +140,12 @@ static FailureOr<SlidingImage> matchImage(const Step &step, unsigned numKept, Op
   if (image.dims.empty())
     return failure();
   for (auto [dim, reach] : llvm::enumerate(image.dims)) {
+    constexpr int64_t mostSteps = 16; // vectors are as many times as wide while they are copied
     bool isLast = dim + 1 == image.dims.size();
     ArrayRef<int64_t> outer = ArrayRef(reach.factors).drop_back();
     int64_t lane = reach.factors.back();
-    if (isLast ? lane < 1 || llvm::any_of(
-                                 outer, [](int64_t factor) { return factor != 0; })
+    if (isLast ? lane < 1 || lane > mostSteps ||
+                     llvm::any_of(outer, [](int64_t factor) { return factor != 0; })
                : lane != 0 || (!outer.empty() && outer.back() < 0))
       return failure();
   }

@@ -189,8 +189,26 @@ static int64_t countBandBytes(ArrayRef<SlidingImage> images, int64_t rows, int64
   return bytes;
 }
 
-/// Windows that slide along the lanes. Fails where there are none, or where taps lie so far apart
-/// that a band would not fit the second cache.
+/// Whether lanes along the image's rows take fewer instructions for a result than lanes along the
+/// innermost loop of the window, or than none where that is shorter than a vector. Elements a step
+/// apart are brought together by as many shuffles as there are pairs of vectors that hold them.
+static bool gainsByImages(const ReductionGroup &group, ArrayRef<SlidingImage> images,
+                          int64_t lanes) {
+  const Step &step = group.steps.front();
+  int64_t inner = *step.sizes.back().asConstant(), taps = 1;
+  for (plan::FormulaAttr size : ArrayRef(step.sizes).drop_front(group.getNumKept()))
+    taps *= *size.asConstant(); // in range: windows have few taps
+  int64_t fold = 2 * static_cast<int64_t>(llvm::Log2_64(lanes)), scalar = 2;
+  int64_t otherwise =
+      inner < lanes ? taps * scalar : taps / inner * llvm::divideCeil(inner, lanes) + fold;
+  int64_t ofVector = taps; // for all lanes
+  for (const SlidingImage &image : images)
+    ofVector += image.getStep() * (image.getStep() + 1);
+  return ofVector <= otherwise * lanes;
+}
+
+/// Windows that slide along the lanes. Fails where there are none, where other lanes are better,
+/// or where taps lie so far apart that a band would not fit the second cache.
 static FailureOr<Choice> chooseImages(func::FuncOp kernel, const Arch &arch,
                                       const ReductionGroup &group) {
   constexpr int64_t bandBytes = 32 << 10, mostBytes = 256 << 10, widest = 512, anyWidth = 128;
@@ -204,6 +222,8 @@ static FailureOr<Choice> chooseImages(func::FuncOp kernel, const Arch &arch,
   int64_t lanes = arch.vectorBytes / getElementBytes(kernel);
   while (width && lanes > 2 && lanes / 2 >= *width)
     lanes /= 2;
+  if (!gainsByImages(group, *images, lanes))
+    return failure();
   int64_t strip = chooseRows(height, arch.vectorRegisters / 4);
   int64_t chunk = llvm::alignTo(std::min(width.value_or(anyWidth), widest), lanes), band = strip;
   if (countBandBytes(*images, band, chunk, lanes) > mostBytes)

@@ -231,3 +231,29 @@ func.func @short_image_rows() {
   bufferization.materialize_in_destination %r in restrict writable %y : (tensor<6x6x7xf32>, memref<6x6x7xf32>) -> ()
   return
 }
+
+// -----
+
+// Windows beside each other that are vectors of their own: lanes lie along them.
+// CHECK-LABEL: func.func @windows_apart()
+// CHECK-SAME:    direction = "rows"
+// V4-LABEL:    func.func @windows_apart()
+// V4-SAME:       direction = "rows"
+func.func @windows_apart() {
+  %x = plan.binding 0 read align 64 : memref<6x320xf32>
+  %y = plan.binding 1 write align 64 : memref<6x20xf32>
+  %t = bufferization.to_tensor %x restrict : memref<6x320xf32> to tensor<6x320xf32>
+  %c = arith.constant 0.0 : f32
+  %w = tensor.empty() : tensor<16xi8>
+  %e = tensor.empty() : tensor<6x20xf32>
+  %z = linalg.fill ins(%c : f32) outs(%e : tensor<6x20xf32>) -> tensor<6x20xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(c, q, s) -> (c, q * 16 + s)>, affine_map<(c, q, s) -> (s)>, affine_map<(c, q, s) -> (c, q)>],
+                       iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%t, %w : tensor<6x320xf32>, tensor<16xi8>) outs(%z : tensor<6x20xf32>) {
+    ^bb0(%a: f32, %b: i8, %o: f32):
+      %s = arith.addf %a, %o : f32
+      linalg.yield %s : f32
+  } -> tensor<6x20xf32>
+  bufferization.materialize_in_destination %r in restrict writable %y : (tensor<6x20xf32>, memref<6x20xf32>) -> ()
+  return
+}

@@ -41,6 +41,8 @@ def convolutions():
     yield depthwise("uneven_taps", (2, 3, 19, 28), (2, 7), low=[0, 3], high=[1, 3], strides=[1, 2])
     yield depthwise("many_taps", (1, 2, 20, 40), (11, 13), low=[5, 6], high=[5, 6])
     yield depthwise("too_many_taps", (1, 2, 20, 40), (19, 19), low=[9, 9], high=[9, 9])
+    for stride in (4, 7, 16, 17):
+        yield depthwise(f"by_{stride}", (2, 3, 20, 301), strides=[1, stride], **SAME)
     yield depthwise("multiplied", (2, 3, 19, 28), multiplier=2, **SAME)
     yield depthwise("spread", (2, 3, 9, 11), input_dilation=[2, 2], low=[1, 2], high=[2, 1])
     yield depthwise("of_1d", (2, 5, 77), (4,), dims=LINE, low=[3], high=[0])
