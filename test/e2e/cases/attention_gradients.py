@@ -76,6 +76,21 @@ def of_logsumexp():
     yield gradient("logsumexp_open", "f16", (2, 4, 70, 32), (2, 2, 150, 32), to_logsumexp=True, types=[q, k, k, None, q])
 
 
+def of_single():
+    """f32, whose kernels are others, with all of it."""
+    yield gradient("f32_logsumexp", "f32", (2, 4, 70, 32), (2, 2, 150, 32), options="causal", to_logsumexp=True, causal=True)
+    yield gradient("f32_logsumexp_wide", "f32", (1, 2, 70, 136), (1, 1, 90, 136), to_logsumexp=True)
+    yield gradient("f32_few", "f32", (2, 4, 5, 32), (2, 2, 70, 32), to_logsumexp=True)
+    yield gradient("f32_few_equal", "f32", (8, 8, 8, 8), (8, 8, 8, 8))
+    yield gradient("f32_padded", "f32", (2, 4, 70, 36), (2, 2, 90, 36), width=20)
+    yield gradient("f32_padded_few", "f32", (2, 4, 3, 20), (2, 2, 90, 20), to_logsumexp=True)
+    yield gradient("f32_mask_of_keys", "f32", (2, 4, 70, 32), (2, 2, 150, 32), mask=tensors.random("f32", (2, 1, 1, 150), 9, -1, 1), wants_mask=True)
+    yield gradient("f32_mask_of_keys_few", "f32", (2, 4, 5, 32), (2, 2, 150, 32), mask=tensors.random("f32", (2, 1, 1, 150), 9, -1, 1),
+                   wants_mask=True, to_logsumexp=True)
+    q, k = "tensor<?x4x?x32xf32>", "tensor<?x2x?x32xf32>"
+    yield gradient("f32_open", "f32", (2, 4, 70, 32), (2, 2, 150, 32), to_logsumexp=True, types=[q, k, k, None, q])
+
+
 def few_queries():
     for queries in (1, 2, 15):
         yield gradient(f"few_{queries}", "f16", (2, 4, queries, 64), (2, 2, 150, 64))
@@ -140,5 +155,5 @@ def widths():
 
 
 def cases():
-    for group in (of_logsumexp, few_queries, masks_of_keys, widths):
+    for group in (of_logsumexp, of_single, few_queries, masks_of_keys, widths):
         yield from group()
