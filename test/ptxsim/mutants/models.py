@@ -97,7 +97,8 @@ MODELS = [
     # there are stages, so that the last one is filled again.
     model("matmul_wgmma", ["128x4096xf16", "4096x128xf16"], "128x128xf16",
           "%r = array.matmul %0, %1 : (tensor<128x4096xf16>, tensor<4096x128xf16>) -> tensor<128x128xf16>",
-          targets=("sm_90a",)),
+          targets=("sm_90a",), tuning="sm_90a matmul f16*f16>f16 1x128x128x4096 nn = #cuda.matmul_wgmma<tile_m = 64, tile_n = 32, "
+          "tile_k = 64, warpgroups = 1, stages = 12, raster = 8, blocks = 1, split = 4, ping_pong = 0, cluster_m = 1, cluster_n = 1>"),
     # Columns of pixels, under more taps than there are stages; more tiles than multiprocessors.
     model("conv_wgmma", ["1x96x96x16xf16", "3x3x16x16xf16"], "1x96x96x16xf16",
           f"%r = array.conv %0, %1 {NHWC} : (tensor<1x96x96x16xf16>, tensor<3x3x16x16xf16>) -> tensor<1x96x96x16xf16>",
@@ -110,9 +111,9 @@ MODELS = [
           tuning="sm_90a matmul f16*f16>f32 13x16x128x320 tn = #cuda.matmul_wgmma<tile_m = 64, tile_n = 128, "
           "tile_k = 64, warpgroups = 1, stages = 3, raster = 8, blocks = 1, split = 1, ping_pong = 0, cluster_m = 1, cluster_n = 1>"),
     # So long a sum that its parts are a batch of products, which another kernel adds up; fewer stages than a part has steps.
-    model("matmul_wgmma_parts", ["128x8192xf16", "8192x128xf16"], "128x128xf16",
-          "%r = array.matmul %0, %1 : (tensor<128x8192xf16>, tensor<8192x128xf16>) -> tensor<128x128xf16>",
-          targets=("sm_90a",), tuning="sm_90a matmul f16*f16>f32 16x128x128x512 nn = #cuda.matmul_wgmma<tile_m = 64, tile_n = 32, "
+    model("matmul_wgmma_parts", ["128x16384xf16", "16384x128xf16"], "128x128xf16",
+          "%r = array.matmul %0, %1 : (tensor<128x16384xf16>, tensor<16384x128xf16>) -> tensor<128x128xf16>",
+          targets=("sm_90a",), tuning="sm_90a matmul f16*f16>f32 16x128x128x1024 nn = #cuda.matmul_wgmma<tile_m = 64, tile_n = 32, "
           "tile_k = 64, warpgroups = 1, stages = 4, raster = 8, blocks = 1, split = 1, ping_pong = 0, cluster_m = 1, cluster_n = 1>"),
     model("matmul_wgmma_tiles", ["3072x256xf16", "256x3072xf16"], "3072x3072xf16",
           "%r = array.matmul %0, %1 : (tensor<3072x256xf16>, tensor<256x3072xf16>) -> tensor<3072x3072xf16>",

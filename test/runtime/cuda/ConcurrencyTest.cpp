@@ -122,10 +122,12 @@ ModuleSpec programmaticModule() {
                       {fb::ParameterKind::BindingPointer, 1}};
   entry.programmaticLaunch = true;
   code.exports.push_back(entry);
+  entry.name = "copy_ahead";
+  code.exports.push_back(entry);
   module.executables.push_back(code);
   return module;
 }
-constexpr Kernel kTwicePlusOne = static_cast<Kernel>(0);
+constexpr Kernel kTwicePlusOne = static_cast<Kernel>(0), kCopyAhead = static_cast<Kernel>(1);
 
 class ProgrammaticTest : public HalTest {
 protected:
@@ -194,6 +196,24 @@ TEST_P(ProgrammaticTest, LaunchesFollowEachOther) {
     ASSERT_TRUE(ok(queue->launch(recording, 0, hal::LaunchMode::Asynchronous)));
   ASSERT_TRUE(ok(queue->synchronize()));
   EXPECT_EQ(download<float>(*cells, 2)[0], 1048575.0f);
+}
+
+TEST_P(ProgrammaticTest, LaunchesBeginInOrder) {
+  // The second one reads what the first one writes, before it waits: inputs of a call are there.
+  Ref<hal::Memory> cells = upload(std::vector<float>(3));
+  auto cell = [&](uint32_t i) { return cells->address() + 4 * i; };
+  TestPlan writes, reads;
+  writes.dispatch(early.get(), kTwicePlusOne, {cell(0), cell(1)}, {});
+  reads.dispatch(early.get(), kCopyAhead, {cell(1), cell(2)}, {});
+  Ref<hal::Recording> writer = record(writes), reader = record(reads);
+  Ref<hal::Stream> queue = stream();
+  for (int i = 0; i < 10; ++i) {
+    ASSERT_TRUE(ok(device->write(*cells, 0, std::vector<float>(3).data(), 12)));
+    ASSERT_TRUE(ok(queue->launch(writer, 0, hal::LaunchMode::Asynchronous)));
+    ASSERT_TRUE(ok(queue->launch(reader, 0, hal::LaunchMode::Asynchronous)));
+    ASSERT_TRUE(ok(queue->synchronize()));
+    ASSERT_EQ(download<float>(*cells, 3), (std::vector<float>{0, 1, 1}));
+  }
 }
 
 TEST_P(ProgrammaticTest, BranchesMeet) {

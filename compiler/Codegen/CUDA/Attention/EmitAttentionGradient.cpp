@@ -502,7 +502,8 @@ LogicalResult emitAttentionGradient(const KernelInfo &kernel, kernel::AttentionG
                           "elements and ")
            << (mma ? "sm_80 or later" : "sm_90a") << " for " << config;
   if (op.getDests().size() == 2 && !hasKernelOfKeysAndValues(op))
-    return op.emitOpError("expected vectors of up to 128 elements for keys and values together");
+    return op.emitOpError(
+        "expected vectors of up to 128 elements, of f32 64, for keys and values together");
   AttentionGradientChooser chooser{op, *kernel.target};
   if (std::string wrong = chooser.check(config); !wrong.empty())
     return op.emitOpError("cannot take ") << config << ": " << wrong;

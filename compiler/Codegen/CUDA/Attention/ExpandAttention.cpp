@@ -150,6 +150,12 @@ public:
     int64_t elements = cast<ShapedType>(tensor.getType()).getShape().back();
     return !ShapedType::isDynamic(elements) && elements % kVectorStep != 0;
   }
+  /// Whether the vectors of all `tensors` have known lengths, so that all of them become longer.
+  static bool areKnown(ArrayRef<Value> tensors) {
+    return llvm::none_of(tensors, [](Value tensor) {
+      return ShapedType::isDynamic(cast<ShapedType>(tensor.getType()).getShape().back());
+    });
+  }
   Value pad(Value tensor);
   /// A destination like `tensor`, if it has such vectors.
   Value padDest(Value tensor);
@@ -219,6 +225,8 @@ static bool pad(kernel::AttentionOp op, bool wgmma) {
   if (isFew || op.getOpenEnd() || !findTarget(op) ||
       !(VectorPadding::isUneven(op.getQuery()) || VectorPadding::isUneven(op.getValue())))
     return false;
+  if (!VectorPadding::areKnown({op.getQuery(), op.getKey(), op.getValue()}))
+    return false;
   VectorPadding padding(op);
   SmallVector<Value> dests(op.getDests());
   dests.front() = padding.padDest(dests.front());
@@ -234,6 +242,8 @@ static bool pad(kernel::AttentionOp op, bool wgmma) {
 static kernel::AttentionGradientOp pad(kernel::AttentionGradientOp op, bool wgmma) {
   if (!findTarget(op) ||
       !(VectorPadding::isUneven(op.getQuery()) || VectorPadding::isUneven(op.getValue())))
+    return nullptr;
+  if (!VectorPadding::areKnown({op.getQuery(), op.getKey(), op.getValue(), op.getCotangent()}))
     return nullptr;
   VectorPadding padding(op);
   SmallVector<Value> dests(op.getDests());

@@ -32,6 +32,16 @@ bool hasTF32Operands(linalg::LinalgOp op) {
          });
 }
 
+bool hasTensorCoreTypes(linalg::LinalgOp op) {
+  Type sum = getElementTypeOrSelf(op.getDpsInits().front());
+  Type first = getElementTypeOrSelf(op.getDpsInputs().front());
+  bool isSame = llvm::all_of(op.getDpsInputs(),
+                             [&](Value operand) { return getElementTypeOrSelf(operand) == first; });
+  if (first.isInteger(8))
+    return isSame && sum.isInteger(32);
+  return isSame && sum.isF32() && (hasHalfOperands(op) || hasTF32Operands(op));
+}
+
 int64_t multiplyRanges(ArrayRef<int64_t> ranges, ArrayRef<unsigned> loops) {
   int64_t result = 1;
   for (unsigned loop : loops)

@@ -32,6 +32,9 @@ inline constexpr double kSumTime = 2, kSumBytesPerMicrosecond = 2e6;
 bool hasHalfOperands(mlir::linalg::LinalgOp op);
 /// True if all operands are of f32, and may be rounded to TF32.
 bool hasTF32Operands(mlir::linalg::LinalgOp op);
+/// True if tensor cores take the operands and what they are summed up in: one 16-bit float or f32
+/// that may be rounded in f32, bytes in i32. Only they end a part of a sum early.
+bool hasTensorCoreTypes(mlir::linalg::LinalgOp op);
 
 /// The product of the sizes of `loops`, all of them known; the largest number where it is beyond.
 int64_t multiplyRanges(llvm::ArrayRef<int64_t> ranges, llvm::ArrayRef<unsigned> loops);

@@ -102,10 +102,12 @@ static std::optional<ProductSplit> choosePartsOnWGMMA(linalg::ContractOp op,
   for (const ProductSplit &split :
        listParts(dims.k.front(), problem.k, kPartBytes / problem.elementBytes,
                  problem.elementBytes == 1 ? kBytePartStep : kPartStep, most)) {
+    bool endsEarly = split.parts * split.size > problem.k;
+    if (endsEarly && !hasTensorCoreTypes(op))
+      continue;
     MatmulProblem part = problem;
     part.batch *= split.parts;
     part.k = split.size;
-    bool endsEarly = split.parts * split.size > problem.k;
     double time = estimatePart(op, problem, part, endsEarly, target);
     time += kSumTime + sumBytes * static_cast<double>(split.parts) / kSumBytesPerMicrosecond;
     if (time < limit) {
@@ -197,8 +199,7 @@ static std::optional<ProductSplit> chooseParts(linalg::ContractOp op, const Targ
     problem.k = product(dims->k);
     return choosePlainParts(op, dims->k, problem, target);
   }
-  bool isOnTensorCores =
-      target.hasMMA16816 && (hasHalfOperands(op) || hasTF32Operands(op) || isBytes(op));
+  bool isOnTensorCores = target.hasMMA16816 && hasTensorCoreTypes(op);
   int64_t tile = isOnTensorCores ? kSmallestTile : kSmallestScalarTile;
   int64_t sum = product(dims->k);
   int64_t most = getMostParts(
