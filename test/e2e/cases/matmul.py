@@ -41,7 +41,7 @@ def sizes():
             result = a.values.astype(np.int64) @ b.values.astype(np.int64) if dtype == "i8" else a.values @ b.values
             yield product(Tensor(dtype, a.values.T) if options else a, b, options, result, "_over" + options.replace(" transpose", "_t"), out)
     # Sums of bytes in bytes, which tensor cores have not: their parts leave a rest.
-    for dtype in ("i8", "ui8"):
+    for dtype in ("i8", "u8"):
         a, b = (Tensor(dtype, tensors.random(dtype, shape, seed).values % 2) for shape, seed in (((64, 4100), 3), ((4100, 64), 4)))
         yield product(a, b, "", (a.values.astype(np.int64) @ b.values.astype(np.int64)).astype(a.values.dtype), "_over", dtype)
     for k in (10000, 8193):
