@@ -2,7 +2,7 @@
 import numpy as np
 
 from cases.attention import attend, attend_pages, inputs
-from cases.fused_attention import case
+from cases.fused_attention import case, mask_cases
 from harness import Case, Step, simple
 import tensors
 from tensors import Tensor
@@ -50,15 +50,8 @@ def hidden_keys():
 
 
 def masks():
-    q, k = (2, 4, 2, 32), (2, 2, 290, 32)
-    for name, shape in (("full", (2, 4, 2, 290)), ("keys", (2, 1, 1, 290)), ("plane", (2, 290)), ("queries", (4, 2, 1)), ("row", (290,))):
-        yield case(f"mask_{name}", "bf16", q, k, mask=Tensor("i1", np.random.default_rng(5).random(shape) < 0.6))
-        yield case(f"bias_{name}", "f16", q, k, mask=tensors.random("f32", shape, 6, -1, 1))
-    hidden = np.random.default_rng(7).random((2, 1, 2, 290)) < 0.5
-    hidden[:, :, 1], hidden[:, :, :, 100:] = False, False
-    yield case("no_key_seen", "bf16", q, k, mask=Tensor("i1", hidden), logsumexp=True)
-    yield case("bias_infinite", "f16", q, k, mask=Tensor("f32", np.where(hidden, 0, -np.inf)))
-    yield case("causal_and_mask", "f16", q, k, options="causal window = 200", mask=Tensor("i1", hidden), causal=True, window=200, logsumexp=True)
+    shapes = (("full", (2, 4, 2, 290)), ("keys", (2, 1, 1, 290)), ("plane", (2, 290)), ("queries", (4, 2, 1)), ("row", (290,)))
+    yield from mask_cases("", "bf16", "f16", 2, shapes, unseeing=1)
 
 
 def symbolic():

@@ -33,6 +33,37 @@ def case(name, dtype, q, k, v=None, options="", mask=None, offset=None, sinks=No
     return simple(name, operands, results, f"{names} = array.attention %0, %1, %2 {' '.join(clauses)} scale = {scale} : {types}", "sum")
 
 
+def equal_cases(name, dtype, other):
+    """Where all dims are of one size, only what a kernel makes of them tells them apart."""
+    for size in (16, 64, 128):
+        for options, more in (("", {}), ("causal", dict(causal=True))):
+            shape = (2, 2, size, size)
+            yield case(f"{name}_equal_{size}{options and '_' + options}", dtype, shape, shape, options=options, logsumexp=True, **more)
+    shape = (16,) * 4
+    mask = np.random.default_rng(9).random(shape) < 0.7
+    yield case(f"{name}_equal_all", other, shape, shape)
+    yield case(f"{name}_equal_all_masked", other, shape, shape, options="causal", mask=Tensor("i1", mask), causal=True, logsumexp=True)
+
+
+def mask_cases(name, dtype, other, queries, shapes, unseeing):
+    """Masks and biases of `shapes`, and a mask that lets query `unseeing` see no key; names begin with `name`."""
+    q, k = (2, 4, queries, 32), (2, 2, 290, 32)
+    for shape_name, shape in shapes:
+        yield case(f"{name}mask_{shape_name}", dtype, q, k, mask=Tensor("i1", np.random.default_rng(5).random(shape) < 0.6))
+        yield case(f"{name}bias_{shape_name}", other, q, k, mask=tensors.random("f32", shape, 6, -1, 1))
+    hidden = np.random.default_rng(7).random((2, 1, queries, 290)) < 0.5
+    hidden[:, :, unseeing], hidden[:, :, :, 100:] = False, False
+    yield case(f"{name}no_key_seen", dtype, q, k, mask=Tensor("i1", hidden), logsumexp=True)
+    yield case(f"{name}bias_infinite", other, q, k, mask=Tensor("f32", np.where(hidden, 0, -np.inf)))
+    yield case(f"{name}causal_and_mask", other, q, k, options="causal window = 200", mask=Tensor("i1", hidden), causal=True, window=200,
+               logsumexp=True)
+
+
+# Of 70 queries of 4 heads in 2 batches, and 290 keys.
+MASKS = (("full", (2, 4, 70, 290)), ("heads_shared", (2, 1, 70, 290)), ("keys", (2, 1, 1, 290)), ("plane", (70, 290)), ("queries", (4, 70, 1)),
+         ("row", (290,)))
+
+
 def shapes():
     yield case("fused_one_tile", "bf16", (1, 1, 128, 64), (1, 1, 128, 64))
     yield case("fused_tiles", "f16", (1, 2, 256, 64), (1, 2, 352, 64))
@@ -57,15 +88,8 @@ def shapes():
 
 
 def equal_sizes():
-    """Where all dims are of one size, only what a kernel makes of them tells them apart."""
-    for size in (16, 64, 128):
-        for options, more in (("", {}), ("causal", dict(causal=True))):
-            shape = (2, 2, size, size)
-            yield case(f"fused_equal_{size}{options and '_' + options}", "bf16", shape, shape, options=options, logsumexp=True, **more)
+    yield from equal_cases("fused", "bf16", "f16")
     shape = (16,) * 4
-    mask = np.random.default_rng(9).random(shape) < 0.7
-    yield case("fused_equal_all", "f16", shape, shape)
-    yield case("fused_equal_all_masked", "f16", shape, shape, options="causal", mask=Tensor("i1", mask), causal=True, logsumexp=True)
     given = inputs("f16", shape, shape)
     types = ", ".join([given[0].mlir] * 3)
     for name, order in (("heads", [0, 2, 1, 3]), ("batch", [1, 2, 0, 3])):
@@ -107,18 +131,8 @@ def copied_masks():
 
 
 def masks():
-    q, k = (2, 4, 70, 32), (2, 2, 290, 32)
-    for name, shape in (("full", (2, 4, 70, 290)), ("heads_shared", (2, 1, 70, 290)), ("keys", (2, 1, 1, 290)), ("plane", (70, 290)),
-                        ("queries", (4, 70, 1)), ("row", (290,))):
-        yield case(f"fused_mask_{name}", "bf16", q, k, mask=Tensor("i1", np.random.default_rng(5).random(shape) < 0.6))
-        yield case(f"fused_bias_{name}", "f16", q, k, mask=tensors.random("f32", shape, 6, -1, 1))
-    hidden = np.random.default_rng(7).random((2, 1, 70, 290)) < 0.5
-    hidden[:, :, 2], hidden[:, :, :, 100:] = False, False
-    yield case("fused_no_key_seen", "bf16", q, k, mask=Tensor("i1", hidden), logsumexp=True)
-    yield case("fused_bias_same_type", "bf16", q, k, mask=tensors.random("bf16", (70, 290), 8, -1, 1))
-    yield case("fused_bias_infinite", "f16", q, k, mask=Tensor("f32", np.where(hidden, 0, -np.inf)))
-    yield case("fused_causal_and_mask", "f16", q, k, options="causal window = 200", mask=Tensor("i1", hidden), causal=True, window=200,
-               logsumexp=True)
+    yield from mask_cases("fused_", "bf16", "f16", 70, MASKS, unseeing=2)
+    yield case("fused_bias_same_type", "bf16", (2, 4, 70, 32), (2, 2, 290, 32), mask=tensors.random("bf16", (70, 290), 8, -1, 1))
 
 
 def sinks():

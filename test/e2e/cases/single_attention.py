@@ -2,7 +2,7 @@
 import numpy as np
 
 from cases.attention import attend, inputs
-from cases.fused_attention import case, symbolic_wanted
+from cases.fused_attention import MASKS, case, equal_cases, mask_cases, symbolic_wanted
 from cases.vjp import attention_gradients
 from harness import Case, Step, function, simple
 import tensors
@@ -26,7 +26,7 @@ def shapes():
     yield case("single_two_batch_dims", "f32", (2, 2, 2, 33, 16), (2, 2, 1, 40, 16), options="causal", causal=True)
     yield case("single_scale_negative", "f32", (1, 2, 40, 32), (1, 2, 300, 32), scale=-0.5)
     yield case("single_scale_zero", "f32", (1, 2, 40, 32), (1, 2, 300, 32), scale=0.0, logsumexp=True)
-    # What is no multiple of 8 has no kernel.
+    # What is no multiple of 8 gets zeros behind it.
     yield case("single_width_12", "f32", (1, 2, 40, 12), (1, 2, 70, 12))
 
 
@@ -45,14 +45,7 @@ def digits():
 
 
 def equal_sizes():
-    for size in (16, 64, 128):
-        for options, more in (("", {}), ("causal", dict(causal=True))):
-            shape = (2, 2, size, size)
-            yield case(f"single_equal_{size}{options and '_' + options}", "f32", shape, shape, options=options, logsumexp=True, **more)
-    shape = (16,) * 4
-    mask = np.random.default_rng(9).random(shape) < 0.7
-    yield case("single_equal_all", "f32", shape, shape)
-    yield case("single_equal_all_masked", "f32", shape, shape, options="causal", mask=Tensor("i1", mask), causal=True, logsumexp=True)
+    yield from equal_cases("single", "f32", "f32")
     yield case("single_ones", "f32", (1, 1, 16, 8), (1, 1, 1, 8), logsumexp=True)
 
 
@@ -68,17 +61,8 @@ def hidden_keys():
 
 
 def masks():
+    yield from mask_cases("single_", "f32", "f32", 70, MASKS, unseeing=2)
     q, k = (2, 4, 70, 32), (2, 2, 290, 32)
-    for name, shape in (("full", (2, 4, 70, 290)), ("heads_shared", (2, 1, 70, 290)), ("keys", (2, 1, 1, 290)), ("plane", (70, 290)),
-                        ("queries", (4, 70, 1)), ("row", (290,))):
-        yield case(f"single_mask_{name}", "f32", q, k, mask=Tensor("i1", np.random.default_rng(5).random(shape) < 0.6))
-        yield case(f"single_bias_{name}", "f32", q, k, mask=tensors.random("f32", shape, 6, -1, 1))
-    hidden = np.random.default_rng(7).random((2, 1, 70, 290)) < 0.5
-    hidden[:, :, 2], hidden[:, :, :, 100:] = False, False
-    yield case("single_no_key_seen", "f32", q, k, mask=Tensor("i1", hidden), logsumexp=True)
-    yield case("single_bias_infinite", "f32", q, k, mask=Tensor("f32", np.where(hidden, 0, -np.inf)))
-    yield case("single_causal_and_mask", "f32", q, k, options="causal window = 200", mask=Tensor("i1", hidden), causal=True, window=200,
-               logsumexp=True)
     sinks = Tensor("f32", [-np.inf, -1, 80, 0])
     yield case("single_sinks", "f32", q, k, sinks=sinks, logsumexp=True)
     yield case("single_sinks_causal", "f32", q, k, options="causal window = 4", sinks=sinks, causal=True, window=4, offset=-30, logsumexp=True)

@@ -305,20 +305,26 @@ static SmallVector<NamedAttribute> getPartAttributes(linalg::ContractOp op) {
   });
 }
 
-void replaceByPartialSums(linalg::LinalgOp op, const plan::PartialSums &sums) {
-  IRRewriter rewriter(op);
-  Location loc = op.getLoc();
+Value makePartialSums(RewriterBase &rewriter, linalg::LinalgOp op, const plan::PartialSums &sums,
+                      AffineMap result, RankedTensorType type) {
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  maps.back() = maps.back().insertResult(sums.index, 0);
-  Value init = op.getDpsInits().front();
-  Value start = makeZeroParts(rewriter, loc, cast<RankedTensorType>(init.getType()), sums.count);
-  auto parts = linalg::GenericOp::create(rewriter, loc, start.getType(), op.getDpsInputs(), start,
-                                         maps, op.getIteratorTypesArray());
+  maps.back() = result.insertResult(sums.index, 0);
+  Value start = makeZeroParts(rewriter, op.getLoc(), type, sums.count);
+  auto parts = linalg::GenericOp::create(rewriter, op.getLoc(), start.getType(), op.getDpsInputs(),
+                                         start, maps, op.getIteratorTypesArray());
   rewriter.cloneRegionBefore(op->getRegion(0), parts.getRegion(), parts.getRegion().begin());
   parts->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   if (sums.areShares())
     parts->setAttr(plan::kSharesAttr, rewriter.getUnitAttr());
-  rewriter.replaceOp(op, addParts(rewriter, loc, parts.getResult(0), init));
+  return parts.getResult(0);
+}
+
+void replaceByPartialSums(linalg::LinalgOp op, const plan::PartialSums &sums) {
+  IRRewriter rewriter(op);
+  Value init = op.getDpsInits().front();
+  Value parts = makePartialSums(rewriter, op, sums, op.getIndexingMapsArray().back(),
+                                cast<RankedTensorType>(init.getType()));
+  rewriter.replaceOp(op, addParts(rewriter, op.getLoc(), parts, init));
 }
 
 /// The product in equal parts, and one of what they leave over.

@@ -28,6 +28,11 @@ void splitWindowProduct(mlir::linalg::GenericOp op, const Target &target);
 /// False if it is no such op.
 bool splitPositions(mlir::linalg::LinalgOp op, const Target &target);
 
+/// `sums` of the terms of `op`, each a tensor of `type` that `result` indexes.
+mlir::Value makePartialSums(mlir::RewriterBase &rewriter, mlir::linalg::LinalgOp op,
+                            const plan::PartialSums &sums, mlir::AffineMap result,
+                            mlir::RankedTensorType type);
+
 /// Replaces `op` by `sums` of its terms, and the sum of those in their order.
 void replaceByPartialSums(mlir::linalg::LinalgOp op, const plan::PartialSums &sums);
 

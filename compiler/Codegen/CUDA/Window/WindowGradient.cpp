@@ -190,7 +190,7 @@ static SmallVector<int64_t> listStrips(const WindowGradient &gradient) {
 }
 
 /// The parts that a sum gets, each of `rows` rows where that many are known.
-static plan::PartialSums makePartialSums(const WindowGradient &gradient, int64_t rows) {
+static plan::PartialSums describePartialSums(const WindowGradient &gradient, int64_t rows) {
   auto count = static_cast<int64_t>(llvm::divideCeil(gradient.countRows(), rows));
   if (gradient.isOpen())
     return {count, ShapedType::kDynamic, plan::getIndexOfShares(gradient.op, count)};
@@ -271,7 +271,7 @@ bool splitWindowGradient(linalg::LinalgOp op, const Target &target) {
     return false;
   if (shape->rows == gradient->countRows())
     return false;
-  plan::PartialSums sums = makePartialSums(*gradient, shape->rows);
+  plan::PartialSums sums = describePartialSums(*gradient, shape->rows);
   IRRewriter rewriter(op);
   Location loc = op.getLoc();
   // Channels last, so that neighbours are stored together.
@@ -279,24 +279,18 @@ bool splitWindowGradient(linalg::LinalgOp op, const Target &target) {
   own.push_back(gradient->channel);
   for (AffineExpr expr : op.getIndexingMapsArray().back().getResults())
     to.push_back(cast<AffineDimExpr>(expr).getPosition());
-  SmallVector<AffineExpr> exprs{sums.index};
+  SmallVector<AffineExpr> exprs;
   SmallVector<int64_t> shapeOfParts;
   for (unsigned loop : own) {
     exprs.push_back(rewriter.getAffineDimExpr(loop));
     shapeOfParts.push_back(ranges[loop]);
   }
   auto type = RankedTensorType::get(shapeOfParts, rewriter.getF32Type());
-  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  maps.back() = AffineMap::get(op.getNumLoops(), 0, exprs, rewriter.getContext());
-  Value start = makeZeroParts(rewriter, loc, type, sums.count);
-  auto parts = linalg::GenericOp::create(rewriter, loc, start.getType(), op.getDpsInputs(), start,
-                                         maps, op.getIteratorTypesArray());
-  rewriter.cloneRegionBefore(op->getRegion(0), parts.getRegion(), parts.getRegion().begin());
-  if (sums.areShares())
-    parts->setAttr(plan::kSharesAttr, rewriter.getUnitAttr());
+  auto result = AffineMap::get(op.getNumLoops(), 0, exprs, rewriter.getContext());
+  Value parts = makePartialSums(rewriter, op, sums, result, type);
   Value none = tensor::EmptyOp::create(rewriter, loc, type.getShape(), type.getElementType());
   Value zeros = linalg::FillOp::create(rewriter, loc, fill.getInputs().front(), none).getResult(0);
-  Value sum = addParts(rewriter, loc, parts.getResult(0), zeros);
+  Value sum = addParts(rewriter, loc, parts, zeros);
   if (own != to)
     sum = reorder(rewriter, sum, own, cast<RankedTensorType>(init.getType()), to);
   rewriter.replaceOp(op, sum);

@@ -98,7 +98,7 @@ def KeepAttention : Pass<"xc-array-keep-attention", "::mlir::ModuleOp"> {
     ```
   }];
   let options = [Option<"mma", "mma", "bool", /*default=*/"true",
-                        "Whether some target has kernels of matrix instructions, which take f16, bf16 and f32, and gradients too">,
+                        "Whether some target has kernels of matrix instructions. They take f16, bf16, f32, and gradients">,
                  Option<"blocks", "blocks", "bool", /*default=*/"false",
                         "Whether some target has one for 16 queries or more that takes f32, too">];
 }
