@@ -48,6 +48,7 @@
 //   WGMMAOperands.cpp   tensor maps of the operands, and what wgmma asks of their layouts
 //   WGMMAProducer.cpp   the warpgroup that fetches; WGMMACopies.cpp where it transposes, too
 //   WGMMAProducts.cpp   the warpgroups that multiply
+//   WGMMASideInputs.cpp what outputs are computed from beside the product
 //   WGMMAOutputs.cpp    the epilogue
 //
 //===----------------------------------------------------------------------===//
@@ -320,7 +321,10 @@ LogicalResult WGMMAEmitter::run() {
     scratch = tile::AllocOp::create(builder, loc, type, IntegerAttr());
   }
   prepareOutput();
+  addSideInputs();
   SmallVector<Value> maps{outputMap, outputTailMap};
+  for (const SideInput &side : sideInputs)
+    maps.push_back(side.map);
   for (const Operand &operand : operands)
     maps.append({operand.map, operand.tailMap});
   for (Value map : maps)

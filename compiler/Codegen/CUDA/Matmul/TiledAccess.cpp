@@ -191,6 +191,12 @@ std::optional<TiledAccess> matchTiledOutput(const Contraction &contraction,
   return matchTiledAccess(contraction, result.output.binding, result.coords, sizes, reason);
 }
 
+std::optional<TiledAccess> matchTiledInput(const Contraction &contraction,
+                                           const ReductionGroup::Input &input, KernelSizes &sizes,
+                                           std::string &reason) {
+  return matchTiledAccess(contraction, input.binding, input.coords, sizes, reason);
+}
+
 int64_t getRowVector(const Contraction &contraction, const ReductionGroup::Result &result,
                      KernelSizes &sizes) {
   plan::BindingOp binding = result.output.binding;

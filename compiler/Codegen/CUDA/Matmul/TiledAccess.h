@@ -46,6 +46,11 @@ std::optional<TiledAccess> matchTiledOutput(const Contraction &contraction,
                                             const ReductionGroup::Result &result,
                                             KernelSizes &sizes, std::string &reason);
 
+/// The same of an input that outputs have an element each of.
+std::optional<TiledAccess> matchTiledInput(const Contraction &contraction,
+                                           const ReductionGroup::Input &input, KernelSizes &sizes,
+                                           std::string &reason);
+
 /// The elements of the widest aligned vectors, of at most 16 bytes, that rows of output `result`
 /// are runs of, wherever in memory the rows are: threads can store those where boxes cannot be. 0
 /// if its rows do not run along columns of the product.

@@ -9,8 +9,9 @@
 // halves of one protocol: what one waits for, the other one signals, and both need the operands,
 // the ring, the tile, and where the block is in its cluster. Its files are by concept:
 // WGMMAOperands.cpp has operands and their tensor maps, WGMMAProducer.cpp and WGMMACopies.cpp what
-// fills the ring, WGMMAProducts.cpp the products, WGMMAOutputs.cpp how results leave, and
-// EmitMatmulWGMMA.cpp the kernel as a whole.
+// fills the ring, WGMMAProducts.cpp the products, WGMMASideInputs.cpp what outputs are computed
+// from beside them, WGMMAOutputs.cpp how results leave, and EmitMatmulWGMMA.cpp the kernel as a
+// whole.
 //
 //===----------------------------------------------------------------------===//
 
@@ -72,6 +73,31 @@ private:
       return image ? !image->isAcross : access.dims.back().group == TiledAccess::Group::K;
     }
   };
+  /// An input that each output has an element of, a residual say, where the ring brings it
+  /// (WGMMASideInputs.cpp).
+  struct SideInput {
+    const ReductionGroup::Input &input;
+    TiledAccess access;
+    mlir::Value map;
+  };
+  void addSideInputs();
+  tile::SharedType getSideType() const { return operands.front().type; }
+  /// Stages that all side inputs take of so many columns of a tile.
+  int64_t countSideStages(int64_t columns) const;
+  /// Starts the copies of a tile's side inputs to the stages from `state` on.
+  RingState fetchSideInputs(RingState state);
+  /// Says where they are, from `state` on; returns what is behind them.
+  RingState placeSideInputs(RingState state);
+  /// Waits for those of the stages that begin in `columns` columns from `first` on.
+  void awaitSideInputs(int64_t first, int64_t columns);
+  /// Reads what a thread has of them for the outputs of 64 rows from `row` of the tile on, in the
+  /// columns of the stage that `column` is in.
+  void readSideInputs(mlir::Value row, int64_t column);
+  /// Makes the outputs to come take those of the pair of row half `half` from `column` on.
+  void provideSideInputs(int64_t column, int64_t half);
+  /// All of the warpgroup have read those of `columns` columns from `first` on.
+  void releaseSideInputs(int64_t first, int64_t columns);
+
   mlir::LogicalResult addOperand(const Contraction::Side &side, int64_t own);
   mlir::LogicalResult addTransposed(const Contraction::Side &side, int64_t own);
   mlir::LogicalResult addImage(const Contraction::Side &side, int64_t own);
@@ -176,9 +202,9 @@ private:
   void stage(mlir::Value row, int64_t column, llvm::ArrayRef<mlir::Value> pairs);
   /// All outputs through the staging tile, from where boxes or vectors leave.
   void storeStaged(mlir::Value warpgroup, mlir::Value place, llvm::ArrayRef<mlir::Value> sums);
-  /// The outputs of `columns` columns from `first` on, and of 64 rows from `startM` on, in the
-  /// staging tile from `stagingRow` on.
-  void stageColumns(mlir::Value stagingRow, mlir::Value startM, int64_t first, int64_t columns,
+  /// The outputs of `columns` columns from `first` on, and of 64 rows of the tile from `rowInTile`
+  /// or row `startM` of the product on, in the staging tile from `stagingRow` on.
+  void stageColumns(mlir::Value stagingRow, mlir::Value rowInTile, int64_t first, int64_t columns,
                     mlir::Value sums);
   void storeBoxes(mlir::Value stagingRow, mlir::Value startM, int64_t first, int64_t columns);
   void storeVectors(mlir::Value stagingRow, mlir::Value startM, int64_t first, int64_t columns);
@@ -201,7 +227,11 @@ private:
   llvm::SmallVector<Operand, 2> operands;
   bool inRegisters = false; // operand A
   bool fillsAhead = false;  // the ring, with weights, before the kernels in front have ended
-  std::optional<TiledAccess> output; // stored by boxes
+  llvm::SmallVector<SideInput, 1> sideInputs;
+  llvm::SmallVector<RingState>
+      sideStages; // of all inputs, for the same columns one behind the other
+  llvm::SmallVector<mlir::Value> sideWords; // of one input behind the other
+  std::optional<TiledAccess> output;        // stored by boxes
   int64_t rowVector = 0; // elements that threads store at a time where it is not, but is staged
   mlir::Value outputMap, outputTailMap, staging, ring, scratch;
   mlir::Value rank, firstStep, lastStep; // of this block in its cluster; of its share of k

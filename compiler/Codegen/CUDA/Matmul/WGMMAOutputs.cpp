@@ -149,21 +149,25 @@ void WGMMAEmitter::stage(Value row, int64_t column, ArrayRef<Value> pairs) {
                           index.add(own, column + number / 2 * 8));
 }
 
-void WGMMAEmitter::stageColumns(Value stagingRow, Value startM, int64_t first, int64_t columns,
+void WGMMAEmitter::stageColumns(Value stagingRow, Value rowInTile, int64_t first, int64_t columns,
                                 Value sums) {
   Value lane = index.rem(thread, 32), warp = index.div(threadInWarpgroup, 32);
   Value pair = index.mul(index.rem(lane, 4), 2);
   Value warpRow = index.add(stagingRow, index.mul(warp, 16));
-  Value m = index.add(startM, index.add(index.mul(warp, 16), index.div(lane, 4)));
+  Value m = index.add(index.add(tile.startM, rowInTile),
+                      index.add(index.mul(warp, 16), index.div(lane, 4)));
   SmallVector<MatmulTile::RowParts, 2> parts(2, tile.startParts()); // of each half
   for (int64_t column = 0; column < columns; column += 16) {
     SmallVector<Value> words;
+    if (column == 0 || (first + column) % getSideType().getColumns() == 0)
+      readSideInputs(rowInTile, first + column);
     for (int64_t right = 0; right < 16; right += 8)
       for (int64_t half = 0; half < 2; ++half) {
         int64_t at = first + column + right;
         Value n = index.add(index.add(startColumn, pair), at);
         Value row = index.add(m, half * 8);
         Value accumulators = getPair(builder, loc, sums, at, half);
+        provideSideInputs(at, half);
         words.push_back(tile.emitOutput(row, n, accumulators));
         addToParts(parts[half], row, n, accumulators, at + 8);
       }
@@ -221,14 +225,16 @@ void WGMMAEmitter::storeStaged(Value warpgroup, Value place, ArrayRef<Value> sum
   // What belongs to columns, a bias say, is read once for all parts of these rows and then let go.
   for (int64_t first = 0; first < ownColumns; first += width) {
     int64_t columns = std::min(width, ownColumns - first);
+    if (!config.getPingPong())
+      awaitSideInputs(first, columns);
     for (auto [part, values] : llvm::enumerate(sums)) {
-      Value startM = index.add(index.add(tile.startM, index.mul(place, rowsPerWarpgroup)),
-                               part * tile::kWarpgroupRows);
+      Value rowInTile = index.add(index.mul(place, rowsPerWarpgroup), part * tile::kWarpgroupRows);
+      Value startM = index.add(tile.startM, rowInTile);
       if (output)
         points.emitIf(isLeader,
                       [&] { tile::WaitStoresOp::create(builder, loc, 0, /*read=*/true); });
       tile::SyncWarpgroupOp::create(builder, loc, warpgroup);
-      stageColumns(stagingRow, startM, first, columns, values);
+      stageColumns(stagingRow, rowInTile, first, columns, values);
       if (output)
         tile::FenceAsyncOp::create(builder, loc);
       tile::SyncWarpgroupOp::create(builder, loc, warpgroup);
@@ -237,6 +243,7 @@ void WGMMAEmitter::storeStaged(Value warpgroup, Value place, ArrayRef<Value> sum
       else
         storeVectors(stagingRow, startM, first, columns);
     }
+    releaseSideInputs(first, columns);
   }
 }
 

@@ -265,6 +265,8 @@ void WGMMAEmitter::emitProducer() {
                             RingState state = fetchStep(step, ahead, {inner[0], inner[1]});
                             return {state.stage, state.phase};
                           });
+      RingState behind = fetchSideInputs({next[0], next[1]});
+      next = {behind.stage, behind.phase};
       if (fillsAhead)
         next.push_back(index.constant(0));
       return next;

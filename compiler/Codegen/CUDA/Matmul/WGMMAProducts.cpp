@@ -92,15 +92,19 @@ RingState WGMMAEmitter::emitProduct(RingState state, Value place, SmallVector<Va
                         values.insert(values.begin(), {next.stage, next.phase});
                         return values;
                       });
-  if (other)
+  RingState next = placeSideInputs({results[0], results[1]});
+  // The other half must not wait for a stage before this one has seen all of its own.
+  if (other) {
+    awaitSideInputs(0, ownColumns);
     arrivePingPong(other);
+  }
   ArrayRef<Value> last = ArrayRef(results).drop_front(3);
   if (inRegisters)
     tile::WaitFragmentsOp::create(builder, loc, 0, last.take_back(parts));
   auto done = tile::WaitMmaOp::create(builder, loc, 0, last.take_front(parts));
   release(results[2], Value());
   llvm::append_range(sums, done.getResults());
-  return {results[0], results[1]};
+  return next;
 }
 
 SmallVector<Value> WGMMAEmitter::getSlots(Value stage) {
@@ -173,11 +177,11 @@ void WGMMAEmitter::emitConsumer(Value warpgroup) {
   if (config.getPingPong()) {
     half = index.div(warpgroup, sharers);
     place = index.rem(warpgroup, sharers);
-    first = skip(first, index.mul(half, lastStep));
+    first = skip(first, index.mul(half, index.add(lastStep, countSideStages(ownColumns))));
     other = index.sub(index.constant(1), half);
     points.emitIf(index.isEqual(half, index.constant(1)), [&] { arrivePingPong(other); });
   }
-  Value others = index.mul(lastStep, config.getPingPong());
+  Value others = index.mul(index.add(lastStep, countSideStages(ownColumns)), config.getPingPong());
   emitTiles(half, {first.stage, first.phase}, [&](ValueRange state) -> SmallVector<Value> {
     SmallVector<Value> sums;
     startColumn = swapped ? tile.startM : tile.startN;
