@@ -113,11 +113,15 @@ static bool readsByColumn(linalg::LinalgOp op, OpOperand *use) {
 
 void WGMMAEmitter::loadColumnVectors() {
   std::optional<int64_t> columns = getConstantIntValue(tile.sizeN);
-  // Their registers must be free all along the products.
   constexpr int64_t fewColumns = 128;
   if (!staging || !columns || !tile.hasWholeTiles() || config.getSplit() > 1 ||
       ownColumns > fewColumns)
     return;
+  // They are held all along the products, beside the sums, addresses and what outputs take for a
+  // while: with any more, ptxas spills.
+  constexpr int64_t others = 72, columnsPerPair = 8;
+  int64_t sums = rowsPerWarpgroup / tile::kWarpgroupRows * config.getTileN() / 2;
+  int64_t available = getThreadRegisters().consumer - sums - others;
   Value pair = index.mul(index.rem(index.rem(thread, 32), 4), 2);
   for (Operation *op : kernel.tensorOps) {
     auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
@@ -128,6 +132,11 @@ void WGMMAEmitter::loadColumnVectors() {
       if (!type || !getSourceBinding(use->get()) || !readsByColumn(linalgOp, use) ||
           type.getShape() != ArrayRef(*columns))
         continue;
+      int64_t words = llvm::divideCeil(2 * getElementBytes(type.getElementType()), 4) * ownColumns /
+                      columnsPerPair;
+      if (words > available)
+        continue;
+      available -= words;
       for (int64_t column = 0; column < ownColumns; column += 8) {
         Value n = index.add(index.add(startColumn, pair), column);
         points.emit(use->get(), Point{{Coord::consecutive(n)}, {}, 2, {}});
@@ -222,7 +231,8 @@ void WGMMAEmitter::storeStaged(Value warpgroup, Value place, ArrayRef<Value> sum
   int64_t width = cast<tile::SharedType>(staging.getType()).getColumns();
   Value isLeader = index.isEqual(threadInWarpgroup, index.constant(0));
   Value stagingRow = index.mul(warpgroup, tile::kWarpgroupRows);
-  // What belongs to columns, a bias say, is read once for all parts of these rows and then let go.
+  // What belongs to columns, a bias say, is read again for each part of the rows: it is in L1, and
+  // kept beside the sums of the next part it would take registers that these need.
   for (int64_t first = 0; first < ownColumns; first += width) {
     int64_t columns = std::min(width, ownColumns - first);
     if (!config.getPingPong())
@@ -234,7 +244,10 @@ void WGMMAEmitter::storeStaged(Value warpgroup, Value place, ArrayRef<Value> sum
         points.emitIf(isLeader,
                       [&] { tile::WaitStoresOp::create(builder, loc, 0, /*read=*/true); });
       tile::SyncWarpgroupOp::create(builder, loc, warpgroup);
-      stageColumns(stagingRow, rowInTile, first, columns, values);
+      {
+        PointEmitter::Scope scope(points);
+        stageColumns(stagingRow, rowInTile, first, columns, values);
+      }
       if (output)
         tile::FenceAsyncOp::create(builder, loc);
       tile::SyncWarpgroupOp::create(builder, loc, warpgroup);

@@ -360,6 +360,51 @@ builtin.module @bias attributes {plan.kernel, plan.target = #plan.target<"cuda",
 
 // -----
 
+// Beside the sums of 128 x 128 by one warpgroup there are registers for the bias alone; the scale, of f32, is loaded for the outputs, and
+// again for the second half of the rows.
+// CHECK-LABEL: func.func @scale_and_bias
+// CHECK:         }, {
+// CHECK:           tile.persistent
+// CHECK-COUNT-16:    vector.load {{.*}} : memref<512xbf16>, vector<2xbf16>
+// CHECK:             scf.for
+// CHECK:               tile.mma
+// CHECK:             tile.wait_mma 0
+// CHECK-COUNT-16:    vector.load {{.*}} : memref<512xf32>, vector<2xf32>
+// CHECK:             tile.store
+// CHECK-COUNT-16:    vector.load {{.*}} : memref<512xf32>, vector<2xf32>
+// CHECK-NOT:         vector.load
+// CHECK:             tile.store
+builtin.module @scale_and_bias attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @scale_and_bias() attributes {lowering_config = #cuda.matmul_wgmma<tile_m = 128, tile_n = 128, tile_k = 64, warpgroups = 1, stages = 3, raster = 8, blocks = 2, split = 1>} {
+    %b0 = plan.binding 0 read align 64 : memref<512x128xbf16>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<512x128xbf16> to tensor<512x128xbf16>
+    %b1 = plan.binding 1 read align 64 : memref<128x512xbf16>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<128x512xbf16> to tensor<128x512xbf16>
+    %b2 = plan.binding 2 read align 64 : memref<512xbf16>
+    %t2 = bufferization.to_tensor %b2 restrict : memref<512xbf16> to tensor<512xbf16>
+    %b3 = plan.binding 3 read align 64 : memref<512xf32>
+    %t3 = bufferization.to_tensor %b3 restrict : memref<512xf32> to tensor<512xf32>
+    %e = tensor.empty() : tensor<512x512xf32>
+    %zero = arith.constant 0.0 : f32
+    %init = linalg.fill ins(%zero : f32) outs(%e : tensor<512x512xf32>) -> tensor<512x512xf32>
+    %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<512x128xbf16>, tensor<128x512xbf16>) outs(%init : tensor<512x512xf32>) -> tensor<512x512xf32>
+    %o = tensor.empty() : tensor<512x512xbf16>
+    %narrow = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%product, %t2, %t3 : tensor<512x512xf32>, tensor<512xbf16>, tensor<512xf32>) outs(%o : tensor<512x512xbf16>) {
+    ^bb0(%a: f32, %c: bf16, %g: f32, %b: bf16):
+      %w = arith.extf %c : bf16 to f32
+      %y = arith.mulf %a, %g : f32
+      %z = arith.addf %y, %w : f32
+      %s = arith.truncf %z : f32 to bf16
+      linalg.yield %s : bf16
+    } -> tensor<512x512xbf16>
+    %b4 = plan.binding 4 write align 64 : memref<512x512xbf16>
+    bufferization.materialize_in_destination %narrow in restrict writable %b4 : (tensor<512x512xbf16>, memref<512x512xbf16>) -> ()
+    return
+  }
+}
+
+// -----
+
 // Weights that no call writes fill the ring before the kernel waits for those in front; those who multiply wait as well.
 // CHECK-LABEL: func.func @ahead
 // CHECK-NOT:     nvvm.griddepcontrol
