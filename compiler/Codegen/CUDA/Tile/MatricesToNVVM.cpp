@@ -28,6 +28,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Codegen/CUDA/Common/TF32.h"
 #include "compiler/Codegen/CUDA/Tile/Products.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -170,32 +171,6 @@ void multiply(TileBuilder &b, Type element, ValueRange a, ValueRange second,
     sum = LLVM::ExtractValueOp::create(b.rewriter, b.loc, product, i);
 }
 
-SmallVector<Value> roundToTF32(TileBuilder &b, ArrayRef<Value> words) {
-  return llvm::map_to_vector(words, [&](Value word) -> Value {
-    Value value = LLVM::BitcastOp::create(b.rewriter, b.loc, b.rewriter.getF32Type(), word);
-    return NVVM::ConvertFloatToTF32Op::create(b.rewriter, b.loc, b.i32, value,
-                                              NVVM::FPRoundingMode::RNA);
-  });
-}
-
-/// Numbers of f32 as sums of two of TF32.
-struct Halves {
-  Halves(TileBuilder &b, ArrayRef<Value> words) {
-    Type f32 = b.rewriter.getF32Type();
-    auto cast = [&](Type type, Value value) -> Value {
-      return LLVM::BitcastOp::create(b.rewriter, b.loc, type, value);
-    };
-    constexpr int64_t half = 0x1000, kept = ~int64_t(0x1fff);
-    for (Value word : words) {
-      // To nearest, ties away from zero.
-      big.push_back(b.both(b.add(word, b.word(half)), kept));
-      Value rest = LLVM::FSubOp::create(b.rewriter, b.loc, cast(f32, word), cast(f32, big.back()));
-      small.push_back(cast(b.i32, rest));
-    }
-  }
-  SmallVector<Value> big, small;
-};
-
 /// Steps of a product of f32 for which the first operand is halved at a time.
 constexpr int64_t kTogether = 4;
 
@@ -235,7 +210,7 @@ private:
         count, LLVM::ConstantOp::create(b.rewriter, b.loc, b.rewriter.getF32FloatAttr(0)));
   }
   SmallVector<Value> round(SmallVector<Value> words) {
-    return element.isF32() ? roundToTF32(b, words) : words;
+    return element.isF32() ? roundToTF32(b.rewriter, b.loc, words) : words;
   }
   SmallVector<Value> loadFirst(int64_t k) {
     if (!first)
@@ -253,9 +228,9 @@ private:
     return LLVM::FAddOp::create(b.rewriter, b.loc, lhs, rhs);
   }
   /// Adds the three products of TF32 of a step, of `count` columns from `column` on.
-  void multiplyHalves(const Halves &a, int64_t k, int64_t column, int64_t count,
+  void multiplyHalves(const TF32Halves &a, int64_t k, int64_t column, int64_t count,
                       MutableArrayRef<Value> big, MutableArrayRef<Value> small) {
-    Halves words(b, second.load(k, column, count));
+    TF32Halves words(b.rewriter, b.loc, second.load(k, column, count));
     for (int64_t part = 0; part < count; part += 8) {
       ArrayRef<Value> bigWords = ArrayRef(words.big).slice(part / 4, 2),
                       smallWords = ArrayRef(words.small).slice(part / 4, 2);
@@ -282,7 +257,7 @@ private:
 SmallVector<Value> ProductEmitter::emitWhole() {
   SmallVector<Value> big = makeZeros(columns / 2), small = big;
   for (int64_t k = 0; k < length; k += step) {
-    Halves a(b, loadFirst(k));
+    TF32Halves a(b.rewriter, b.loc, loadFirst(k));
     forColumns([&](int64_t column, int64_t count) {
       multiplyHalves(a, k, column, count, MutableArrayRef(big).slice(column / 2, count / 2),
                      MutableArrayRef(small).slice(column / 2, count / 2));
@@ -297,9 +272,9 @@ SmallVector<Value> ProductEmitter::emitWhole() {
 /// and few halves of the first operand, are held beside those.
 SmallVector<Value> ProductEmitter::emitPartsOf(SmallVector<Value> sums) {
   for (int64_t begin = 0; begin < length; begin += kTogether * step) {
-    SmallVector<Halves> a;
+    SmallVector<TF32Halves> a;
     for (int64_t k = begin; k < std::min(length, begin + kTogether * step); k += step)
-      a.emplace_back(b, loadFirst(k));
+      a.emplace_back(b.rewriter, b.loc, loadFirst(k));
     forColumns([&](int64_t column, int64_t count) {
       SmallVector<Value> big = makeZeros(count / 2), small = big;
       for (auto [number, halves] : llvm::enumerate(a))
