@@ -23,8 +23,9 @@
 // A product of f32 is three of TF32, which has 11 digits: with x = big + small, where big is x
 // rounded to TF32 and small the rest, it is big * big + (big * small + small * big). What small
 // loses in TF32 is the last of the 24 digits of x at most; tensor cores do not look at what TF32
-// does not have. They cut sums towards zero, so the small products have sums of their own, and
-// those of this product are added to what there was before by an addition that rounds.
+// does not have. They cut sums towards zero, so the small products have sums of their own or, of
+// many columns, come first, and those of this product are added to what there was before by an
+// addition that rounds.
 //
 //===----------------------------------------------------------------------===//
 
@@ -173,6 +174,8 @@ void multiply(TileBuilder &b, Type element, ValueRange a, ValueRange second,
 
 /// Steps of a product of f32 for which the first operand is halved at a time.
 constexpr int64_t kTogether = 4;
+/// Columns beside whose sums registers hold those of big and of small products apart.
+constexpr int64_t kMostColumns = 128;
 
 /// Emits one product.
 class ProductEmitter {
@@ -241,6 +244,8 @@ private:
   }
   SmallVector<Value> emitWhole();
   SmallVector<Value> emitPartsOf(SmallVector<Value> sums);
+  void addInOrder(ArrayRef<TF32Halves> a, int64_t begin, int64_t column,
+                  MutableArrayRef<Value> sums);
 
   TileBuilder &b;
   tile::IssueOp op;
@@ -268,6 +273,24 @@ SmallVector<Value> ProductEmitter::emitWhole() {
   return big;
 }
 
+/// Adds the steps from `begin` on to the sums of 8 columns: the small products first, so that they
+/// and the big ones share sums of their own, and no more is cut.
+void ProductEmitter::addInOrder(ArrayRef<TF32Halves> a, int64_t begin, int64_t column,
+                                MutableArrayRef<Value> sums) {
+  SmallVector<TF32Halves> words;
+  for (int64_t number = 0; number < static_cast<int64_t>(a.size()); ++number)
+    words.emplace_back(b.rewriter, b.loc, second.load(begin + number * step, column, 8));
+  SmallVector<Value> own = makeZeros(4);
+  for (auto [first, next] : llvm::zip_equal(a, words)) {
+    multiply(b, element, first.small, next.big, own);
+    multiply(b, element, first.big, next.small, own);
+  }
+  for (auto [first, next] : llvm::zip_equal(a, words))
+    multiply(b, element, first.big, next.big, own);
+  for (auto [sum, more] : llvm::zip_equal(sums, own))
+    sum = addFloats(sum, more);
+}
+
 /// One that is added to sums: a few steps for some columns at a time, so that few of its own sums,
 /// and few halves of the first operand, are held beside those.
 SmallVector<Value> ProductEmitter::emitPartsOf(SmallVector<Value> sums) {
@@ -275,6 +298,11 @@ SmallVector<Value> ProductEmitter::emitPartsOf(SmallVector<Value> sums) {
     SmallVector<TF32Halves> a;
     for (int64_t k = begin; k < std::min(length, begin + kTogether * step); k += step)
       a.emplace_back(b.rewriter, b.loc, loadFirst(k));
+    if (columns > kMostColumns) {
+      for (int64_t column = 0; column < columns; column += 8)
+        addInOrder(a, begin, column, getSums(sums, column));
+      continue;
+    }
     forColumns([&](int64_t column, int64_t count) {
       SmallVector<Value> big = makeZeros(count / 2), small = big;
       for (auto [number, halves] : llvm::enumerate(a))
