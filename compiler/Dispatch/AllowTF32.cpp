@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Dialect/Kernel/IR/AttentionDecodeOp.h"
 #include "compiler/Dialect/Kernel/IR/AttentionGradientOp.h"
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
@@ -28,6 +29,8 @@ namespace xc::plan {
 static bool hasSingleProducts(Operation *op) {
   if (auto attention = dyn_cast<kernel::AttentionOp>(op))
     return attention.getQueryType().getElementType().isF32();
+  if (auto decode = dyn_cast<kernel::AttentionDecodeOp>(op))
+    return decode.getQueryType().getElementType().isF32();
   if (auto gradient = dyn_cast<kernel::AttentionGradientOp>(op))
     return gradient.getQueryType().getElementType().isF32();
   auto product = dyn_cast<linalg::LinalgOp>(op);

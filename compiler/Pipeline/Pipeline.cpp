@@ -45,9 +45,23 @@ static void addCleanup(OpPassManager &pm) {
   pm.addPass(createMergeEqualOps());
 }
 
+static bool hasTarget(const CompileOptions &options,
+                      llvm::function_ref<bool(const cuda::Target &)> isWanted) {
+  return llvm::any_of(options.targets, [&](StringRef name) {
+    auto [kind, arch] = name.split(':');
+    const cuda::Target *target = kind == "cuda" ? cuda::findTarget(arch) : nullptr;
+    return target && isWanted(*target);
+  });
+}
+
+/// Whether a GPU may have kernels for attention as a whole, and for gradients.
+static bool mayKeepFused(const CompileOptions &options) {
+  return hasTarget(options, [](const cuda::Target &target) { return target.hasMMA16816; });
+}
+
 static void addRecognition(OpPassManager &pm, const CompileOptions &options) {
   if (options.recognize)
-    pm.addPass(array::createRecognize());
+    pm.addPass(array::createRecognize({mayKeepFused(options)}));
 }
 
 static void addGradients(OpPassManager &pm, ArrayRef<Gradient> gradients) {
@@ -81,20 +95,6 @@ static void addInputPasses(OpPassManager &pm, const CompileOptions &options,
     pm.addPass(createInlineCalls());
   }
   pm.addPass(createSymbolDCEPass());
-}
-
-static bool hasTarget(const CompileOptions &options,
-                      llvm::function_ref<bool(const cuda::Target &)> isWanted) {
-  return llvm::any_of(options.targets, [&](StringRef name) {
-    auto [kind, arch] = name.split(':');
-    const cuda::Target *target = kind == "cuda" ? cuda::findTarget(arch) : nullptr;
-    return target && isWanted(*target);
-  });
-}
-
-/// Whether a GPU may have kernels for attention as a whole, and for gradients.
-static bool mayKeepFused(const CompileOptions &options) {
-  return hasTarget(options, [](const cuda::Target &target) { return target.hasMMA16816; });
 }
 
 /// Whether a target has kernels that go through blocks of keys, of f32 as well.

@@ -17,12 +17,14 @@ func.func @products(%a: tensor<4x8xf32>, %b: tensor<8x4xf32>, %init: tensor<4x4x
 // CHECK:         kernel.attention {{.*}} {plan.allow_tf32} : tensor<2x20x16xf32>
 // CHECK:         kernel.attention_gradient {{.*}} {plan.allow_tf32} : tensor<2x20x16xf32>
 // CHECK:         kernel.attention {{.*}} scale = 1.000000e+00 : tensor<2x20x16xf16>
-func.func @attention(%q: tensor<2x20x16xf32>, %l: tensor<2x20xf32>, %h: tensor<2x20x16xf16>) -> (tensor<2x20x16xf32>, tensor<2x20x16xf32>, tensor<2x20x16xf16>) {
+// CHECK:         kernel.attention_decode {{.*}} {plan.allow_tf32} : tensor<2x1x16xf32>
+func.func @attention(%q: tensor<2x20x16xf32>, %l: tensor<2x20xf32>, %h: tensor<2x20x16xf16>, %t: tensor<2x1x16xf32>) -> (tensor<2x20x16xf32>, tensor<2x20x16xf32>, tensor<2x20x16xf16>, tensor<2x1x16xf32>) {
   %r = kernel.attention %q, %q, %q into %q scale = 1.0 : tensor<2x20x16xf32>, tensor<2x20x16xf32>, tensor<2x20x16xf32> into tensor<2x20x16xf32> -> tensor<2x20x16xf32>
   %g = kernel.attention_gradient %q, %q, %q, %q, %l, %l into %q scale = 1.0
     : tensor<2x20x16xf32>, tensor<2x20x16xf32>, tensor<2x20x16xf32>, tensor<2x20x16xf32>, tensor<2x20xf32>, tensor<2x20xf32> into tensor<2x20x16xf32> -> tensor<2x20x16xf32>
   %s = kernel.attention %h, %h, %h into %h scale = 1.0 : tensor<2x20x16xf16>, tensor<2x20x16xf16>, tensor<2x20x16xf16> into tensor<2x20x16xf16> -> tensor<2x20x16xf16>
-  return %r, %g, %s : tensor<2x20x16xf32>, tensor<2x20x16xf32>, tensor<2x20x16xf16>
+  %d = kernel.attention_decode %t, %q, %q into %t scale = 1.0 splits = 1 : tensor<2x1x16xf32>, tensor<2x20x16xf32>, tensor<2x20x16xf32> into tensor<2x1x16xf32> -> tensor<2x1x16xf32>
+  return %r, %g, %s, %d : tensor<2x20x16xf32>, tensor<2x20x16xf32>, tensor<2x20x16xf16>, tensor<2x1x16xf32>
 }
 
 // Other types and other ops are left as they are.

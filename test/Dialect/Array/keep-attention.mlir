@@ -25,7 +25,20 @@ func.func @few(%q: tensor<2x4x1x64xf16>, %k: tensor<2x2x20x64xf16>, %p: tensor<9
   return %a, %b : tensor<2x4x1x64xf16>, tensor<2x4x1x64xf16>
 }
 
-// No kernel takes wide types, or a vector of a size that is not known, or many queries to pages, or few queries of f32.
+// CHECK-LABEL: func.func @few_single
+// CHECK:         array.attention %{{.*}} {array.whole}
+// CHECK:         array.paged_attention %{{.*}} {array.whole}
+// BLOCKS-LABEL: func.func @few_single
+// BLOCKS-NOT:     array.whole
+func.func @few_single(%q: tensor<2x4x1x64xf32>, %k: tensor<2x2x20x64xf32>, %p: tensor<9x2x16x64xf32>, %t: tensor<2x3xi32>, %n: tensor<2xi32>)
+    -> (tensor<2x4x1x64xf32>, tensor<2x4x1x64xf32>) {
+  %a = array.attention %q, %k, %k scale = 0.125 : (tensor<2x4x1x64xf32>, tensor<2x2x20x64xf32>, tensor<2x2x20x64xf32>) -> tensor<2x4x1x64xf32>
+  %b = array.paged_attention %q, %p, %p table(%t : tensor<2x3xi32>) lengths(%n : tensor<2xi32>) scale = 0.125
+     : (tensor<2x4x1x64xf32>, tensor<9x2x16x64xf32>, tensor<9x2x16x64xf32>) -> tensor<2x4x1x64xf32>
+  return %a, %b : tensor<2x4x1x64xf32>, tensor<2x4x1x64xf32>
+}
+
+// No kernel takes wide types, or a vector of a size that is not known, or many queries to pages.
 // BLOCKS-LABEL: func.func @others
 // BLOCKS:         array.attention %{{.*}} {array.whole} : (tensor<2x20x64xf32>
 // BLOCKS-NOT:     array.whole
@@ -33,15 +46,14 @@ func.func @few(%q: tensor<2x4x1x64xf16>, %k: tensor<2x2x20x64xf16>, %p: tensor<9
 // CHECK:         array.attention %{{.*}} {array.whole} : (tensor<2x20x64xf32>
 // CHECK-NOT:     array.attention
 // CHECK-NOT:     array.paged_attention
-func.func @others(%q: tensor<2x20x64xf32>, %e: tensor<2x20x64xf64>, %f: tensor<2x15x64xf32>, %d: tensor<2x20x?xf16>, %t: tensor<2x4x20x64xf16>, %p: tensor<9x2x16x64xf16>, %i: tensor<2x3xi32>, %n: tensor<2xi32>)
-    -> (tensor<2x20x64xf32>, tensor<2x20x?xf16>, tensor<2x4x20x64xf16>, tensor<2x20x64xf64>, tensor<2x15x64xf32>) {
+func.func @others(%q: tensor<2x20x64xf32>, %e: tensor<2x20x64xf64>, %d: tensor<2x20x?xf16>, %t: tensor<2x4x20x64xf16>, %p: tensor<9x2x16x64xf16>, %i: tensor<2x3xi32>, %n: tensor<2xi32>)
+    -> (tensor<2x20x64xf32>, tensor<2x20x?xf16>, tensor<2x4x20x64xf16>, tensor<2x20x64xf64>) {
   %a = array.attention %q, %q, %q scale = 0.125 : (tensor<2x20x64xf32>, tensor<2x20x64xf32>, tensor<2x20x64xf32>) -> tensor<2x20x64xf32>
   %b = array.attention %d, %d, %d scale = 0.125 : (tensor<2x20x?xf16>, tensor<2x20x?xf16>, tensor<2x20x?xf16>) -> tensor<2x20x?xf16>
   %c = array.paged_attention %t, %p, %p table(%i : tensor<2x3xi32>) lengths(%n : tensor<2xi32>) scale = 0.125
      : (tensor<2x4x20x64xf16>, tensor<9x2x16x64xf16>, tensor<9x2x16x64xf16>) -> tensor<2x4x20x64xf16>
   %g = array.attention %e, %e, %e scale = 0.125 : (tensor<2x20x64xf64>, tensor<2x20x64xf64>, tensor<2x20x64xf64>) -> tensor<2x20x64xf64>
-  %h = array.attention %f, %q, %q scale = 0.125 : (tensor<2x15x64xf32>, tensor<2x20x64xf32>, tensor<2x20x64xf32>) -> tensor<2x15x64xf32>
-  return %a, %b, %c, %g, %h : tensor<2x20x64xf32>, tensor<2x20x?xf16>, tensor<2x4x20x64xf16>, tensor<2x20x64xf64>, tensor<2x15x64xf32>
+  return %a, %b, %c, %g : tensor<2x20x64xf32>, tensor<2x20x?xf16>, tensor<2x4x20x64xf16>, tensor<2x20x64xf64>
 }
 
 // -----

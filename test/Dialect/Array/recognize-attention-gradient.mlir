@@ -229,20 +229,20 @@ func.func @unscaled(%q: tensor<4x32x64xf16>, %k: tensor<4x128x64xf16>, %v: tenso
 
 // -----
 
-// There is no kernel for the gradient of f32.
+// There is no kernel for the gradient of f64.
 // CHECK-LABEL: func.func @no_kernel
 // CHECK-NOT:     array.attention
 // CHECK:         return
-func.func @no_kernel(%q: tensor<4x32x64xf32>, %k: tensor<4x128x64xf32>, %v: tensor<4x128x64xf32>, %g: tensor<4x32x64xf32>, %z: tensor<4x32x128xf32>) -> (tensor<4x32x64xf32>) {
-  %s = array.matmul %q, %k transpose_b : (tensor<4x32x64xf32>, tensor<4x128x64xf32>) -> tensor<4x32x128xf32>
-  %p = array.softmax %s axis = 2 : tensor<4x32x128xf32>
-  %dp = array.matmul %g, %v transpose_b : (tensor<4x32x64xf32>, tensor<4x128x64xf32>) -> tensor<4x32x128xf32>
-  %pg = array.mul %p, %dp : tensor<4x32x128xf32>
-  %sum = array.reduce sum, %pg axes = [2] keepdims : tensor<4x32x128xf32> -> tensor<4x32x1xf32>
-  %away = array.sub %dp, %sum : (tensor<4x32x128xf32>, tensor<4x32x1xf32>) -> tensor<4x32x128xf32>
-  %ds = array.mul %p, %away : tensor<4x32x128xf32>
-  %dq = array.matmul %ds, %k : (tensor<4x32x128xf32>, tensor<4x128x64xf32>) -> tensor<4x32x64xf32>
-  return %dq : tensor<4x32x64xf32>
+func.func @no_kernel(%q: tensor<4x32x64xf64>, %k: tensor<4x128x64xf64>, %v: tensor<4x128x64xf64>, %g: tensor<4x32x64xf64>, %z: tensor<4x32x128xf64>) -> (tensor<4x32x64xf64>) {
+  %s = array.matmul %q, %k transpose_b : (tensor<4x32x64xf64>, tensor<4x128x64xf64>) -> tensor<4x32x128xf64>
+  %p = array.softmax %s axis = 2 : tensor<4x32x128xf64>
+  %dp = array.matmul %g, %v transpose_b : (tensor<4x32x64xf64>, tensor<4x128x64xf64>) -> tensor<4x32x128xf64>
+  %pg = array.mul %p, %dp : tensor<4x32x128xf64>
+  %sum = array.reduce sum, %pg axes = [2] keepdims : tensor<4x32x128xf64> -> tensor<4x32x1xf64>
+  %away = array.sub %dp, %sum : (tensor<4x32x128xf64>, tensor<4x32x1xf64>) -> tensor<4x32x128xf64>
+  %ds = array.mul %p, %away : tensor<4x32x128xf64>
+  %dq = array.matmul %ds, %k : (tensor<4x32x128xf64>, tensor<4x128x64xf64>) -> tensor<4x32x64xf64>
+  return %dq : tensor<4x32x64xf64>
 }
 
 // -----

@@ -512,9 +512,9 @@ func.func @decode_rank(%q: memref<4x16xf16>) {
 
 // -----
 
-func.func @decode_type(%q: memref<2x1x16xf32>) {
-  // expected-error @+1 {{expected a 16-bit float type, got 'f32'}}
-  kernel.attention_decode %q, %q, %q into %q scale = 1.0 splits = 1 : memref<2x1x16xf32>, memref<2x1x16xf32>, memref<2x1x16xf32> into memref<2x1x16xf32>
+func.func @decode_type(%q: memref<2x1x16xf64>) {
+  // expected-error @+1 {{expected f16, bf16 or f32, got 'f64'}}
+  kernel.attention_decode %q, %q, %q into %q scale = 1.0 splits = 1 : memref<2x1x16xf64>, memref<2x1x16xf64>, memref<2x1x16xf64> into memref<2x1x16xf64>
   return
 }
 

@@ -54,24 +54,24 @@ def masks():
     yield from mask_cases("", "bf16", "f16", 2, shapes, unseeing=1)
 
 
-def symbolic():
+def symbolic(name, dtype):
     """Of one module, all lengths, no keys and no sequences among them; what is behind the length in the cache is large."""
     steps = []
     for batch, keys, length in ((1, 1, 1), (2, 300, 40), (1, 0, 0), (3, 17, 16), (0, 5, 3), (1, 500, 500), (2, 40, 0)):
-        q, k, v = inputs("f16", (batch, 4, 1, 32), (batch, 2, keys, 32))
+        q, k, v = inputs(dtype, (batch, 4, 1, 32), (batch, 2, keys, 32))
         wanted = attend(q.values, k.values[:, :, :length], v.values[:, :, :length], 0.25, logsumexp=True)
         k.values[:, :, length:] = v.values[:, :, length:] = 1000
-        steps.append(Step([q, k, v, Tensor("i64", np.int64(length - 1))], [("f16", wanted[0]), ("f32", wanted[1])]))
-    yield Case("symbolic", """  func.func @NAME(%q: tensor<?x4x1x32xf16>, %k: tensor<?x2x?x32xf16>, %v: tensor<?x2x?x32xf16>, %o: tensor<i64>)
+        steps.append(Step([q, k, v, Tensor("i64", np.int64(length - 1))], [(dtype, wanted[0]), ("f32", wanted[1])]))
+    yield Case(name, """  func.func @NAME(%q: tensor<?x4x1x32xf16>, %k: tensor<?x2x?x32xf16>, %v: tensor<?x2x?x32xf16>, %o: tensor<i64>)
       -> (tensor<?x4x1x32xf16>, tensor<?x4x1xf32>) {
     %r, %l = array.attention %q, %k, %v causal offset(%o : tensor<i64>) logsumexp scale = 0.25
        : (tensor<?x4x1x32xf16>, tensor<?x2x?x32xf16>, tensor<?x2x?x32xf16>) -> tensor<?x4x1x32xf16>, tensor<?x4x1xf32>
     return %r, %l : tensor<?x4x1x32xf16>, tensor<?x4x1xf32>
   }
-""", steps, "sum")
+""".replace("xf16", f"x{dtype}"), steps, "sum")
 
 
-def extents():
+def extents(name, dtype):
     """Caches that end at an extent: what lies behind it is NaN, or keys that would be seen."""
     def text(q, k, clauses, more=""):
         grown = k.replace("xKEYSx", "x?x")
@@ -87,32 +87,32 @@ def extents():
 
     def steps(q, k, counts, sinks=(), **reference):
         for count in counts:
-            given = inputs("f16", q, k)
+            given = inputs(dtype, q, k)
             seen = [t.values[:, :, :count].copy() for t in given[1:]]
             wanted = attend(given[0].values, *seen, 0.25, logsumexp=True, sinks=sinks[0].values if sinks else None, **reference)
             given[1].values[:, :, count:] = 100 if count % 2 else np.nan
             given[2].values[:, :, count:] = np.nan
-            yield Step([*given, Tensor("i32", np.int32(count)), *sinks], [("f16", wanted[0]), ("f32", wanted[1])])
+            yield Step([*given, Tensor("i32", np.int32(count)), *sinks], [(dtype, wanted[0]), ("f32", wanted[1])])
 
-    CACHED, one, three, cache = 300, "tensor<2x4x1x32xf16>", "tensor<2x4x3x32xf16>", "tensor<2x2xKEYSx32xf16>"
+    CACHED, one, three, cache = 300, f"tensor<2x4x1x32x{dtype}>", f"tensor<2x4x3x32x{dtype}>", f"tensor<2x2xKEYSx32x{dtype}>"
     shape = (2, 2, CACHED, 32)
-    yield Case("extent", text(one, cache, ""), list(steps((2, 4, 1, 32), shape, (0, 1, 16, 17, 299, CACHED))), "sum")
-    yield Case("extent_causal", text(three, cache, "causal"), list(steps((2, 4, 3, 32), shape, (0, 2, 3, 40, CACHED), causal=True)), "sum")
+    yield Case(f"{name}extent", text(one, cache, ""), list(steps((2, 4, 1, 32), shape, (0, 1, 16, 17, 299, CACHED))), "sum")
+    yield Case(f"{name}extent_causal", text(three, cache, "causal"), list(steps((2, 4, 3, 32), shape, (0, 2, 3, 40, CACHED), causal=True)), "sum")
     sinks = [Tensor("f32", [0.5, -1, 3, 0])]
-    yield Case("extent_window", text(three, cache, "causal window = 30 sinks(%s : tensor<4xf32>)", ", %s: tensor<4xf32>"),
+    yield Case(f"{name}extent_window", text(three, cache, "causal window = 30 sinks(%s : tensor<4xf32>)", ", %s: tensor<4xf32>"),
                list(steps((2, 4, 3, 32), shape, (1, 35, 200), sinks, causal=True, window=30)), "sum")
     # Batches that the host knows beside keys that the device counts.
     batches = [step for batch in (1, 3) for step in steps((batch, 4, 1, 32), (batch, 2, CACHED, 32), (0, 17, CACHED))]
-    yield Case("extent_symbolic_batch", text("tensor<?x4x1x32xf16>", "tensor<?x2xKEYSx32xf16>", ""), batches, "sum")
+    yield Case(f"{name}extent_symbolic_batch", text(f"tensor<?x4x1x32x{dtype}>", f"tensor<?x2xKEYSx32x{dtype}>", ""), batches, "sum")
     # Not of one offset: each query sees all keys before the extent.
-    yield Case("extent_all_seen", text(three, cache, ""), list(steps((2, 4, 3, 32), shape, (0, 2, 40))), "sum")
+    yield Case(f"{name}extent_all_seen", text(three, cache, ""), list(steps((2, 4, 3, 32), shape, (0, 2, 40))), "sum")
     CACHED = 9000
-    yield Case("extent_long", text("tensor<1x4x1x16xf16>", "tensor<1x1xKEYSx16xf16>", ""),
+    yield Case(f"{name}extent_long", text(f"tensor<1x4x1x16x{dtype}>", f"tensor<1x1xKEYSx16x{dtype}>", ""),
                list(steps((1, 4, 1, 16), (1, 1, CACHED, 16), (3, 5000))), "sum")
     # A loop grows its caches in place.
-    head, cache, grown = "tensor<4x1x16xf16>", "tensor<2x12x16xf16>", "tensor<2x?x16xf16>"
+    head, cache, grown = f"tensor<4x1x16x{dtype}>", f"tensor<2x12x16x{dtype}>", f"tensor<2x?x16x{dtype}>"
     carried = f"tensor<i32>, {head}, {grown}, {grown}"
-    yield Case("extent_loop", f"""  func.func @NAME(%q0: {head}, %ks: {cache}, %vs: {cache}, %had: tensor<i32>, %steps: tensor<i32>) -> ({head}, tensor<i32>) {{
+    yield Case(f"{name}extent_loop", f"""  func.func @NAME(%q0: {head}, %ks: {cache}, %vs: {cache}, %had: tensor<i32>, %steps: tensor<i32>) -> ({head}, tensor<i32>) {{
     %zero = array.constant dense<0> : tensor<i32>
     %one = array.constant dense<1> : tensor<i32>
     %k0 = array.set_extent %ks, %had axis = 1 : ({cache}, tensor<i32>) -> {grown}
@@ -124,29 +124,29 @@ def extents():
     }} body {{
     ^bb0(%i: tensor<i32>, %q: {head}, %k: {grown}, %v: {grown}):
       %next = array.add %i, %one : tensor<i32>
-      %own = array.slice %q [0:2, :, :] : {head} -> tensor<2x1x16xf16>
-      %other = array.slice %q [2:4, :, :] : {head} -> tensor<2x1x16xf16>
-      %k1 = array.append %k, %own axis = 1 : ({grown}, tensor<2x1x16xf16>) -> {grown}
-      %v1 = array.append %v, %other axis = 1 : ({grown}, tensor<2x1x16xf16>) -> {grown}
+      %own = array.slice %q [0:2, :, :] : {head} -> tensor<2x1x16x{dtype}>
+      %other = array.slice %q [2:4, :, :] : {head} -> tensor<2x1x16x{dtype}>
+      %k1 = array.append %k, %own axis = 1 : ({grown}, tensor<2x1x16x{dtype}>) -> {grown}
+      %v1 = array.append %v, %other axis = 1 : ({grown}, tensor<2x1x16x{dtype}>) -> {grown}
       %a = array.attention %q, %k1, %v1 scale = 0.5 : ({head}, {grown}, {grown}) -> {head}
       array.yield %next, %a, %k1, %v1 : {carried}
     }}
     %n = array.extent %r#3, 1 : {grown} -> tensor<i32>
     return %r#1, %n : {head}, tensor<i32>
   }}
-""", [grow(had, turns) for had, turns in ((0, 5), (3, 9), (0, 0), (10, 6))], "sum")
+""", [grow(dtype, had, turns) for had, turns in ((0, 5), (3, 9), (0, 0), (10, 6))], "sum")
 
 
-def grow(had, turns):
+def grow(dtype, had, turns):
     """A step of the loop: as many tokens as there is room for are remembered."""
-    q, k, v = inputs("f16", (4, 1, 16), (2, 12, 16))
+    q, k, v = inputs(dtype, (4, 1, 16), (2, 12, 16))
     token, keys, values = q.values, k.values[:, :had].copy(), v.values[:, :had].copy()
     k.values[:, had:] = v.values[:, had:] = np.nan
     for _ in range(turns):
         if keys.shape[1] < 12:
             keys, values = np.concatenate([keys, token[:2]], 1), np.concatenate([values, token[2:]], 1)
-        token = np.float16(attend(token, keys, values, 0.5)).astype(token.dtype)
-    return Step([q, k, v, Tensor("i32", np.int32(had)), Tensor("i32", np.int32(turns))], [("f16", token), ("i32", np.int32(keys.shape[1]))])
+        token = Tensor(dtype, attend(token, keys, values, 0.5)).values
+    return Step([q, k, v, Tensor("i32", np.int32(had)), Tensor("i32", np.int32(turns))], [(dtype, token), ("i32", np.int32(keys.shape[1]))])
 
 
 def fusion():
@@ -181,25 +181,79 @@ def paged():
         return (f"%r0 = array.paged_attention %0, %1, %2 table(%3 : {types[3]}) lengths(%4 : {types[4]}) scale = 0.25 : "
                 f"({', '.join(types[:3])}) -> {types[0]}")
 
-    for size in (1, 4, 6, 16, 64):
-        tensors_ = given("bf16", 1, 8, 2, (70, 1, 0, 33), size, 64, 40 + size)
+    def pages(name, dtype, *sizes):
+        tensors_ = given(dtype, *sizes)
         wanted = attend_pages(*(t.values for t in tensors_), 0.25)
-        yield simple(f"paged_by_{size}", tensors_, [("bf16", wanted)], text([t.mlir for t in tensors_]), "sum")
-    tensors_ = given("f16", 3, 6, 2, (3, 500), 16, 80, 50)
-    yield simple("paged_several_queries", tensors_, [("f16", attend_pages(*(t.values for t in tensors_), 0.25))], text([t.mlir for t in tensors_]), "sum")
-    tensors_ = given("f16", 1, 4, 1, (8500,), 20, 16, 51)
-    yield simple("paged_long", tensors_, [("f16", attend_pages(*(t.values for t in tensors_), 0.25))], text([t.mlir for t in tensors_]), "sum")
-    types = ["tensor<?x4x1x32xf16>", "tensor<?x2x?x32xf16>", "tensor<?x2x?x32xf16>", "tensor<?x?xi32>", "tensor<?xi64>"]
-    steps = []
-    for lengths, size in (((5, 1, 9), 4), ((3,), 16), ((160, 2), 10)):
-        tensors_ = given("f16", 1, 4, 2, lengths, size, 32, 41)
-        steps.append(Step(tensors_, [("f16", attend_pages(*(t.values for t in tensors_), 0.25))]))
-    arguments = ", ".join(f"%{i}: {type}" for i, type in enumerate(types))
-    yield Case("paged_symbolic", f"""  func.func @NAME({arguments}) -> {types[0]} {{
+        return simple(name, tensors_, [(dtype, wanted)], text([t.mlir for t in tensors_]), "sum")
+
+    for size in (1, 4, 6, 16, 64):
+        yield pages(f"paged_by_{size}", "bf16", 1, 8, 2, (70, 1, 0, 33), size, 64, 40 + size)
+    for name, dtype in (("", "f16"), ("single_", "f32")):
+        yield pages(f"{name}paged_several_queries", dtype, 3, 6, 2, (3, 500), 16, 80, 50)
+        yield pages(f"{name}paged_long", dtype, 1, 4, 1, (8500,), 20, 16, 51)
+    for size in (6, 16):
+        yield pages(f"single_paged_by_{size}", "f32", 1, 8, 2, (70, 1, 0, 33), size, 64, 40 + size)
+    for name, dtype in (("", "f16"), ("single_", "f32")):
+        types = [f"tensor<?x4x1x32x{dtype}>", *[f"tensor<?x2x?x32x{dtype}>"] * 2, "tensor<?x?xi32>", "tensor<?xi64>"]
+        steps = []
+        for lengths, size in (((5, 1, 9), 4), ((3,), 16), ((160, 2), 10)):
+            tensors_ = given(dtype, 1, 4, 2, lengths, size, 32, 41)
+            steps.append(Step(tensors_, [(dtype, attend_pages(*(t.values for t in tensors_), 0.25))]))
+        arguments = ", ".join(f"%{i}: {type}" for i, type in enumerate(types))
+        yield Case(f"{name}paged_symbolic", f"""  func.func @NAME({arguments}) -> {types[0]} {{
     {text(types)}
     return %r0 : {types[0]}
   }}
 """, steps, "sum")
+
+
+def single():
+    """Of f32: each word is an element, and products are three of TF32."""
+    for keys in (1, 17, 1000, 4097):
+        yield case(f"single_keys_{keys}", "f32", (1, 8, 1, 64), (1, 2, keys, 64), logsumexp=True)
+    for heads, groups in ((3, 3), (5, 1), (8, 1), (12, 1), (16, 1), (23, 1)):
+        yield case(f"single_group_{heads}_{groups}", "f32", (2, heads, 1, 32), (2, groups, 333, 32), logsumexp=True)
+    for width in (8, 24, 64, 80, 128, 136, 200, 256):
+        yield case(f"single_width_{width}", "f32", (1, 8, 1, width), (1, 1, 300, width))
+    yield case("single_16_rows_128", "f32", (1, 16, 1, 128), (1, 1, 150, 128), scale=0.06)
+    yield case("single_16_rows_256", "f32", (1, 16, 1, 256), (1, 1, 150, 256), scale=0.06, logsumexp=True)
+    yield case("single_narrow_values", "f32", (1, 12, 1, 200), (1, 1, 150, 200), (1, 1, 150, 24), scale=0.1)
+    yield case("single_wide_values", "f32", (1, 12, 1, 40), (1, 1, 150, 40), (1, 1, 150, 192), logsumexp=True)
+    # No kernel takes such vectors.
+    yield case("single_width_12", "f32", (1, 2, 1, 12), (1, 2, 70, 12))
+    yield case("single_several_queries", "f32", (2, 6, 3, 64), (2, 2, 700, 64), logsumexp=True)
+    yield case("single_many_rows", "f32", (1, 8, 15, 32), (1, 2, 400, 32))
+    yield case("single_no_batch", "f32", (3, 1, 16), (3, 40, 16))
+    yield case("single_two_batch_dims", "f32", (2, 2, 2, 2, 16), (2, 2, 1, 90, 16), options="causal", causal=True)
+    yield case("single_many_heads", "f32", (9, 32, 1, 16), (9, 32, 50, 16))
+    yield case("single_scale_negative", "f32", (1, 2, 1, 32), (1, 2, 300, 32), scale=-0.5)
+    yield case("single_long", "f32", (1, 4, 1, 16), (1, 1, 9000, 16), logsumexp=True)
+    yield case("single_long_causal", "f32", (1, 2, 3, 16), (1, 1, 8300, 16), options="causal", causal=True, offset=5000, logsumexp=True)
+    q, k, sinks = (1, 4, 3, 32), (1, 2, 420, 32), Tensor("f32", [-np.inf, -1, 80, 0])
+    for offset in (-400, -2, 150, 2**31 - 1):
+        yield case(f"single_offset_{offset}", "f32", q, k, options="causal", causal=True, offset=offset, logsumexp=True)
+    for window in (1, 150):
+        yield case(f"single_window_{window}", "f32", q, k, options=f"causal window = {window}", causal=True, window=window, logsumexp=True)
+    yield case("single_sinks", "f32", q, k, sinks=sinks, logsumexp=True)
+    yield case("single_sinks_causal", "f32", q, k, options="causal window = 4", sinks=sinks, causal=True, window=4, offset=-30, logsumexp=True)
+    yield case("single_sinks_long", "f32", (1, 4, 1, 16), (1, 1, 8300, 16), sinks=sinks, logsumexp=True)
+    yield from mask_cases("single_", "f32", "f32", 2, (("full", (2, 4, 2, 290)), ("keys", (2, 1, 1, 290)), ("queries", (4, 2, 1))), unseeing=1)
+    yield from symbolic("single_symbolic", "f32")
+    yield from extents("single_", "f32")
+
+
+def digits():
+    """Of f32, numbers whose lower digits a sum needs: large ones that cancel, and many of one sign."""
+    generator = np.random.default_rng(3)
+    q, k = (Tensor("f32", np.round(generator.uniform(-1, 1, shape) * 2 ** 23) / 2 ** 20) for shape in ((1, 2, 1, 64), (1, 2, 300, 64)))
+    v = Tensor("f32", generator.uniform(1, 2, (1, 2, 300, 64)).astype(np.float32))
+    yield simple("single_large_scores", [q, k, v], [("f32", attend(q.values, k.values, v.values, 0.01))],
+                 f"%r0 = array.attention %0, %1, %2 scale = 0.01 : ({q.mlir}, {k.mlir}, {v.mlir}) -> {q.mlir}", "sum")
+    keys = Tensor("f32", np.zeros((1, 1, 4000, 8)))
+    values = Tensor("f32", generator.uniform(1, 2, (1, 1, 4000, 8)).astype(np.float32))
+    few = Tensor("f32", generator.uniform(-1, 1, (1, 1, 3, 8)).astype(np.float32))
+    yield simple("single_mean", [few, keys, values], [("f32", attend(few.values, keys.values, values.values, 1))],
+                 f"%r0 = array.attention %0, %1, %2 scale = 1.0 : ({few.mlir}, {keys.mlir}, {values.mlir}) -> {few.mlir}", "composite")
 
 
 def norms():
@@ -222,5 +276,7 @@ def norms():
 
 
 def cases():
-    for make in (shapes, hidden_keys, masks, symbolic, extents, fusion, paged, norms):
+    yield from symbolic("symbolic", "f16")
+    yield from extents("", "f16")
+    for make in (shapes, hidden_keys, masks, fusion, paged, single, digits, norms):
         yield from make()

@@ -88,7 +88,11 @@ private:
   }
   /// Whether a query and a key may not see each other wherever they are.
   bool hidesAnywhere() { return op.getMask() && !isMaskAdded(); }
-  mlir::Value isVisible(mlir::Value head, mlir::Value row, mlir::Value column);
+  int64_t getMaskWidth();
+  mlir::Value loadMaskAt(mlir::Value head, mlir::Value row, mlir::Value column);
+  mlir::Value isVisible(mlir::Value row, mlir::Value column, mlir::Value stored);
+  mlir::Value hideWeights(const Tile &tile, mlir::Value head, mlir::Value weights,
+                          mlir::Value first);
   mlir::Value firstRow(const Tile &tile) {
     return index.add(tile.first, index.mul(warpgroup, tile::kWarpgroupRows));
   }

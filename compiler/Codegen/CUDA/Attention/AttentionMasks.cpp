@@ -66,9 +66,7 @@ static constexpr int64_t kRegistersWithMasks = 200;
 
 /// From global memory, by each thread what it needs.
 Value AttentionEmitter::loadPlainMasks(const Tile &tile, Value block) {
-  // Two at a time where no pair has one key behind the last.
-  int64_t keysOfMask = cast<ShapedType>(op.getMask().getType()).getShape().back();
-  int64_t width = !ShapedType::isDynamic(keysOfMask) && keysOfMask % 2 == 0 ? 2 : 1;
+  int64_t width = countMaskNeighbours(op.getMask());
   return mapAt(
       getMaskType(), {}, firstRow(tile), index.mul(block, config.getKeys()),
       [&](ValueRange place) {

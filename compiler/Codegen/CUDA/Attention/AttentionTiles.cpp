@@ -262,6 +262,12 @@ Value AttentionTiles::mapAt(Type result, ValueRange inputs, Value row, Value col
   return op;
 }
 
+int64_t AttentionTiles::countMaskNeighbours(Value mask) {
+  ArrayRef<int64_t> shape = cast<ShapedType>(mask.getType()).getShape();
+  bool isEven = !shape.empty() && !ShapedType::isDynamic(shape.back()) && shape.back() % 2 == 0;
+  return isEven ? 2 : 1;
+}
+
 Value AttentionTiles::loadMask(Value mask, Value query, Value head, Value row, Value column,
                                int64_t width) {
   SmallVector<Value> sizes = points.getSizes(mask), querySizes = points.getSizes(query);

@@ -22,6 +22,10 @@ using namespace mlir;
 
 namespace xc::cuda {
 
+/// Rows of a product with weights. Elements of f32 values of which registers hold sums of twice as
+/// many beside what products of f32 take.
+static constexpr int64_t kRows = 8, kMostTall = 128;
+
 static int64_t multiplySizes(ArrayRef<int64_t> sizes) {
   return llvm::any_of(sizes, ShapedType::isDynamic) ? -1 : computeProduct(sizes);
 }
@@ -32,15 +36,18 @@ DecodeSizes getDecodeSizes(ShapedType query, ShapedType key, ShapedType value, S
   int64_t groups = key.getDimSize(dim - 1);
   sizes.rows =
       query.getDimSize(dim - 1) / groups * query.getDimSize(dim); // in range: vectors of `query`
+  sizes.vector = query.getDimSize(dim + 1);
+  sizes.result = value.getDimSize(dim + 1);
+  sizes.elementBytes = query.getElementTypeBitWidth() / 8;
+  bool isLow = sizes.rows <= kRows || (sizes.elementBytes == 4 && sizes.result > kMostTall);
+  sizes.blockRows = isLow ? kRows : 2 * kRows;
   int64_t batch = multiplySizes(query.getShape().take_front(dim - 1));
   sizes.isAnyBatch = batch < 0;
   sizes.heads = (sizes.isAnyBatch ? 1 : batch) * groups *
-                static_cast<int64_t>(llvm::divideCeil(sizes.rows, kDecodeRows));
+                static_cast<int64_t>(llvm::divideCeil(sizes.rows, sizes.blockRows));
   sizes.keys = multiplySizes(key.getDimSize(dim));
   if (table)
     sizes.keys = multiplySizes({key.getDimSize(dim), table.getDimSize(1)});
-  sizes.vector = query.getDimSize(dim + 1);
-  sizes.result = value.getDimSize(dim + 1);
   return sizes;
 }
 

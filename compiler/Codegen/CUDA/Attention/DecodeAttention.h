@@ -14,18 +14,18 @@
 
 namespace xc::cuda {
 
-/// Keys that a warp works on at a time: the depth of an mma.sync of 16-bit types.
+/// Keys that a warp works on at a time: the depth of an mma.sync of 16-bit types, of two of TF32.
 constexpr int64_t kDecodeKeys = 16;
-/// Queries of a block: those beyond are another block's.
-constexpr int64_t kDecodeRows = 16;
 
 /// What attention reads and how much of it there is.
 struct DecodeSizes {
-  int64_t heads;   // of keys, of all sequences, each once for every kDecodeRows queries
-  bool isAnyBatch; // how many sequences there are is not known: `heads` are those of one
-  int64_t keys;    // that a sequence has room for; -1 where that is not known
-  int64_t rows;    // queries of a head of keys
+  int64_t heads;     // of keys, of all sequences, each once for every `blockRows` queries
+  bool isAnyBatch;   // how many sequences there are is not known: `heads` are those of one
+  int64_t keys;      // that a sequence has room for; -1 where that is not known
+  int64_t rows;      // queries of a head of keys
+  int64_t blockRows; // those of a block: 8 or 16; others are another block's
   int64_t vector, result;
+  int64_t elementBytes; // of queries, keys and values
 };
 
 /// Those of attention of `query` to `key` and `value`, pages of them with a `table`.

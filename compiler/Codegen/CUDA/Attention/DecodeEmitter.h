@@ -13,12 +13,8 @@
 
 namespace xc::cuda {
 
-/// Elements of 16 bytes; those of a vector that the four threads of a key load at a time.
-constexpr int64_t kDecodeChunk = 8, kDecodeKeyStep = 32;
-
-/// The words of a vector of 16 bytes.
-llvm::SmallVector<mlir::Value> splitDecodeWords(mlir::OpBuilder &builder, mlir::Location loc,
-                                                mlir::Value chunk);
+/// Vectors that threads load, and their words.
+constexpr int64_t kDecodeChunkBytes = 16, kDecodeChunkWords = 4;
 
 /// f32 arithmetic of softmax.
 struct DecodeMath {
@@ -64,6 +60,10 @@ private:
   struct Loaded {
     llvm::SmallVector<Values> keys, values;
   };
+  /// Steps along vectors.
+  struct Range {
+    int64_t first, last;
+  };
   /// A query of this block's head of keys: its number there, which head of queries it is of, and
   /// which of the queries.
   struct Row {
@@ -76,7 +76,7 @@ private:
   void awaitBefore();
   void letNextBegin();
   bool hasOneStep();
-  bool loadsTogether();
+  bool loadsTogether() const;
   bool loadsAhead();
   void findKeys();
   mlir::Value rotate(mlir::Value block);
@@ -89,7 +89,7 @@ private:
   void shareQueries();
   llvm::SmallVector<Values> getQueryWords(int64_t step);
 
-  // Products.
+  // Steps.
   State begin();
   /// Of keys from `firstKey` on.
   Loaded load(mlir::Value firstKey);
@@ -100,15 +100,32 @@ private:
     mlir::Value first, four, within;
   };
   Values placeKey(const Key &key);
+  /// The words of 16 bytes of a vector.
+  Values splitWords(mlir::Value loaded);
   /// 16 bytes of the vector of a key, or a value, as words.
-  Values loadChunk(mlir::Value tensor, const Key &key, mlir::Value chunk, int64_t count);
-  llvm::SmallVector<Values> loadKeys(mlir::Value firstKey);
-  llvm::SmallVector<Values> loadValues(mlir::Value firstKey);
-  Values multiplyScores(mlir::ArrayRef<Values> loaded);
+  Values loadChunk(mlir::Value tensor, const Key &key, mlir::Value place, int64_t size);
+  /// Of each of some steps, one behind the other.
+  llvm::SmallVector<Values> loadKeys(mlir::Value firstKey, Range steps);
+  llvm::SmallVector<Values> loadValues(mlir::Value firstKey, Range steps);
+  Values getScores(mlir::Value firstKey, const Loaded &loaded);
+  Values makeWeights(mlir::ArrayRef<mlir::Value> scores);
   mlir::Value hide(mlir::Value score, const Row &row, mlir::Value key);
   mlir::Value loadMask(const Row &row, mlir::Value key);
-  void addValues(mlir::ArrayRef<Values> loaded, mlir::ArrayRef<Values> weights, Values &outputs);
-  Values multiply(mlir::ArrayRef<mlir::Value> a, mlir::ArrayRef<mlir::Value> b, Values sums);
+
+  // Products (DecodeProducts.cpp).
+  /// Sums of mma.sync: one of four numbers; of exact products of f32 those of big and of small
+  /// parts.
+  using Products = llvm::SmallVector<Values>;
+  Products makeProducts(mlir::ArrayRef<mlir::Value> sums = {});
+  void multiply(mlir::ArrayRef<mlir::Value> a, mlir::ArrayRef<mlir::Value> b, Products &sums);
+  Values issue(mlir::ArrayRef<mlir::Value> a, mlir::ArrayRef<mlir::Value> b,
+               mlir::ArrayRef<mlir::Value> sums);
+  Values addUp(const Products &sums);
+  void addScores(mlir::ArrayRef<Values> loaded, Range steps, llvm::MutableArrayRef<Products> sums);
+  void addValues(mlir::ArrayRef<Values> loaded, Range steps, mlir::ArrayRef<Values> weights,
+                 Values &outputs);
+  void multiplyValues(mlir::ArrayRef<Values> keys, int64_t tile,
+                      mlir::ArrayRef<mlir::Value> weights, Products &sums);
   mlir::Value asFragment(mlir::Value word);
   mlir::Value permute(mlir::Value low, mlir::Value high, int64_t selector);
 
@@ -136,9 +153,13 @@ private:
 
   int64_t rank, group, queries, rows; // of the operands; heads of queries, and queries, of a head
   int64_t vector, result;             // elements of keys and values
-  int64_t halves;                     // groups of 8 rows that a block has
+  int64_t blockRows, halves;          // of a block; groups of 8 of them
   int64_t splits;                     // parts of the keys: blocks of the cluster, or results
   mlir::Type element;
+  bool isExact;               // products of f32 that are three of TF32
+  int64_t chunk;              // elements of 16 bytes
+  int64_t keyStep, valueStep; // elements of a vector that threads of a key, or a value, load
+  int64_t keySteps, valueSteps, tilesOfStep; // of a value's step: those of 16 elements
 
   mlir::Value thread, lane, warp, part, head, rowTile, firstRow;
   mlir::Value inQuad, quad;          // lane % 4, lane / 4

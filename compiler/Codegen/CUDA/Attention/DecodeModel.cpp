@@ -43,9 +43,9 @@ static constexpr double kStepTime = 0.92, kLaunchTime = 0.92, kBlockTime = 1.47,
 static constexpr double kOverlapPower = 1.82;
 /// What a plan of more blocks must gain.
 static constexpr double kWorthwhile = 0.98;
-/// Elements of a key and a value together up to which a warp that has 16 of them under way leaves
-/// the registers of one or of two others.
-static constexpr int64_t kNarrow = 128, kMiddle = 256;
+/// Bytes of a key and a value together up to which a warp that has 16 of them under way leaves the
+/// registers of one or of two others.
+static constexpr int64_t kNarrow = 256, kMiddle = 512;
 /// Warps of a multiprocessor up to which threads of middle width hold queries in registers.
 static constexpr int64_t kMostHolders = 12;
 /// Blocks of the largest cluster that any GPU launches.
@@ -58,8 +58,10 @@ static constexpr int64_t kFewestKeys = 64, kFewestSplitKeys = 256, kMostSplits =
 /// Keys that a cache is taken to have room for where that is not known.
 static constexpr int64_t kUnknownKeys = 8192;
 
-static int64_t getWidth(const DecodeSizes &sizes) { return sizes.vector + sizes.result; }
-static bool isTall(const DecodeSizes &sizes) { return sizes.rows > kDecodeRows / 2; }
+static int64_t getWidth(const DecodeSizes &sizes) {
+  return (sizes.vector + sizes.result) * sizes.elementBytes;
+}
+static bool isTall(const DecodeSizes &sizes) { return sizes.blockRows > 8; }
 static int64_t getKeys(const DecodeSizes &sizes) {
   return sizes.keys < 0 ? kUnknownKeys : sizes.keys;
 }
@@ -76,14 +78,37 @@ static llvm::ArrayRef<DecodePlan> getBlocks(const DecodeSizes &sizes) {
 }
 
 bool keepsQueriesShared(const DecodeSizes &sizes, int64_t warps, int64_t blocks) {
-  return getWidth(sizes) > kNarrow && warps * blocks > kMostHolders;
+  bool isSingle = sizes.elementBytes == 4;
+  return isSingle || (getWidth(sizes) > kNarrow && warps * blocks > kMostHolders);
+}
+
+/// Shared memory of a block.
+static int64_t getSharedBytes(const DecodeSizes &sizes, const DecodePlan &plan) {
+  constexpr int64_t floatBytes = 4, joined = 4;
+  int64_t height = sizes.blockRows;
+  int64_t bytes = plan.warps * height * (sizes.result + 2) * floatBytes;
+  if (keepsQueriesShared(sizes, plan.warps, plan.blocks))
+    bytes += getQueryBytes(sizes);
+  int64_t share = llvm::divideCeil(height * sizes.result / joined, plan.cluster);
+  if (plan.cluster > 1)
+    bytes += plan.cluster * (share * joined + height) * floatBytes;
+  return bytes;
+}
+
+/// Whether a block has shared memory. A multiprocessor then has as many as it has some for.
+static bool fitShared(const Target &target, const DecodeSizes &sizes, DecodePlan &plan) {
+  int64_t bytes = getSharedBytes(sizes, plan);
+  auto taken =
+      static_cast<int64_t>(llvm::alignTo(bytes, target.sharedUnit)) + target.sharedReserved;
+  plan.blocks = std::clamp<int64_t>(target.sharedPerMultiprocessor / taken, 1, plan.blocks);
+  return bytes <= target.sharedPerBlock;
 }
 
 double estimateDecodePlan(const Target &target, const DecodeSizes &sizes, const DecodePlan &plan) {
   int64_t shares = std::max(plan.cluster, plan.splits), blocks = sizes.heads * shares;
   int64_t room = getClusterRoom(target, plan.cluster);
   double keys = static_cast<double>(getKeys(sizes)) / static_cast<double>(shares);
-  double bytes = 2 * keys * static_cast<double>(getWidth(sizes));
+  double bytes = keys * static_cast<double>(getWidth(sizes));
   double steps = std::ceil(keys / static_cast<double>(kDecodeKeys * plan.warps));
   double rate = target.rates.memory * kMemoryShare * 1e3; // bytes a microsecond
   auto getWaveTime = [&](int64_t count) {
@@ -115,6 +140,8 @@ DecodePlan chooseDecodePlan(const DecodeSizes &sizes, const Target &target,
       // Blocks that have a multiprocessor each may have all of its registers.
       if (!sizes.isAnyBatch && sizes.heads * cluster * parts <= target.multiprocessors)
         plan.blocks = 1;
+      if (!fitShared(target, sizes, plan))
+        continue;
       plan.microseconds = estimateDecodePlan(target, sizes, plan);
       if (!best || plan.microseconds < kWorthwhile * best->microseconds)
         best = plan;

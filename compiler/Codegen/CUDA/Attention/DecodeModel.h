@@ -24,8 +24,12 @@ struct DecodePlan {
 };
 
 /// Whether so many warps leave a thread too few registers to hold queries beside all that is under
-/// way: then they stay in shared memory.
+/// way: then they stay in shared memory. So do those of f32, of which registers would hold both
+/// numbers of TF32.
 bool keepsQueriesShared(const DecodeSizes &sizes, int64_t warps, int64_t blocks);
+
+/// Bytes of a block's queries in shared memory (DecodeQueries.cpp).
+int64_t getQueryBytes(const DecodeSizes &sizes);
 
 /// What the plan takes: both kernels, where it has parts.
 double estimateDecodePlan(const Target &target, const DecodeSizes &sizes, const DecodePlan &plan);

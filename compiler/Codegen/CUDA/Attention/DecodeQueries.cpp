@@ -26,54 +26,55 @@ using namespace mlir;
 
 namespace xc::cuda {
 
-/// Words of 16 bytes, and of the 64 bytes of a step; those that keep neighbouring rows in different
-/// banks.
-static constexpr int64_t kLineWords = 4, kStepWords = 16, kRowPadding = 4;
+/// Words of the 64 bytes of a step; those that keep neighbouring rows in different banks.
+static constexpr int64_t kStepWords = 16, kRowPadding = 4, kWordBytes = 4;
 
-/// The words of a vector of 16 bytes.
-SmallVector<Value> splitDecodeWords(OpBuilder &builder, Location loc, Value chunk) {
-  auto words = VectorType::get(4, builder.getI32Type());
-  chunk = splatTo(builder, loc, chunk, kDecodeChunk);
-  Value cast = vector::BitCastOp::create(builder, loc, words, chunk);
-  return llvm::map_to_vector(llvm::seq<int64_t>(0, 4),
+DecodeEmitter::Values DecodeEmitter::splitWords(Value loaded) {
+  auto words = VectorType::get(kDecodeChunkWords, builder.getI32Type());
+  Value cast = vector::BitCastOp::create(builder, loc, words, splatTo(builder, loc, loaded, chunk));
+  return llvm::map_to_vector(llvm::seq<int64_t>(0, kDecodeChunkWords),
                              [&](int64_t word) { return getLane(builder, loc, cast, word); });
 }
 
 /// Row g, and row g + 8, of the block's queries: the 16 bytes t, t + 4, ... of each. What is no
 /// query, or behind the vector's end, is 0.
 void DecodeEmitter::loadQueries() {
-  int64_t chunks = vector / kDecodeChunk;
-  bool isFull = rows % kDecodeRows == 0 || rows == 8;
+  bool isFull = rows % blockRows == 0;
   for (int64_t half = 0; half < halves; ++half) {
     Value number = index.add(index.add(firstRow, quad), half * 8);
     Value isRow = isFull ? Value() : index.isLess(number, index.constant(rows));
     Row row = makeRow(isFull ? number : index.min(number, index.constant(rows - 1)));
     Values &words = queryWords.emplace_back();
-    for (int64_t step = 0; step * kDecodeKeyStep < vector; ++step) {
-      Value chunk = index.add(inQuad, step * 4);
+    for (int64_t step = 0; step < keySteps; ++step) {
+      Value place = index.add(inQuad, step * 4);
       Value isThere = isRow;
-      if ((step + 1) * kDecodeKeyStep > vector)
-        isThere = index.both(isThere, index.isLess(chunk, index.constant(chunks)));
+      if ((step + 1) * keyStep > vector)
+        isThere = index.both(isThere, index.isLess(place, index.constant(vector / chunk)));
       Point point;
       for (Value position : placeOf(row))
         point.coords.push_back(Coord::uniform(position));
-      point.coords.push_back(Coord::consecutive(index.mul(chunk, kDecodeChunk)));
-      point.lanes = kDecodeChunk;
+      point.coords.push_back(Coord::consecutive(index.mul(place, chunk)));
+      point.lanes = chunk;
       point.mask = isThere;
-      llvm::append_range(words, splitDecodeWords(builder, loc, points.emit(op.getQuery(), point)));
+      llvm::append_range(words, splitWords(points.emit(op.getQuery(), point)));
     }
   }
 }
 
 /// Words from a row of queries in shared memory to the next.
-static int64_t getRowWords(int64_t vector) {
-  auto steps = static_cast<int64_t>(llvm::divideCeil(vector, kDecodeKeyStep));
-  return llvm::alignTo(steps * kStepWords, 2 * kStepWords) + kRowPadding;
+static int64_t getRowWords(int64_t steps) {
+  return static_cast<int64_t>(llvm::alignTo(steps * kStepWords, 2 * kStepWords)) + kRowPadding;
+}
+
+int64_t getQueryBytes(const DecodeSizes &sizes) {
+  auto steps = static_cast<int64_t>(
+      llvm::divideCeil(sizes.vector * sizes.elementBytes, kStepWords * kWordBytes));
+  return sizes.blockRows * getRowWords(steps) * kWordBytes;
 }
 
 /// The first warp stores what each holds.
 void DecodeEmitter::shareQueries() {
-  int64_t rowWords = getRowWords(vector);
+  int64_t rowWords = getRowWords(keySteps);
   queryBuffer = frame.allocateShared(builder.getI32Type(), halves * 8 * rowWords);
   points.emitIf(index.isEqual(warp, index.constant(0)), [&] {
     for (auto [half, words] : llvm::enumerate(queryWords)) {
@@ -81,7 +82,7 @@ void DecodeEmitter::shareQueries() {
       for (auto [line, word] : llvm::enumerate(words))
         memref::StoreOp::create(
             builder, loc, word, queryBuffer,
-            index.add(index.add(row, inQuad), static_cast<int64_t>(line) * kLineWords));
+            index.add(index.add(row, inQuad), static_cast<int64_t>(line) * kDecodeChunkWords));
     }
   });
   frame.barrier();
@@ -92,12 +93,12 @@ SmallVector<DecodeEmitter::Values> DecodeEmitter::getQueryWords(int64_t step) {
   SmallVector<Values> found;
   if (!queryBuffer) {
     for (const Values &words : queryWords)
-      found.emplace_back(ArrayRef(words).slice(step * kLineWords, kLineWords));
+      found.emplace_back(ArrayRef(words).slice(step * kDecodeChunkWords, kDecodeChunkWords));
     return found;
   }
   // Lane l gives the address of line l / 8 of row l % 8.
-  Value own = index.add(index.mul(index.rem(lane, 8), getRowWords(vector)),
-                        index.mul(index.div(lane, 8), kLineWords));
+  Value own = index.add(index.mul(index.rem(lane, 8), getRowWords(keySteps)),
+                        index.mul(index.div(lane, 8), kDecodeChunkWords));
   Type i32 = builder.getI32Type();
   auto type = LLVM::LLVMStructType::getLiteral(builder.getContext(), {i32, i32, i32, i32});
   auto shape = NVVM::LdStMatrixShapeAttr::get(builder.getContext(), 8, 8);
@@ -105,14 +106,14 @@ SmallVector<DecodeEmitter::Values> DecodeEmitter::getQueryWords(int64_t step) {
   Value base = UnrealizedConversionCastOp::create(builder, loc, TypeRange(pointerType), queryBuffer)
                    .getResult(0);
   for (int64_t half = 0; half < halves; ++half) {
-    Value place = index.add(own, half * 8 * getRowWords(vector) + step * kStepWords);
+    Value place = index.add(own, half * 8 * getRowWords(keySteps) + step * kStepWords);
     Value offset = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), place);
     Value pointer =
         LLVM::GEPOp::create(builder, loc, pointerType, i32, base, ArrayRef<LLVM::GEPArg>{offset});
     Value matrices = NVVM::LdMatrixOp::create(builder, loc, type, pointer, 4, NVVM::MMALayout::row,
                                               shape, NVVM::LdStMatrixEltType::B16);
     Values &words = found.emplace_back();
-    for (int64_t i = 0; i < kLineWords; ++i)
+    for (int64_t i = 0; i < kDecodeChunkWords; ++i)
       words.push_back(LLVM::ExtractValueOp::create(builder, loc, matrices, i));
   }
   return found;

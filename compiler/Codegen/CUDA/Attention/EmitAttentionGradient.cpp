@@ -35,6 +35,7 @@
 #include "compiler/Codegen/CUDA/Attention/AttentionGradient.h"
 #include "compiler/Codegen/CUDA/Attention/AttentionGradientEmitter.h"
 #include "compiler/Codegen/CUDA/Attention/FloatOps.h"
+#include "compiler/Codegen/CUDA/Common/LaneOps.h"
 #include "compiler/Codegen/CUDA/SelectStrategy.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -196,9 +197,21 @@ AttentionGradientEmitter::Numbers AttentionGradientEmitter::loadNumbers(Type typ
   return {logsumexp, load(op.getDelta(), [](Value stored) { return stored; })};
 }
 
+/// How many neighbours of a row of scores a mask is read for at a time: only of keys, and where no
+/// pair has one behind the last.
+int64_t AttentionGradientEmitter::getMaskWidth() {
+  return ofKeys || !op.getMask() ? 1 : countMaskNeighbours(op.getMask());
+}
+
+/// What the mask has for the place at `row` and `column`, or for as many as are read at a time.
+Value AttentionGradientEmitter::loadMaskAt(Value head, Value row, Value column) {
+  return loadMask(op.getMask(), op.getQuery(), head, ofKeys ? column : row, ofKeys ? row : column,
+                  getMaskWidth());
+}
+
 /// i1: whether the query and the key are there, and see each other. `row` is inside, or nobody
-/// looks at what is made of it.
-Value AttentionGradientEmitter::isVisible(Value head, Value row, Value column) {
+/// looks at what is made of it. `stored` is what a mask of truth values has, if there is one.
+Value AttentionGradientEmitter::isVisible(Value row, Value column, Value stored) {
   Value visible = index.isLess(column, streamedLength);
   Value query = ofKeys ? column : row, key = ofKeys ? row : column;
   if (op.getCausal()) {
@@ -207,9 +220,8 @@ Value AttentionGradientEmitter::isVisible(Value head, Value row, Value column) {
     if (window)
       visible = index.both(visible, index.isLess(index.sub(latest, index.constant(window)), key));
   }
-  if (!hidesAnywhere())
+  if (!stored)
     return visible;
-  Value stored = loadMask(op.getMask(), op.getQuery(), head, query, key);
   Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(stored.getType()));
   return index.both(visible,
                     arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, stored, zero));
@@ -217,15 +229,38 @@ Value AttentionGradientEmitter::isVisible(Value head, Value row, Value column) {
 
 Value AttentionGradientEmitter::addMask(const Tile &tile, Value head, Value scores, Value first) {
   double factor = op.getScale().convertToDouble() * kLog2E;
-  return mapAt(scoreType, scores, firstRow(tile), first, [&](ValueRange arguments) {
-    Value row = arguments[1], column = arguments[2];
-    Value stored =
-        loadMask(op.getMask(), op.getQuery(), head, ofKeys ? column : row, ofKeys ? row : column);
-    if (!stored.getType().isF32())
-      stored = arith::ExtFOp::create(builder, loc, builder.getF32Type(), stored);
-    Value score = arith::MulFOp::create(builder, loc, arguments[0], f32(factor));
-    return math::FmaOp::create(builder, loc, stored, f32(kLog2E), score).getResult();
-  });
+  int64_t width = getMaskWidth();
+  auto constant = [&](double value) { return splatTo(builder, loc, f32(value), width); };
+  return mapAt(
+      scoreType, scores, firstRow(tile), first,
+      [&](ValueRange arguments) -> Value {
+        Value stored = loadMaskAt(head, arguments[1], arguments[2]), given = arguments[0];
+        if (stored.getType() != given.getType())
+          stored = arith::ExtFOp::create(builder, loc, given.getType(), stored);
+        Value score = arith::MulFOp::create(builder, loc, given, constant(factor));
+        return math::FmaOp::create(builder, loc, stored, constant(kLog2E), score);
+      },
+      width);
+}
+
+/// `weights`, and 0 where a query does not see a key.
+Value AttentionGradientEmitter::hideWeights(const Tile &tile, Value head, Value weights,
+                                            Value first) {
+  int64_t width = hidesAnywhere() ? getMaskWidth() : 1;
+  return mapAt(
+      scoreType, weights, firstRow(tile), first,
+      [&](ValueRange arguments) -> Value {
+        Value stored = hidesAnywhere() ? loadMaskAt(head, arguments[1], arguments[2]) : Value();
+        SmallVector<Value> lanes;
+        for (int64_t lane = 0; lane < width; ++lane) {
+          Value visible = isVisible(arguments[1], index.add(arguments[2], lane),
+                                    stored ? getLane(builder, loc, stored, lane) : Value());
+          lanes.push_back(arith::SelectOp::create(
+              builder, loc, visible, getLane(builder, loc, arguments[0], lane), f32(0)));
+        }
+        return fromLanes(builder, loc, lanes);
+      },
+      width);
 }
 
 Value AttentionGradientEmitter::emitWeights(const Tile &tile, Value head, Value scores,
@@ -237,12 +272,7 @@ Value AttentionGradientEmitter::emitWeights(const Tile &tile, Value head, Value 
     Value negated = arith::NegFOp::create(builder, loc, arguments[1]);
     return exp2(math::FmaOp::create(builder, loc, arguments[0], f32(factor), negated));
   });
-  auto hide = [&]() -> SmallVector<Value> {
-    return {mapAt(scoreType, weights, firstRow(tile), first, [&](ValueRange arguments) {
-      Value visible = isVisible(head, arguments[1], arguments[2]);
-      return arith::SelectOp::create(builder, loc, visible, arguments[0], f32(0)).getResult();
-    })};
-  };
+  auto hide = [&] { return SmallVector<Value>{hideWeights(tile, head, weights, first)}; };
   if (hidesAnywhere())
     return hide().front();
   return hides ? points.emitIfOrKeep(hides, weights, hide).front() : weights;

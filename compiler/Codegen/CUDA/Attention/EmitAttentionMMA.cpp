@@ -30,6 +30,9 @@ using namespace mlir;
 
 namespace xc::cuda {
 
+/// The longest values of f32 whose sums leave ptxas registers for all that it moves about.
+static constexpr int64_t kWidestUnbroken = 128;
+
 /// Keys and values of the `number`th block that the tile goes over, or zeros where there is none.
 void AttentionEmitter::copyBlock(const Tile &tile, const Blocks &blocks, Value number, Value stage,
                                  SmallVectorImpl<Value> &tokens) {
@@ -72,9 +75,19 @@ AttentionEmitter::CopiedState AttentionEmitter::emitCopiedBlock(const Tile &tile
   Value rescale;
   Value weights = emitSoftmax(scores, next.softmax, rescale);
   weights = tile::ConvertLayoutOp::create(builder, loc, weightType, weights);
-  Value output = map(outputType, {given.output, rescale}, [&](ValueRange arguments) {
-    return arith::MulFOp::create(builder, loc, arguments[0], arguments[1]).getResult();
-  });
+  auto scale = [&] {
+    Value scaled = map(outputType, {given.output, rescale}, [&](ValueRange arguments) {
+      return arith::MulFOp::create(builder, loc, arguments[0], arguments[1]).getResult();
+    });
+    return SmallVector<Value>{scaled};
+  };
+  // Nothing has been summed up before the first block. The branch keeps ptxas from loading values
+  // among the scores, for which it has no registers beside many sums.
+  bool isWide = op.getQueryType().getElementType().isF32() && outputVector > kWidestUnbroken;
+  Value output =
+      isWide ? points.emitIfOrKeep(index.isLess(index.constant(0), number), given.output, scale)
+                   .front()
+             : scale().front();
   auto [startedOutput, outputToken] = startOutput(weights, output, tiles[1]);
   next.output = tile::AwaitOp::create(builder, loc, startedOutput, outputToken);
   next.filled = given.stage;

@@ -8,24 +8,12 @@
 // A warp goes over blocks of 16 keys, alone: keys and values go from memory to the registers that
 // the products take them from, 16 bytes a load, and nobody waits for others until the end.
 //
-// What a product sums over may be in any order, as long as both operands have the same, and so may
-// its rows and columns. Orders are such that each thread has whole vectors of 16 bytes. With t =
-// lane % 4 and g = lane / 4 (PTX ISA, "Matrix Fragments for mma.m16n8k16"):
-//
-//   scores = queries * keys      of 16 queries and twice 8 keys: column g of product u is key
-//                                4 (g / 2) + g % 2 + 2 u; a thread's words are those of the 16
-//                                bytes t, t + 4, ... of a vector
-//   sums += values * weights     of 16 elements and 8 queries: k = 2 t, 2 t + 1, 2 t + 8, 2 t + 9
-//                                are keys 4 t to 4 t + 3, of which a thread has the scores; row g
-//                                is element 8 g + 2 w of 64 and row g + 8 the next, for each word
-//                                w of a vector's 16 bytes
-//
-// So weights need no exchange, and values only the halves of words of neighbouring keys put
-// together. What takes time is reading: a warp has 16 keys and values under way, 8 KB of vectors of
-// 128 elements.
+// The products are in DecodeProducts.cpp. What takes time is reading: a warp has 16 keys and values
+// under way, 8 KB of vectors of 128 elements of 16 bits. Longer ones come by parts of 8 KB.
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Codegen/CUDA/Attention/AttentionProblem.h"
 #include "compiler/Codegen/CUDA/Attention/DecodeEmitter.h"
 #include "compiler/Codegen/CUDA/Attention/DecodeModel.h"
 #include "compiler/Codegen/CUDA/Attention/FloatOps.h"
@@ -46,12 +34,16 @@ using namespace mlir;
 
 namespace xc::cuda {
 
-/// Elements of values that the eight threads of a key load at a time.
-static constexpr int64_t kValueStep = 64;
 /// Blocks of keys by which the first one of a head is behind that of the head before.
 static constexpr int64_t kShift = 7;
-/// Elements of vectors of which keys and values fit a thread's registers together.
-static constexpr int64_t kMostEarly = 128;
+/// Bytes of a key, of a value, or of both that a warp has under way: of 16 of them each thread
+/// holds 64 words.
+static constexpr int64_t kMostBytes = 512;
+/// Threads that load a key at a time, and a value.
+static constexpr int64_t kKeyThreads = 4, kValueThreads = 8;
+/// Steps along vectors that are under way at a time.
+static constexpr int64_t kKeySteps = kMostBytes / (kKeyThreads * kDecodeChunkBytes),
+                         kValueSteps = kMostBytes / (kValueThreads * kDecodeChunkBytes);
 
 //===----------------------------------------------------------------------===//
 // Where things are
@@ -64,8 +56,12 @@ DecodeEmitter::DecodeEmitter(const KernelInfo &kernel, kernel::AttentionDecodeOp
       math{builder, loc}, rank(op.getQueryType().getRank()), group(op.getGroupSize()),
       queries(op.getQueryType().getDimSize(rank - 2)), rows(op.getRows()),
       vector(op.getQueryType().getShape().back()), result(op.getValueType().getShape().back()),
-      halves(rows > 8 ? 2 : 1), splits(std::max<int64_t>(op.getSplits(), config.getCluster())),
-      element(op.getQueryType().getElementType()) {}
+      blockRows(getDecodeSizes(op).blockRows), halves(blockRows / 8),
+      splits(std::max<int64_t>(op.getSplits(), config.getCluster())),
+      element(op.getQueryType().getElementType()), isExact(element.isF32() && !mayRoundToTF32(op)),
+      chunk(kDecodeChunkBytes * 8 / element.getIntOrFloatBitWidth()), keyStep(kKeyThreads * chunk),
+      valueStep(kValueThreads * chunk), keySteps(llvm::divideCeil(vector, keyStep)),
+      valueSteps(llvm::divideCeil(result, valueStep)), tilesOfStep(chunk / 2) {}
 
 /// What this thread, its warp and its block are for.
 void DecodeEmitter::locate() {
@@ -75,11 +71,11 @@ void DecodeEmitter::locate() {
   inQuad = index.rem(lane, 4);
   quad = index.div(lane, 4);
   Value block = frame.getBlockId();
-  int64_t tiles = llvm::divideCeil(rows, kDecodeRows);
+  int64_t tiles = llvm::divideCeil(rows, blockRows);
   part = index.rem(block, splits);
   Value rest = index.div(block, splits);
   rowTile = index.rem(rest, tiles);
-  firstRow = index.mul(rowTile, kDecodeRows);
+  firstRow = index.mul(rowTile, blockRows);
   head = index.div(rest, tiles);
   SmallVector<Value> heads = points.getSizes(op.getQuery());
   heads.resize(rank - 2);
@@ -173,42 +169,6 @@ DecodeEmitter::Values DecodeEmitter::placeOf(const Row &row) {
 }
 
 //===----------------------------------------------------------------------===//
-// Fragments
-//===----------------------------------------------------------------------===//
-
-/// An operand of mma.sync: f16 fragments are pairs to the op, all others are words.
-Value DecodeEmitter::asFragment(Value word) {
-  if (!element.isF16())
-    return word;
-  return LLVM::BitcastOp::create(builder, loc, VectorType::get(2, element), word);
-}
-
-Value DecodeEmitter::permute(Value low, Value high, int64_t selector) {
-  Value chosen = arith::ConstantOp::create(
-      builder, loc, builder.getI32IntegerAttr(static_cast<int32_t>(selector)));
-  return NVVM::PermuteOp::create(builder, loc, builder.getI32Type(), low, high, chosen,
-                                 NVVM::PermuteMode::DEFAULT);
-}
-
-DecodeEmitter::Values DecodeEmitter::multiply(ArrayRef<Value> a, ArrayRef<Value> b, Values sums) {
-  Type f32 = builder.getF32Type();
-  auto type = LLVM::LLVMStructType::getLiteral(builder.getContext(), {f32, f32, f32, f32});
-  auto operand = element.isF16() ? NVVM::MMATypes::f16 : NVVM::MMATypes::bf16;
-  Values left, right;
-  for (Value word : a)
-    left.push_back(asFragment(word));
-  for (Value word : b)
-    right.push_back(asFragment(word));
-  Value product = NVVM::MmaOp::create(builder, loc, type, left, right, sums, {16, 8, 16},
-                                      std::nullopt, std::nullopt, std::array{operand, operand},
-                                      std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
-  Values results;
-  for (int64_t i = 0; i < 4; ++i)
-    results.push_back(LLVM::ExtractValueOp::create(builder, loc, product, i));
-  return results;
-}
-
-//===----------------------------------------------------------------------===//
 // Loads
 //===----------------------------------------------------------------------===//
 
@@ -242,70 +202,43 @@ DecodeEmitter::Values DecodeEmitter::placeKey(const Key &key) {
   return place;
 }
 
-/// Of vectors of `count` chunks. Behind their end, the last one is loaded again.
-DecodeEmitter::Values DecodeEmitter::loadChunk(Value tensor, const Key &key, Value chunk,
-                                               int64_t count) {
+/// The 16 bytes `place` of a vector of `size` elements. Behind its end, the last ones again.
+DecodeEmitter::Values DecodeEmitter::loadChunk(Value tensor, const Key &key, Value place,
+                                               int64_t size) {
   Point point;
   for (Value position : placeKey(key))
     point.coords.push_back(Coord::uniform(position));
-  Value own = index.min(chunk, index.constant(count - 1));
-  point.coords.push_back(Coord::consecutive(index.mul(own, kDecodeChunk)));
-  point.lanes = kDecodeChunk;
-  return splitDecodeWords(builder, loc, points.emit(tensor, point));
+  Value own = index.min(place, index.constant(size / chunk - 1));
+  point.coords.push_back(Coord::consecutive(index.mul(own, chunk)));
+  point.lanes = chunk;
+  return splitWords(points.emit(tensor, point));
 }
 
 /// Column g of either product of 8 keys: chunks t, t + 4, ... of its key.
-SmallVector<DecodeEmitter::Values> DecodeEmitter::loadKeys(Value firstKey) {
+SmallVector<DecodeEmitter::Values> DecodeEmitter::loadKeys(Value firstKey, Range steps) {
   Value four = index.mul(index.div(quad, 2), 4), within = index.rem(quad, 2);
   SmallVector<Values> loaded;
   for (int64_t product = 0; product < 2; ++product)
-    for (int64_t step = 0; step * kDecodeKeyStep < vector; ++step)
+    for (int64_t step = steps.first; step < steps.last; ++step)
       loaded.push_back(loadChunk(op.getKey(), {firstKey, four, index.add(within, product * 2)},
-                                 index.add(inQuad, step * 4), vector / kDecodeChunk));
+                                 index.add(inQuad, step * kKeyThreads), vector));
   return loaded;
 }
 
 /// Of keys 4 t to 4 t + 3, chunks g, g + 8, ...
-SmallVector<DecodeEmitter::Values> DecodeEmitter::loadValues(Value firstKey) {
+SmallVector<DecodeEmitter::Values> DecodeEmitter::loadValues(Value firstKey, Range steps) {
   Value four = index.mul(inQuad, 4);
   SmallVector<Values> loaded;
-  for (int64_t step = 0; step * kValueStep < result; ++step)
+  for (int64_t step = steps.first; step < steps.last; ++step)
     for (int64_t key = 0; key < 4; ++key)
       loaded.push_back(loadChunk(op.getValue(), {firstKey, four, index.constant(key)},
-                                 index.add(quad, step * 8), result / kDecodeChunk));
+                                 index.add(quad, step * kValueThreads), result));
   return loaded;
 }
 
 //===----------------------------------------------------------------------===//
 // Scores
 //===----------------------------------------------------------------------===//
-
-/// Of rows g and, 8 further, the scores of keys 4 t to 4 t + 3: four each.
-DecodeEmitter::Values DecodeEmitter::multiplyScores(ArrayRef<Values> loaded) {
-  constexpr size_t products = 2;
-  Value zero = math.f32(0), none = points.zero(builder.getI32Type());
-  Values sums[products] = {Values(4, zero), Values(4, zero)};
-  size_t steps = loaded.size() / products;
-  for (size_t step = 0; step < steps; ++step) {
-    SmallVector<Values> words = getQueryWords(static_cast<int64_t>(step));
-    auto query = [&](size_t half, size_t word) {
-      return half < words.size() ? words[half][word] : none;
-    };
-    for (size_t product = 0; product < products; ++product) {
-      const Values &keyWords = loaded[product * steps + step];
-      for (size_t word = 0; word < 4; word += 2)
-        sums[product] =
-            multiply({query(0, word), query(1, word), query(0, word + 1), query(1, word + 1)},
-                     {keyWords[word], keyWords[word + 1]}, sums[product]);
-    }
-  }
-  Values scores;
-  for (int64_t half = 0; half < halves; ++half)
-    for (const Values &product : sums)
-      for (int64_t i = 0; i < 2; ++i)
-        scores.push_back(product[half * 2 + i]);
-  return scores;
-}
 
 Value DecodeEmitter::loadMask(const Row &row, Value key) {
   SmallVector<Value> place = placeOf(row), sizes = points.getSizes(op.getMask());
@@ -356,8 +289,7 @@ Value DecodeEmitter::hide(Value score, const Row &row, Value key) {
 DecodeEmitter::State DecodeEmitter::begin() {
   State state;
   Value lowest = math.f32(-std::numeric_limits<double>::infinity()), zero = math.f32(0);
-  int64_t accumulators = llvm::divideCeil(result, kValueStep) * 4 * halves;
-  state.outputs.assign(accumulators * 4, zero);
+  state.outputs.assign(valueSteps * tilesOfStep * halves * 4, zero);
   state.maxima.assign(halves, lowest);
   state.sums.assign(halves, zero);
   if (!op.getSinks())
@@ -377,37 +309,52 @@ DecodeEmitter::State DecodeEmitter::begin() {
   return state;
 }
 
-/// Adds the values of 16 keys, each times its weight: `weights` has pairs of each half's.
-void DecodeEmitter::addValues(ArrayRef<Values> loaded, ArrayRef<Values> weights, Values &outputs) {
-  constexpr int64_t lower = 0x5410, upper = 0x7632; // halves of two words
-  for (size_t step = 0; step * 4 < loaded.size(); ++step)
-    for (size_t word = 0; word < 4; ++word) {
-      Values a;
-      for (size_t key = step * 4; key < step * 4 + 4; key += 2)
-        for (int64_t selector : {lower, upper})
-          a.push_back(permute(loaded[key][word], loaded[key + 1][word], selector));
-      for (int64_t half = 0; half < halves; ++half) {
-        size_t place = ((step * 4 + word) * halves + half) * 4;
-        Values sums(ArrayRef(outputs).slice(place, 4));
-        sums = multiply(a, weights[half], sums);
-        llvm::copy(sums, outputs.begin() + place);
-      }
-    }
-}
-
 /// Whether registers hold a step's keys and values, so that all of them are under way at once.
-bool DecodeEmitter::loadsTogether() { return vector + result <= 2 * kMostEarly; }
+bool DecodeEmitter::loadsTogether() const {
+  return (vector + result) * kDecodeChunkBytes <= kMostBytes * chunk;
+}
 
 /// What a step reads before it multiplies.
 DecodeEmitter::Loaded DecodeEmitter::load(Value firstKey) {
-  Loaded loaded{loadKeys(firstKey), {}};
+  Loaded loaded{loadKeys(firstKey, {0, std::min(keySteps, kKeySteps)}), {}};
   if (loadsTogether())
-    loaded.values = loadValues(firstKey);
+    loaded.values = loadValues(firstKey, {0, valueSteps});
   return loaded;
 }
 
+/// Of rows g and, 8 further, the scores of keys 4 t to 4 t + 3: four each.
+DecodeEmitter::Values DecodeEmitter::getScores(Value firstKey, const Loaded &loaded) {
+  Products sums[] = {makeProducts(), makeProducts()};
+  for (int64_t first = 0; first < keySteps; first += kKeySteps) {
+    Range steps{first, std::min(keySteps, first + kKeySteps)};
+    addScores(first == 0 ? loaded.keys : loadKeys(firstKey, steps), steps, sums);
+  }
+  Values finished[] = {addUp(sums[0]), addUp(sums[1])}, scores;
+  for (int64_t half = 0; half < halves; ++half)
+    for (const Values &product : finished)
+      llvm::append_range(scores, ArrayRef(product).slice(half * 2, 2));
+  return scores;
+}
+
+/// Operand B of the products with values.
+DecodeEmitter::Values DecodeEmitter::makeWeights(ArrayRef<Value> scores) {
+  auto word = VectorType::get(1, builder.getI32Type());
+  int64_t together = 32 / element.getIntOrFloatBitWidth();
+  Values words;
+  for (size_t first = 0; first < scores.size(); first += together) {
+    Value lanes = vector::FromElementsOp::create(builder, loc,
+                                                 VectorType::get(together, builder.getF32Type()),
+                                                 scores.slice(first, together));
+    if (!element.isF32())
+      lanes = arith::TruncFOp::create(builder, loc, VectorType::get(together, element), lanes);
+    words.push_back(vector::ExtractOp::create(
+        builder, loc, vector::BitCastOp::create(builder, loc, word, lanes), ArrayRef<int64_t>{0}));
+  }
+  return words;
+}
+
 DecodeEmitter::State DecodeEmitter::step(Value firstKey, Loaded loaded, const State &state) {
-  Values scores = multiplyScores(loaded.keys);
+  Values scores = getScores(firstKey, loaded);
   State next = state;
   SmallVector<Values> weights(halves);
   for (int64_t half = 0; half < halves; ++half) {
@@ -428,13 +375,7 @@ DecodeEmitter::State DecodeEmitter::step(Value firstKey, Loaded loaded, const St
       score = math.exp2(math.sub(score, base));
       sum = math.add(sum, score);
     }
-    for (int64_t pair = 0; pair < 2; ++pair) {
-      Value both = fromLanes(builder, loc, own.slice(pair * 2, 2));
-      Value narrow = arith::TruncFOp::create(builder, loc, VectorType::get(2, element), both);
-      auto word = VectorType::get(1, builder.getI32Type());
-      Value cast = vector::BitCastOp::create(builder, loc, word, narrow);
-      weights[half].push_back(vector::ExtractOp::create(builder, loc, cast, ArrayRef<int64_t>{0}));
-    }
+    weights[half] = makeWeights(own);
     next.maxima[half] = maximum;
     next.sums[half] = sum;
     // Sums of values are of rows 2 t and 2 t + 1.
@@ -448,9 +389,14 @@ DecodeEmitter::State DecodeEmitter::step(Value firstKey, Loaded loaded, const St
       for (size_t i = 0; i < 4; ++i)
         next.outputs[place + i] = math.mul(next.outputs[place + i], scales[i % 2]);
   }
-  if (!loadsTogether())
-    loaded.values = loadValues(firstKey);
-  addValues(loaded.values, weights, next.outputs);
+  if (loadsTogether()) {
+    addValues(loaded.values, {0, valueSteps}, weights, next.outputs);
+    return next;
+  }
+  for (int64_t first = 0; first < valueSteps; first += kValueSteps) {
+    Range steps{first, std::min(valueSteps, first + kValueSteps)};
+    addValues(loadValues(firstKey, steps), steps, weights, next.outputs);
+  }
   return next;
 }
 
@@ -463,7 +409,7 @@ Value DecodeEmitter::countBlocks() {
   SmallVector<Value> querySizes = points.getSizes(op.getQuery());
   Value heads = index.product(ArrayRef(querySizes).take_front(rank - 3));
   int64_t groups = op.getQueryType().getDimSize(rank - 3) / group;
-  return index.mul(heads, groups * llvm::divideCeil(rows, kDecodeRows) * splits);
+  return index.mul(heads, groups * llvm::divideCeil(rows, blockRows) * splits);
 }
 
 /// Waits for the kernel before: see AllowDependentLaunch.cpp.

@@ -26,6 +26,7 @@
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
 #include "compiler/Dialect/Array/Transforms/Passes.h"
 #include "compiler/Dialect/Kernel/IR/AttentionGradientOp.h"
+#include "compiler/Dialect/Plan/IR/Products.h"
 #include "compiler/Dispatch/DispatchTarget.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -269,8 +270,7 @@ static std::optional<int64_t> getWindow(std::optional<uint64_t> window) {
 
 static bool isDecoded(kernel::AttentionOp op, const Target *target) {
   int64_t queries = op.getQueryType().getShape().drop_back().back();
-  return !op.getQueryType().getElementType().isF32() && !ShapedType::isDynamic(queries) &&
-         queries < array::kFewQueries &&
+  return !ShapedType::isDynamic(queries) && queries < array::kFewQueries &&
          hasDecodeKernel(getDecodeSizes(op.getQueryType(), op.getKeyType(), op.getValueType()),
                          getWindow(op.getWindow()), target);
 }
@@ -294,6 +294,11 @@ static SmallVector<Value> makePartDests(OpBuilder &builder, kernel::AttentionDec
           tensor::EmptyOp::create(builder, loc, sizes, f32)};
 }
 
+static void mayRoundAs(Operation *op, Operation *other) {
+  if (mayRoundToTF32(op))
+    other->setAttr(plan::kAllowTF32Attr, UnitAttr::get(op->getContext()));
+}
+
 /// Divides the keys of `op` among blocks that store results of their parts, where `target` takes
 /// less time for that.
 static void divideKeys(kernel::AttentionDecodeOp op, const Target &target) {
@@ -309,6 +314,7 @@ static void divideKeys(kernel::AttentionDecodeOp op, const Target &target) {
   auto joined = kernel::AttentionCombineOp::create(builder, op.getLoc(), op->getResultTypes(),
                                                    parts.getResults()[0], parts.getResults()[1],
                                                    op.getDests());
+  mayRoundAs(op, parts);
   op->replaceAllUsesWith(joined->getResults());
   op.erase();
 }
@@ -320,6 +326,7 @@ static kernel::AttentionDecodeOp makeDecode(kernel::AttentionOp op) {
       op.getMask(), op.getOffset(), op.getSinks(), /*table=*/Value(), /*lengths=*/Value(),
       op.getDests(), op.getCausalAttr(), op.getWindowAttr(), op.getScaleAttr(),
       builder.getI64IntegerAttr(1));
+  mayRoundAs(op, decode);
   op->replaceAllUsesWith(decode->getResults());
   op.erase();
   return decode;

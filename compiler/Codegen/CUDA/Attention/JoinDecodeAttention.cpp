@@ -31,8 +31,6 @@ namespace xc::cuda {
 
 /// Elements of a row that a thread joins; bytes of them in f32.
 static constexpr int64_t kJoined = 4, kJoinedBytes = 16;
-/// Elements of an accumulator's step of columns, and of a thread's in it.
-static constexpr int64_t kStep = 64, kOwn = 8;
 
 //===----------------------------------------------------------------------===//
 // Warps
@@ -57,22 +55,22 @@ void DecodeEmitter::leaveWarp(const State &state) {
   }
   auto store = [&](Value row, Value column, ArrayRef<Value> values) {
     Value place = index.add(index.mul(index.add(first, row), result), column);
-    for (int64_t part = 0; part < kOwn; part += kJoined)
+    for (int64_t part = 0; part < chunk; part += kJoined)
       vector::StoreOp::create(builder, loc, fromLanes(builder, loc, values.slice(part, kJoined)),
                               outputBuffer, index.add(place, part), /*nontemporal=*/false,
                               llvm::MaybeAlign(kJoinedBytes));
   };
-  for (int64_t step = 0; step * kStep < result; ++step) {
-    Value column = index.add(index.mul(quad, kOwn), step * kStep);
+  for (int64_t step = 0; step < valueSteps; ++step) {
+    Value column = index.add(index.mul(quad, chunk), step * valueStep);
     Value isThere =
-        (step + 1) * kStep <= result ? Value() : index.isLess(column, index.constant(result));
+        (step + 1) * valueStep <= result ? Value() : index.isLess(column, index.constant(result));
     points.emitIf(isThere, [&] {
       for (int64_t half = 0; half < halves; ++half)
         for (int64_t next = 0; next < 2; ++next) {
           Values own;
-          for (int64_t word = 0; word < 4; ++word)
+          for (int64_t tile = 0; tile < tilesOfStep; ++tile)
             for (int64_t i : {next, next + 2})
-              own.push_back(state.outputs[((step * 4 + word) * halves + half) * 4 + i]);
+              own.push_back(state.outputs[((step * tilesOfStep + tile) * halves + half) * 4 + i]);
           store(index.add(index.mul(inQuad, 2), half * 8 + next), column, own);
         }
     });

@@ -23,11 +23,13 @@
 // A product of f32 is three of TF32, which has 11 digits: with x = big + small, where big is x
 // rounded to TF32 and small the rest, it is big * big + (big * small + small * big). What small
 // loses in TF32 is the last of the 24 digits of x at most; tensor cores do not look at what TF32
-// does not have. They cut sums towards zero, so the small products have sums of their own, and
-// those of this product are added to what there was before by an addition that rounds.
+// does not have. They cut sums towards zero, so the small products have sums of their own or, of
+// many columns, come first, and those of this product are added to what there was before by an
+// addition that rounds.
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Codegen/CUDA/Common/TF32.h"
 #include "compiler/Codegen/CUDA/Tile/Products.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -170,34 +172,10 @@ void multiply(TileBuilder &b, Type element, ValueRange a, ValueRange second,
     sum = LLVM::ExtractValueOp::create(b.rewriter, b.loc, product, i);
 }
 
-SmallVector<Value> roundToTF32(TileBuilder &b, ArrayRef<Value> words) {
-  return llvm::map_to_vector(words, [&](Value word) -> Value {
-    Value value = LLVM::BitcastOp::create(b.rewriter, b.loc, b.rewriter.getF32Type(), word);
-    return NVVM::ConvertFloatToTF32Op::create(b.rewriter, b.loc, b.i32, value,
-                                              NVVM::FPRoundingMode::RNA);
-  });
-}
-
-/// Numbers of f32 as sums of two of TF32.
-struct Halves {
-  Halves(TileBuilder &b, ArrayRef<Value> words) {
-    Type f32 = b.rewriter.getF32Type();
-    auto cast = [&](Type type, Value value) -> Value {
-      return LLVM::BitcastOp::create(b.rewriter, b.loc, type, value);
-    };
-    constexpr int64_t half = 0x1000, kept = ~int64_t(0x1fff);
-    for (Value word : words) {
-      // To nearest, ties away from zero.
-      big.push_back(b.both(b.add(word, b.word(half)), kept));
-      Value rest = LLVM::FSubOp::create(b.rewriter, b.loc, cast(f32, word), cast(f32, big.back()));
-      small.push_back(cast(b.i32, rest));
-    }
-  }
-  SmallVector<Value> big, small;
-};
-
 /// Steps of a product of f32 for which the first operand is halved at a time.
 constexpr int64_t kTogether = 4;
+/// Columns beside whose sums registers hold those of big and of small products apart.
+constexpr int64_t kMostColumns = 128;
 
 /// Emits one product.
 class ProductEmitter {
@@ -235,7 +213,7 @@ private:
         count, LLVM::ConstantOp::create(b.rewriter, b.loc, b.rewriter.getF32FloatAttr(0)));
   }
   SmallVector<Value> round(SmallVector<Value> words) {
-    return element.isF32() ? roundToTF32(b, words) : words;
+    return element.isF32() ? roundToTF32(b.rewriter, b.loc, words) : words;
   }
   SmallVector<Value> loadFirst(int64_t k) {
     if (!first)
@@ -253,9 +231,9 @@ private:
     return LLVM::FAddOp::create(b.rewriter, b.loc, lhs, rhs);
   }
   /// Adds the three products of TF32 of a step, of `count` columns from `column` on.
-  void multiplyHalves(const Halves &a, int64_t k, int64_t column, int64_t count,
+  void multiplyHalves(const TF32Halves &a, int64_t k, int64_t column, int64_t count,
                       MutableArrayRef<Value> big, MutableArrayRef<Value> small) {
-    Halves words(b, second.load(k, column, count));
+    TF32Halves words(b.rewriter, b.loc, second.load(k, column, count));
     for (int64_t part = 0; part < count; part += 8) {
       ArrayRef<Value> bigWords = ArrayRef(words.big).slice(part / 4, 2),
                       smallWords = ArrayRef(words.small).slice(part / 4, 2);
@@ -266,6 +244,8 @@ private:
   }
   SmallVector<Value> emitWhole();
   SmallVector<Value> emitPartsOf(SmallVector<Value> sums);
+  void addInOrder(ArrayRef<TF32Halves> a, int64_t begin, int64_t column,
+                  MutableArrayRef<Value> sums);
 
   TileBuilder &b;
   tile::IssueOp op;
@@ -282,7 +262,7 @@ private:
 SmallVector<Value> ProductEmitter::emitWhole() {
   SmallVector<Value> big = makeZeros(columns / 2), small = big;
   for (int64_t k = 0; k < length; k += step) {
-    Halves a(b, loadFirst(k));
+    TF32Halves a(b.rewriter, b.loc, loadFirst(k));
     forColumns([&](int64_t column, int64_t count) {
       multiplyHalves(a, k, column, count, MutableArrayRef(big).slice(column / 2, count / 2),
                      MutableArrayRef(small).slice(column / 2, count / 2));
@@ -293,13 +273,36 @@ SmallVector<Value> ProductEmitter::emitWhole() {
   return big;
 }
 
+/// Adds the steps from `begin` on to the sums of 8 columns: the small products first, so that they
+/// and the big ones share sums of their own, and no more is cut.
+void ProductEmitter::addInOrder(ArrayRef<TF32Halves> a, int64_t begin, int64_t column,
+                                MutableArrayRef<Value> sums) {
+  SmallVector<TF32Halves> words;
+  for (int64_t number = 0; number < static_cast<int64_t>(a.size()); ++number)
+    words.emplace_back(b.rewriter, b.loc, second.load(begin + number * step, column, 8));
+  SmallVector<Value> own = makeZeros(4);
+  for (auto [first, next] : llvm::zip_equal(a, words)) {
+    multiply(b, element, first.small, next.big, own);
+    multiply(b, element, first.big, next.small, own);
+  }
+  for (auto [first, next] : llvm::zip_equal(a, words))
+    multiply(b, element, first.big, next.big, own);
+  for (auto [sum, more] : llvm::zip_equal(sums, own))
+    sum = addFloats(sum, more);
+}
+
 /// One that is added to sums: a few steps for some columns at a time, so that few of its own sums,
 /// and few halves of the first operand, are held beside those.
 SmallVector<Value> ProductEmitter::emitPartsOf(SmallVector<Value> sums) {
   for (int64_t begin = 0; begin < length; begin += kTogether * step) {
-    SmallVector<Halves> a;
+    SmallVector<TF32Halves> a;
     for (int64_t k = begin; k < std::min(length, begin + kTogether * step); k += step)
-      a.emplace_back(b, loadFirst(k));
+      a.emplace_back(b.rewriter, b.loc, loadFirst(k));
+    if (columns > kMostColumns) {
+      for (int64_t column = 0; column < columns; column += 8)
+        addInOrder(a, begin, column, getSums(sums, column));
+      continue;
+    }
     forColumns([&](int64_t column, int64_t count) {
       SmallVector<Value> big = makeZeros(count / 2), small = big;
       for (auto [number, halves] : llvm::enumerate(a))

@@ -34,7 +34,7 @@ struct ProductUse {
 /// beside.
 class GradientMatch {
 public:
-  explicit GradientMatch(ExpressionBuilder &e) : e(e) {}
+  GradientMatch(ExpressionBuilder &e, bool mma) : e(e), mma(mma) {}
   Replacement recognize(mlir::Operation *root);
 
 private:
@@ -50,6 +50,7 @@ private:
   llvm::SmallVector<ClearedScores> findChoices() const;
   bool areHiddenAlike();
   bool isSeen(const Mask &mask) const;
+  bool hasSingleVectors() const;
   bool hasTypes();
   bool isUsedAlone() const;
   mlir::Operation *findPlace() const;
@@ -57,6 +58,7 @@ private:
   Replacement build(mlir::Operation *root);
 
   ExpressionBuilder &e;
+  bool mma; ///< whether some target has kernels of matrix instructions
   std::optional<SoftmaxGradient> softmax;
   mlir::Value toScores; ///< the result of the softmax's gradient
   MatchedOps ops;

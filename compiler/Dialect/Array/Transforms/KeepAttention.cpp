@@ -242,8 +242,7 @@ struct KeepAttention final : impl::KeepAttentionBase<KeepAttention> {
     });
     getOperation().walk([&](PagedAttentionOp op) {
       RankedTensorType query = op.getQuery().getType();
-      if (hasHostSizes(op) && mma && hasVectors(query, op.getValues().getType()) && isFew(query) &&
-          !query.getElementType().isF32())
+      if (hasHostSizes(op) && mma && hasVectors(query, op.getValues().getType()) && isFew(query))
         op->setAttr(kWholeAttr, builder.getUnitAttr());
     });
   }
@@ -261,9 +260,7 @@ private:
   }
   template <typename Op> bool mayBeKernel(Op op) const {
     RankedTensorType query = op.getQuery().getType();
-    // Attention of few queries of f32 has no kernel.
-    bool isLeft = std::is_same_v<Op, AttentionOp> && isFew(query) && query.getElementType().isF32();
-    return mma && !isLeft && hasVectors(query, op.getValue().getType());
+    return mma && hasVectors(query, op.getValue().getType());
   }
   bool mayBeBlocks(AttentionOp op) const {
     RankedTensorType query = op.getQuery().getType(), value = op.getValue().getType();

@@ -84,10 +84,10 @@ def KeepAttention : Pass<"xc-array-keep-attention", "::mlir::ModuleOp"> {
   let description = [{
     Marks attention that a target may have one kernel for as `array.whole`. `-xc-array-decompose` then leaves it, and it becomes a kernel
     op. Whether a target takes it is decided where targets are known. Marked are:
-    - each `array.attention` of f16, bf16 or f32 (of f32 not of fewer than 16 queries) and vectors of known sizes. In a module with bounded dynamic dims all
+    - each `array.attention` of f16, bf16 or f32 and vectors of known sizes. In a module with bounded dynamic dims all
       sizes must be known, but for the number of keys of fewer than 16 queries that are causal, or of one;
-    - each `array.paged_attention` of fewer than 16 queries of 16-bit floats;
-    - each `array.attention_gradient` of such operands, of f32 also of fewer queries. In a module with bounded dynamic dims all sizes must be
+    - each `array.paged_attention` of fewer than 16 queries of f16, bf16 or f32;
+    - each `array.attention_gradient` of such operands. In a module with bounded dynamic dims all sizes must be
       known. It gets more operands: the logsumexp of the attention that it is the gradient of, and the sums of products of its result and
       the cotangent.
 
@@ -134,8 +134,9 @@ def Recognize : Pass<"xc-array-recognize", "::mlir::ModuleOp"> {
     - softmax: `exp(x - m) / sum(exp(x - m))` or times the inverse, where `m` is a maximum;
     - attention: a product, scales, masks, softmax, a product. Dims may be in any order, with dims of size 1 among them; scales may be on
       the scores or on an operand; masks may be added, or chosen by `array.select` (of -infinity, or a number of at most -1000);
-    - gradients of attention of 16-bit floats that come with a program: products for what queries, keys and values get through the
-      softmax, whose gradient is found in terms of its exponentials, too, and written by its weights;
+    - gradients of attention that come with a program, of 16-bit floats and, for targets with matrix instructions, of f32: products for
+      what queries, keys and values get through the softmax, whose gradient is found in terms of its exponentials, too, and written by
+      its weights;
     - shared heads: keys and values that are repeated for each query head;
     - causal masks: positions that are compared, or a constant, make `causal` and `window`; masks that hide nothing go;
     - transposes of heads: a transpose between two reshapes, of which the second merges what the first has split;
@@ -160,6 +161,8 @@ def Recognize : Pass<"xc-array-recognize", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::mlir::tensor::TensorDialect", "::mlir::arith::ArithDialect"];
+  let options = [Option<"mma", "mma", "bool", /*default=*/"true",
+                        "Whether some target has kernels of matrix instructions, which gradients of attention of f32 are worth">];
 }
 
 def ResolveExtents : Pass<"xc-array-resolve-extents", "::mlir::func::FuncOp"> {

@@ -28,16 +28,16 @@ namespace xc::array {
 #define GEN_PASS_DEF_RECOGNIZE
 #include "compiler/Dialect/Array/Transforms/Passes.h.inc"
 
-/// One that replaces its root's result.
-template <Value (*recognize)(Operation *, ExpressionBuilder &)>
-static Replacement one(Operation *root, ExpressionBuilder &e) {
+/// One that is the same for all targets.
+template <auto recognize>
+static Replacement one(Operation *root, ExpressionBuilder &e, bool /*mma*/) {
   return recognize(root, e);
 }
 
 namespace {
 struct Recognizer {
   llvm::StringLiteral name;
-  Replacement (*recognize)(Operation *root, ExpressionBuilder &e);
+  Replacement (*recognize)(Operation *root, ExpressionBuilder &e, bool mma);
 };
 } // namespace
 
@@ -48,8 +48,8 @@ static constexpr Recognizer kRecognizers[] = {
     {"softmax", one<recognizeSoftmax>},
     {"gradient of attention", recognizeAttentionGradient},
     {"attention", one<recognizeAttention>},
-    {"shared heads", recognizeSharedHeads},
-    {"causal mask", recognizeCausalMask},
+    {"shared heads", one<recognizeSharedHeads>},
+    {"causal mask", one<recognizeCausalMask>},
     {"movement", one<recognizeMovement>},
     {"rotary embedding", one<recognizeRotary>},
     {"rotation", one<recognizeRotation>},
@@ -82,10 +82,10 @@ static void eraseDead(Operation *op, Operation *&next) {
 }
 
 /// Puts into place what `recognizer` finds at `op`; whether it has found anything.
-static bool recognizeAt(Operation *op, const Recognizer &recognizer, Operation *&next) {
+static bool recognizeAt(Operation *op, const Recognizer &recognizer, bool mma, Operation *&next) {
   OpBuilder builder(op);
   ExpressionBuilder e(builder, op->getLoc());
-  Replacement whole = recognizer.recognize(op, e);
+  Replacement whole = recognizer.recognize(op, e, mma);
   SmallVector<Operation *> replaced;
   if (!whole.results.empty())
     replaced.push_back(op);
@@ -102,15 +102,15 @@ static bool recognizeAt(Operation *op, const Recognizer &recognizer, Operation *
   return !replaced.empty();
 }
 
-static unsigned recognizeIn(Region &region, const Recognizer &recognizer) {
+static unsigned recognizeIn(Region &region, const Recognizer &recognizer, bool mma) {
   unsigned found = 0;
   for (Block &block : region)
     for (Operation *op = block.empty() ? nullptr : &block.front(), *next; op; op = next) {
       next = op->getNextNode();
       for (Region &inner : op->getRegions())
-        found += recognizeIn(inner, recognizer);
+        found += recognizeIn(inner, recognizer, mma);
       if (isa_and_nonnull<ArrayDialect>(op->getDialect()) && op->getNumResults() > 0)
-        found += recognizeAt(op, recognizer, next);
+        found += recognizeAt(op, recognizer, mma, next);
     }
   return found;
 }
@@ -118,13 +118,16 @@ static unsigned recognizeIn(Region &region, const Recognizer &recognizer) {
 namespace {
 
 struct Recognize final : impl::RecognizeBase<Recognize> {
+  using RecognizeBase::RecognizeBase;
+
   void runOnOperation() override {
     Builder builder(&getContext());
     NamedAttrList counts(getOperation()->getAttrOfType<DictionaryAttr>(kRecognizedAttr));
     for (const Recognizer &recognizer : kRecognizers) {
       unsigned found = 0;
-      getOperation().walk(
-          [&](func::FuncOp function) { found += recognizeIn(function.getBody(), recognizer); });
+      getOperation().walk([&](func::FuncOp function) {
+        found += recognizeIn(function.getBody(), recognizer, mma);
+      });
       if (found == 0)
         continue;
       auto before = dyn_cast_or_null<IntegerAttr>(counts.get(recognizer.name));

@@ -19,8 +19,9 @@
 // The products say which dim of which operand is which. Operands that two products have must be the
 // same. A scale may be on queries or keys: then it is looked for below dq or dk, too.
 //
-// Only of 16-bit floats there are kernels for the gradient. Others would be taken apart again, and
-// compute the weights a second time that the program holds.
+// What has no kernel for the gradient would be taken apart again, and compute the weights a second
+// time that the program holds: f64, f32 where no target has matrix instructions, and vectors of f32
+// that no kernel takes.
 //
 // Where a choice of a finite number hides a whole row, p is even, and not 0, but ds is 0. Unless
 // each query is known to see a key, such rows get a cotangent of 0, and values what flows to them
@@ -34,6 +35,9 @@
 using namespace mlir;
 
 namespace xc::array {
+
+/// Elements of the longest vectors of f32 that some kernel takes.
+static constexpr int64_t kMostSingle = 256;
 
 static constexpr Through kMoves{/*broadcasts=*/false, /*converts=*/true};
 
@@ -402,11 +406,21 @@ static Value findUnwidened(Value value, Type element) {
   return value;
 }
 
-/// One type of 16 bits throughout; products may be summed up in another one where they are rounded
-/// to it.
+/// Whether a kernel may take vectors of f32.
+bool GradientMatch::hasSingleVectors() const {
+  int side = operands->getQuerySide();
+  int64_t features = scores->product.contract.front()[side];
+  auto isTaken = [](int64_t size) { return size > 0 && size <= kMostSingle; };
+  return isTaken(typeOf(operands->getQuery()).getDimSize(features)) &&
+         isTaken(typeOf(value).getDimSize(valueFeatures));
+}
+
+/// One type throughout; products may be summed up in another one where they are rounded to it.
 bool GradientMatch::hasTypes() {
   Type element = elementOf(operands->getQuery());
-  if ((!element.isF16() && !element.isBF16()) || elementOf(operands->getKey()) != element)
+  bool isTaken =
+      element.isF16() || element.isBF16() || (mma && element.isF32() && hasSingleVectors());
+  if (!isTaken || elementOf(operands->getKey()) != element)
     return false;
   value = findUnwidened(value, element);
   cotangent = findUnwidened(cotangent, element);
@@ -473,8 +487,8 @@ bool GradientMatch::match(Operation *root) {
          isUsedAlone();
 }
 
-Replacement recognizeAttentionGradient(Operation *root, ExpressionBuilder &e) {
-  return GradientMatch(e).recognize(root);
+Replacement recognizeAttentionGradient(Operation *root, ExpressionBuilder &e, bool mma) {
+  return GradientMatch(e, mma).recognize(root);
 }
 
 } // namespace xc::array

@@ -43,7 +43,7 @@ mlir::Value recognizeAttention(mlir::Operation *root, ExpressionBuilder &e);
 mlir::Value recognizeSoftmaxGradient(mlir::Operation *root, ExpressionBuilder &e);
 /// Products for what queries, keys and values get through `softmax(q * k^T)`:
 /// array.attention_gradient.
-Replacement recognizeAttentionGradient(mlir::Operation *root, ExpressionBuilder &e);
+Replacement recognizeAttentionGradient(mlir::Operation *root, ExpressionBuilder &e, bool mma);
 /// Attention, or its gradient, whose keys and values are repeated for each query head: with fewer
 /// heads.
 Replacement recognizeSharedHeads(mlir::Operation *root, ExpressionBuilder &e);

@@ -33,8 +33,8 @@ static LogicalResult verifyOperands(AttentionDecodeOp op) {
   if (rank < 3 || (op.isPaged() && rank != 4))
     return op.emitOpError("expected queries of rank 3 at least, or 4 beside pages, got ") << query;
   Type element = query.getElementType();
-  if (!element.isF16() && !element.isBF16())
-    return op.emitOpError("expected a 16-bit float type, got ") << element;
+  if (!element.isF16() && !element.isBF16() && !element.isF32())
+    return op.emitOpError("expected f16, bf16 or f32, got ") << element;
   SmallVector<int64_t> shape(query.getShape());
   bool isOfRank =
       key.hasRank() && value.hasRank() && key.getRank() == rank && value.getRank() == rank;

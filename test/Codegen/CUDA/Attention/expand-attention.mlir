@@ -195,6 +195,20 @@ module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
 
 // -----
 
+// Of f32 as well; parts keep what the program allows.
+// CHECK-LABEL: func.func @single_few
+// CHECK:         kernel.attention_decode {{.*}} {plan.allow_tf32} : {{.*}} -> tensor<1x8x1x{{[0-9]+}}x64xf32>
+// CHECK:         kernel.attention_combine {{.*}} -> tensor<1x8x1x64xf32>
+module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @single_few(%q: tensor<1x8x1x64xf32>, %k: tensor<1x2x1024x64xf32>) -> tensor<1x8x1x64xf32> {
+    %e = tensor.empty() : tensor<1x8x1x64xf32>
+    %r = kernel.attention %q, %k, %k into %e scale = 1.0 {plan.allow_tf32} : tensor<1x8x1x64xf32>, tensor<1x2x1024x64xf32>, tensor<1x2x1024x64xf32> into tensor<1x8x1x64xf32> -> tensor<1x8x1x64xf32>
+    return %r : tensor<1x8x1x64xf32>
+  }
+}
+
+// -----
+
 // sm_75 has no products of bf16 on its tensor cores; nor has a CPU a kernel for pages, which are gathered.
 // CHECK-LABEL: func.func @old
 // CHECK-NOT:     kernel.attention_decode
