@@ -371,6 +371,7 @@ static void startBlock(Block &block, Launch &launch, const BlockPlace &place) {
     warp.groups.clear();
     warp.current = 0;
     addGroup(warp, warp.allLanes, launch.program->entry, 0);
+    resetUnwritten(warp, 0, static_cast<uint32_t>(launch.program->tracked.size()), kFullMask);
     fillSpecialRows(warp);
   }
 }

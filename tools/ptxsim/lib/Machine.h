@@ -114,6 +114,9 @@ struct Warp {
   std::vector<bool> busy, frozen;
   std::vector<bool>
       written; // the same registers, since the last wgmma.fence, by other instructions
+  // Lanes that have not written a byte of a tracked register, and by register and lane the
+  // register that its value comes from, plus one; 0: from itself.
+  std::vector<uint32_t> unwritten, unwrittenOrigin;
 
   template <typename T> T *row(uint32_t offset) const {
     return reinterpret_cast<T *>(registers + offset);
@@ -263,6 +266,13 @@ bool finishWarpgroups(Block &block);
 bool isProductSource(const Block &block, uint32_t offset, uint32_t bytes, std::string &reader);
 /// Checks an instruction that touches registers of wgmma; false after a fault.
 bool checkTouches(Warp &warp, const Inst &inst, uint32_t mask);
+/// Says that |lanes| have written none of the tracked registers from |begin| to |end|.
+void resetUnwritten(Warp &warp, uint32_t begin, uint32_t end, uint32_t lanes);
+/// Checks an instruction that reads or writes tracked registers, before the lanes of |mask| among
+/// the |lanes| that came to it execute it (UnwrittenCheck.cpp); false after a fault.
+bool checkUnwritten(Warp &warp, const Inst &inst, uint32_t lanes, uint32_t mask);
+/// The lane that |lane| reads at a shuffle, and whether it is in range (ExecWarp.cpp).
+unsigned shuffleSource(const Warp &warp, const Inst &inst, unsigned lane, bool &inRange);
 /// The PTX line of an instruction of the block's program.
 uint32_t lineOf(const Block &block, const Inst &inst);
 

@@ -302,6 +302,7 @@ void ProgramBuilder::noteTouches(const Function &function) {
     if (touch.reads.empty() && touch.writes.empty())
       continue;
     p.code[codeOffsets[i]].touches = static_cast<uint32_t>(p.touches.size());
+    p.code[codeOffsets[i]].watched = true;
     p.touches.push_back(std::move(touch));
   }
 }
@@ -339,6 +340,9 @@ bool ProgramBuilder::decodeBody(Function &function) {
       p.debug.push_back({inst.line, std::string(inst.text), inst.location});
   }
   noteTouches(function);
+  placed[&function].trackedBegin = static_cast<uint32_t>(p.tracked.size());
+  findUnwritten(function, registerRows, codeOffsets, p);
+  placed[&function].trackedEnd = static_cast<uint32_t>(p.tracked.size());
   // Falling off the end of a body returns.
   codeOffsets.push_back(static_cast<uint32_t>(p.code.size()));
   Inst last;
@@ -445,6 +449,8 @@ bool ProgramBuilder::decodeCall(InstDecoder &decoder) {
   call.fetchResults = [](Warp &warp, const Inst &inst, uint32_t mask) {
     copySlots(warp, programOf(warp).calls[inst.aux].results, mask);
   };
+  call.trackedBegin = placed[&callee].trackedBegin;
+  call.trackedEnd = placed[&callee].trackedEnd;
   decoder.out.control = Control::Call;
   decoder.out.imm = placed[&callee].entry;
   decoder.out.aux = static_cast<uint32_t>(current->calls.size());
