@@ -363,6 +363,40 @@ TEST_F(Checks, TrapAndAssert) {
       << result.fault.str();
 }
 
+TEST_F(Checks, CopiesReadNoMoreThanTheyWrite) {
+  auto body = [](const std::string &size, const std::string &offset) {
+    return "  .shared .align 16 .b8 s[16];\n  mov.u32 %r0, s; add.s64 %rd0, %o, " + offset +
+           "; mov.u32 %r1, " + size +
+           ";\n  cp.async.ca.shared.global [%r0], [%rd0], 8, %r1; cp.async.wait_all;";
+  };
+  expectClean(body("8", "8"), {}, {});
+  expectClean(body("5", "8"), {}, {});
+  Fault fault = expectFault(FaultKind::IllegalInstruction, body("9", "8"), {}, {});
+  EXPECT_EQ(fault.message, "expected at most 8 bytes to read, got 9");
+  // Of a part, too, the place counts; of nothing it does not.
+  expectFault(FaultKind::Misaligned, body("4", "4"), {}, {});
+  expectClean(body("0", "4"), {}, {});
+}
+
+TEST_F(Checks, ABarrierIsOfOneKind) {
+  std::string body = "  setp.lt.u32 %p0, %t, 32; @%p0 bra RED; bar.sync 3, 64; bra END;\n"
+                     "RED: bar.red.popc.u32 %r0, 3, 64, %p0;\nEND:";
+  Fault fault = expectFault(FaultKind::IllegalInstruction, body, {}, {64, 1, 1});
+  EXPECT_NE(fault.message.find("of bar.red for others"), std::string::npos) << fault.str();
+  body.replace(body.find("bar.sync 3, 64"), 14, "bar.red.popc.u32 %r0, 3, 64, %p0");
+  expectClean(body, {}, {64, 1, 1});
+}
+
+TEST_F(Checks, OneWarpTooManyAtABarrier) {
+  // Part of a warp counts by threads, so the next one does not fit.
+  std::string body = "  setp.lt.u32 %p0, %t, 8; @%p0 barrier.arrive 2, 64; bar.sync 0;\n"
+                     "  setp.ge.u32 %p1, %t, 32; @%p1 barrier.sync 2, 64;";
+  Fault fault = expectFault(FaultKind::IllegalInstruction, body, {}, {96, 1, 1});
+  EXPECT_NE(fault.message.find("barrier 2 expects 64 threads, and this warp is one too many: 72"),
+            std::string::npos)
+      << fault.str();
+}
+
 TEST_F(Checks, ReportsNameTheSource) {
   load(".file 1 \"model.mlir\"\n" +
        kernel("  .loc 1 12 7\n  setp.eq.u32 %p0, %t, 5; mad.wide.u32 %rd0, %t, 4, %o;\n"

@@ -5,7 +5,7 @@ find each of these mistakes.
     run.py --build=build/dev [--target=sm_80] [--filter=REGEX] [--share=N] [--list]
 
 Each model is compiled to PTX only and run as it is, which must give no report. Then, for each barrier, arrival, commit, wait and
-fence in its PTX, the model runs on the same inputs, and on zeros, with just that one blanked (PTXSIM_PATCH), and must be reported. A wait that
+fence in its PTX (of mbarriers' initialisation, too), the model runs on the same inputs, and on zeros, with just that one blanked (PTXSIM_PATCH), and must be reported. A wait that
 yields a predicate is replaced by one that is always true. models.py says of which instructions the kernels have no
 need, and why; of such a one the stand-in must say nothing. For each store to global or shared memory the model runs with that one
 writing to the next element, as if an index were off by one. For each constant that is put into a register, the model runs
@@ -37,6 +37,8 @@ SYNC = re.compile(r"""(?:^[ \t]*|:[ ])(?:@!?%p\d+\s+)?(?P<op>(?:bar(?:rier)?\.(?
     |griddepcontrol\.wait)[^;]*;)""", re.X)
 STORE = re.compile(r"""(?:^[ \t]*|:[ ])(?:@!?%p\d+\s+)?(?P<op>st\.(?:\w+\.)*?(?:global|shared)(?:::cta)?\.(?:[\w:]+\.)*?
     (?:v(?P<count>[24])\.)?[bfsu](?P<bits>\d+)\s+\[(?P<base>[^\]+]+)(?:\+(?P<offset>-?\d+))?\])""", re.X)
+# Numbered by itself: what makes mbarriers visible to copies.
+INIT_FENCE = re.compile(r"""(?:^[ \t]*|:[ ])(?:@!?%p\d+\s+)?(?P<op>fence\.mbarrier_init[^;]*;)""")
 BEGINNING = re.compile(r"""(?:^[ \t]*|:[ ])(?P<op>mov\.\w+\s+(?P<register>%\w+),\s*-?\d\w*;)""")
 REPORTS = ("data race", "async-copy", "missing-proxy-fence", "uninitialised", "asynchronous copy", "proxy",
            "has not been waited for", "deadlock", "mbarrier", "wgmma.fence", "the cluster's barrier",
@@ -80,6 +82,13 @@ class StoreMutant(Mutant):
         return models.harmless(self.model.name, self.target, self.kernel, self.number)
 
 
+class InitFenceMutant(Mutant):
+    """A kernel whose copies need not see the mbarriers."""
+
+    def redundant(self):
+        return None
+
+
 class RegisterMutant(Mutant):
     """A kernel one of whose registers is not given the value that it begins with."""
     inputs, checks = (False,), "all"
@@ -94,7 +103,7 @@ class RegisterMutant(Mutant):
 
 
 # Each kind of mutant, and the instructions that there is one of for each.
-KINDS = ((Mutant, SYNC), (StoreMutant, STORE), (RegisterMutant, BEGINNING))
+KINDS = ((Mutant, SYNC), (InitFenceMutant, INIT_FENCE), (StoreMutant, STORE), (RegisterMutant, BEGINNING))
 
 
 def compile_model(args, model, target, scratch):

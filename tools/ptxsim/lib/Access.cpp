@@ -245,6 +245,14 @@ static bool resolveLane(Warp &warp, const Inst &inst, const Access &access, Lane
   return true;
 }
 
+const char *const xc::ptxsim::kNotStarted =
+    " of the cluster, which need not have started: no barrier.cluster has completed";
+
+/// All blocks of a cluster have begun once they have met.
+bool xc::ptxsim::hasStarted(const Block &other) {
+  return other.cluster->phase > 0 || !other.launch->options.checks.race;
+}
+
 Block *xc::ptxsim::sharedOwner(Warp &warp, const Inst &inst, unsigned lane, Space space,
                                uint64_t address, uint32_t &offset) {
   Block &block = *warp.block;
@@ -269,6 +277,9 @@ Block *xc::ptxsim::sharedOwner(Warp &warp, const Inst &inst, unsigned lane, Spac
                                             std::to_string(block.sharedBytes) +
                                             " bytes) of this block, and of its cluster");
   Block *owner = block.cluster->blocks[rank - 1].get();
+  if (owner != &block && !hasStarted(*owner))
+    return fail(FaultKind::Race, hex(address) + " is in the shared memory of block " +
+                                     std::to_string(rank - 1) + kNotStarted);
   if (space == Space::Shared && owner != &block)
     return fail(FaultKind::OutOfBounds,
                 hex(address) + " is in the shared memory of another block of the cluster");

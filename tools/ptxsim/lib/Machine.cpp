@@ -319,6 +319,7 @@ static void prepareBlock(Block &block, Launch &launch) {
 /// Forgets what asynchronous operations the last block in this memory left.
 static void clearAsync(Block &block) {
   block.mbarriers.clear();
+  block.hiddenMbarriers = 0;
   block.clusterPhase.assign(block.threads, 0);
   block.pendingProducts = 0;
   for (Warpgroup &group : block.warpgroups)

@@ -135,6 +135,7 @@ struct BarrierState {
   uint32_t arrived = 0;
   uint32_t expected = 0; // 0: nobody has come yet
   bool wholeBlock = false;
+  bool reduces = false;
   uint32_t predicateCount = 0; // for bar.red
   ClockJoin join;              // for the race detector
 };
@@ -172,6 +173,7 @@ struct Block {
   std::unique_ptr<BlockClocks> clocks;              // NULL when races are not checked
   std::vector<AsyncState> async;                    // per thread; empty until the first cp.async
   std::unordered_map<uint32_t, Mbarrier> mbarriers; // by shared offset
+  uint32_t hiddenMbarriers = 0;                     // that are not visible to copies
   std::vector<Warpgroup> warpgroups;
   std::vector<uint64_t> clusterPhase; // by thread: phase it arrived in, plus one
   uint32_t pendingProducts = 0;       // issued, not done, of all warpgroups
