@@ -159,6 +159,13 @@ static bool checkRead(Warp &warp, const Inst &inst, const Access &access, LaneAc
       return raiseUninitialised(warp, inst, access, lane, address, space,
                                 offset + shadow.initialised.prefix(offset, access.bytes),
                                 "shared memory");
+  } else if (space == Space::Local && checks.uninitialised) {
+    uint64_t place = block.localPlace(lanes.host[lane]);
+    if (!block.localWritten.all(place, access.bytes))
+      return raiseUninitialised(warp, inst, access, lane, address, space,
+                                static_cast<uint64_t>(lanes.host[lane] - warp.localOf(lane)) +
+                                    block.localWritten.prefix(place, access.bytes),
+                                "the thread's local memory");
   } else if (space == Space::Global && checks.uninitialised) {
     Range *range = lanes.range[lane];
     if (range && range->initialised.allocated()) {
@@ -322,6 +329,8 @@ static void markWritten(Block &block, const LaneAccess &lanes, unsigned lane, un
     Block &owner = *lanes.owner[lane];
     owner.sharedShadow.initialised.set(
         static_cast<uint64_t>(lanes.host[lane] - owner.shared.data()), bytes);
+  } else if (lanes.space[lane] == Space::Local) {
+    block.localWritten.set(block.localPlace(lanes.host[lane]), bytes);
   } else if (Range *range = lanes.range[lane]; range && lanes.space[lane] == Space::Global) {
     if (range->initialised.allocated())
       range->initialised.set(lanes.address[lane] - range->base, bytes);

@@ -201,6 +201,7 @@ private:
     bool done = false;
     unsigned depth = 0; // of calls below it
     uint32_t trackedBegin = 0, trackedEnd = 0;
+    uint32_t localBegin = 0, localEnd = 0;
   };
 
   bool placeFunction(Function &function);

@@ -185,8 +185,13 @@ struct Block {
   bool faulted = false;
   uint64_t polls = 0; // strong reads so far: its threads may be waiting for others
   std::vector<uint8_t> registerStorage, localStorage;
+  ByteBits localWritten; // bytes of localStorage
 
   Dim3 threadId(uint32_t linear) const;
+  /// Where bytes of local memory are in localStorage.
+  uint64_t localPlace(const uint8_t *host) const {
+    return static_cast<uint64_t>(host - localStorage.data());
+  }
   /// Records a fault of |lane| at |inst| and stops the launch.
   void raise(FaultKind kind, const Warp &warp, unsigned lane, const Inst &inst, uint64_t address,
              std::string message, std::vector<std::string> details = {});

@@ -293,6 +293,7 @@ struct CallOp {
   std::vector<SlotCopy> results;
   ExecFn fetchResults = nullptr;             // runs in the caller, after the return
   uint32_t trackedBegin = 0, trackedEnd = 0; // registers of the callee
+  uint32_t localBegin = 0, localEnd = 0;     // its local memory, parameters included
 };
 
 struct ExternCall {

@@ -260,7 +260,9 @@ bool ProgramBuilder::placeFunction(Function &function) {
   Placed &place = placed[&function];
   place.depth = depth;
   place.entry = static_cast<uint32_t>(current->code.size());
+  place.localBegin = current->localBytes;
   layOutVariables(function);
+  place.localEnd = current->localBytes;
   registerRows.clear();
   for (const VirtualRegister &reg : function.registers) {
     unsigned bytes = reg.type == Type::Pred ? 0 : std::max(2u, typeBytes(reg.type));
@@ -451,6 +453,8 @@ bool ProgramBuilder::decodeCall(InstDecoder &decoder) {
   };
   call.trackedBegin = placed[&callee].trackedBegin;
   call.trackedEnd = placed[&callee].trackedEnd;
+  call.localBegin = placed[&callee].localBegin;
+  call.localEnd = placed[&callee].localEnd;
   decoder.out.control = Control::Call;
   decoder.out.imm = placed[&callee].entry;
   decoder.out.aux = static_cast<uint32_t>(current->calls.size());

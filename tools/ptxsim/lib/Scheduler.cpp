@@ -183,6 +183,11 @@ static Step executeCall(Warp &warp, const Inst &inst, uint32_t mask) {
   }
   Group &group = splitCurrent(warp, mask);
   const CallOp &call = warp.program->calls[inst.aux];
+  // What a call before this one left there means nothing.
+  forLanes(mask, [&](unsigned l) {
+    warp.block->localWritten.assign(warp.block->localPlace(warp.localOf(l)) + call.localBegin,
+                                    call.localEnd - call.localBegin, false);
+  });
   copySlots(warp, call.arguments, mask);
   resetUnwritten(warp, call.trackedBegin, call.trackedEnd, mask);
   forLanes(mask, [&](unsigned l) { warp.returns[group.depth * kWarpSize + l] = group.pc + 1; });
@@ -244,6 +249,8 @@ static Step executeExternCall(Warp &warp, const Inst &inst, uint32_t mask) {
                                  : "'" + call.name + "' failed");
       return Step::Repick;
     }
+    if (result)
+      warp.block->localWritten.set(warp.block->localPlace(result), call.resultBytes);
   }
   ++warp.groups[warp.current].pc;
   return Step::Continue;
