@@ -53,7 +53,8 @@ protected:
   alignas(128) uint32_t buffer[1024] = {};
 };
 
-const char *const kInit = "  mbarrier.init.shared::cta.b64 [bar], 1;\n";
+const char *const kInit = "  mbarrier.init.shared::cta.b64 [bar], 1;\n"
+                          "  fence.mbarrier_init.release.cluster;\n";
 
 TEST_F(Async, StateOfAnOldPhase) {
   std::string body = std::string(kInit) + "  mbarrier.arrive.shared::cta.b64 %q0, [bar];\n"
@@ -103,8 +104,7 @@ TEST_F(Async, ReadBeforeTheBytesHaveCome) {
 }
 
 TEST_F(Async, ALaterCopySaysNothingOfAnEarlierOne) {
-  std::string body = std::string(kInit) +
-                     "  mbarrier.init.shared::cta.b64 [bar2], 1;\n"
+  std::string body = "  mbarrier.init.shared::cta.b64 [bar2], 1;\n" + std::string(kInit) +
                      "  mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 64;\n"
                      "  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s], "
                      "[%o], 64, [bar];\n"
@@ -227,6 +227,60 @@ TEST_F(Async, ABlockThatDoesNotComeToTheClusterBarrierHangs) {
                   "W: mbarrier.try_wait.parity.shared::cta.b64 %p1, [bar], 0; @!%p1 bra W;\n"
                   "WAIT: barrier.cluster.arrive; barrier.cluster.wait;",
               {1, 1, 1}, {2, 1, 1});
+}
+
+TEST_F(Async, AnotherBlockNeedNotHaveStarted) {
+  std::string meet = "  barrier.cluster.arrive; barrier.cluster.wait;\n",
+              store =
+                  "  mov.u32 %r1, %cluster_ctarank; xor.b32 %r2, %r1, 1;\n"
+                  "  mapa.shared::cluster.u32 %r3, %r0, %r2; st.shared::cluster.b32 [%r3], 1;\n";
+  expectClean(meet + store + meet, {1, 1, 1}, {2, 1, 1});
+  expectFault(FaultKind::Race, "of the cluster, which need not have started", store + meet,
+              {1, 1, 1}, {2, 1, 1});
+  // One's own memory is there, by whatever address.
+  std::string own = store;
+  own.replace(own.find("%r1, 1"), 6, "%r1, 0");
+  expectClean(own, {1, 1, 1}, {2, 1, 1});
+  // Copies for others.
+  std::string copy =
+      std::string(kInit) +
+      "  mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 32;\n  mov.u32 %r1, "
+      "%cluster_ctarank;\n"
+      "MEET  mad.wide.u32 %q1, %r1, 16, %o; mad.lo.u32 %r2, %r1, 16, %r0; mov.b16 %h, 3;\n"
+      "  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster "
+      "[%r2], "
+      "[%q1], 16, [bar], %h;\n"
+      "W: mbarrier.try_wait.parity.shared::cta.b64 %p0, [bar], 0; @!%p0 bra W;\n" +
+      meet;
+  copy = ".reg .b16 %h;\n" + copy;
+  size_t at = copy.find("MEET");
+  expectClean(std::string(copy).replace(at, 4, meet), {1, 1, 1}, {2, 1, 1});
+  expectFault(FaultKind::Race,
+              "the multicast mask 0x3 names block 1 of the cluster, which need not",
+              std::string(copy).replace(at, 4, ""), {1, 1, 1}, {2, 1, 1});
+}
+
+TEST_F(Async, CopiesSeeAnMbarrierBehindAFence) {
+  auto body = [](const std::string &fence) {
+    return "  mbarrier.init.shared::cta.b64 [bar], 1;\n  " + fence +
+           "\n  mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 64;\n"
+           "  cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s], "
+           "[%o], 64, [bar];\n"
+           "W: mbarrier.try_wait.parity.shared::cta.b64 %p0, [bar], 0; @!%p0 bra W;\n";
+  };
+  expectClean(body("fence.mbarrier_init.release.cluster;"), {1, 1, 1});
+  expectClean(body("fence.proxy.async.shared::cta;"), {1, 1, 1});
+  for (const char *fence : {"", "fence.proxy.async.global;", "fence.acq_rel.cluster;"})
+    expectFault(FaultKind::MissingProxyFence,
+                "thread (0,0,0), which initialised it, has not made it visible", body(fence),
+                {1, 1, 1});
+  // Another thread's fence does not do.
+  expectFault(
+      FaultKind::MissingProxyFence, "has not made it visible",
+      "  setp.ne.u32 %p1, %t, 0; @!%p1 mbarrier.init.shared::cta.b64 [bar], 1; bar.sync 0;\n"
+      "  @%p1 fence.mbarrier_init.release.cluster; bar.sync 0; @%p1 bra END;\n" +
+          body("").substr(body("").find('\n') + 1) + "END:",
+      {2, 1, 1});
 }
 
 TEST_F(Async, ReductionsIntoGlobalMemory) {

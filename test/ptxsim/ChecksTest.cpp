@@ -363,6 +363,79 @@ TEST_F(Checks, TrapAndAssert) {
       << result.fault.str();
 }
 
+TEST_F(Checks, UninitialisedLocalRead) {
+  auto body = [](const std::string &offset) {
+    return "  .local .align 8 .b8 l[16];\n  mov.u64 %rd0, l; st.local.b64 [%rd0], 5;\n"
+           "  cvta.local.u64 %rd1, %rd0; ld.b32 %r0, [%rd1+" +
+           offset + "];";
+  };
+  expectClean(body("4"), {}, {});
+  Fault fault = expectFault(FaultKind::UninitialisedRead, body("8"), {}, {});
+  EXPECT_NE(fault.message.find("byte at offset 8 of the thread's local memory"), std::string::npos)
+      << fault.str();
+  // Only one thread has written its own.
+  fault = expectFault(FaultKind::UninitialisedRead,
+                      "  .local .b32 l;\n  setp.eq.u32 %p0, %t, 0; @%p0 st.local.b32 [l], 1;\n"
+                      "  ld.local.b32 %r0, [l];",
+                      {}, {4, 1, 1});
+  EXPECT_EQ(fault.thread.x, 1u);
+}
+
+TEST_F(Checks, LocalMemoryOfAFunctionBeginsAnew) {
+  // The parameter that nobody stores, and what the call before has left.
+  std::string function =
+      ".func (.param .b32 r) f(.param .b32 a)\n{ .reg .b32 %a; .reg .pred %p; .local .b32 l;\n"
+      "  ld.param.b32 %a, [a]; setp.eq.u32 %p, %a, 0; @%p st.local.b32 [l], 7;\n"
+      "  ld.local.b32 %a, [l]; st.param.b32 [r], %a; ret; }\n";
+  auto call = [](const std::string &store) {
+    return "{ .param .b32 x; .param .b32 y; " + store +
+           " call.uni (y), f, (x); "
+           "ld.param.b32 %r9, [y]; }\n";
+  };
+  auto faultOf = [&](const std::string &body) {
+    load(function + kernel(body));
+    return launch(Params().add(uint64_t(0)), {}, {}).fault;
+  };
+  std::string zero = "st.param.b32 [x], 0;", one = "st.param.b32 [x], 1;";
+  EXPECT_EQ(faultOf(call(zero) + call(zero)).kind, FaultKind::None);
+  EXPECT_EQ(faultOf(call(zero) + call(one)).instruction, "ld.local.b32 %a, [l];");
+  EXPECT_EQ(faultOf(call("")).instruction, "ld.param.b32 %a, [a];");
+}
+
+TEST_F(Checks, CopiesReadNoMoreThanTheyWrite) {
+  auto body = [](const std::string &size, const std::string &offset) {
+    return "  .shared .align 16 .b8 s[16];\n  mov.u32 %r0, s; add.s64 %rd0, %o, " + offset +
+           "; mov.u32 %r1, " + size +
+           ";\n  cp.async.ca.shared.global [%r0], [%rd0], 8, %r1; cp.async.wait_all;";
+  };
+  expectClean(body("8", "8"), {}, {});
+  expectClean(body("5", "8"), {}, {});
+  Fault fault = expectFault(FaultKind::IllegalInstruction, body("9", "8"), {}, {});
+  EXPECT_EQ(fault.message, "expected at most 8 bytes to read, got 9");
+  // Of a part, too, the place counts; of nothing it does not.
+  expectFault(FaultKind::Misaligned, body("4", "4"), {}, {});
+  expectClean(body("0", "4"), {}, {});
+}
+
+TEST_F(Checks, ABarrierIsOfOneKind) {
+  std::string body = "  setp.lt.u32 %p0, %t, 32; @%p0 bra RED; bar.sync 3, 64; bra END;\n"
+                     "RED: bar.red.popc.u32 %r0, 3, 64, %p0;\nEND:";
+  Fault fault = expectFault(FaultKind::IllegalInstruction, body, {}, {64, 1, 1});
+  EXPECT_NE(fault.message.find("of bar.red for others"), std::string::npos) << fault.str();
+  body.replace(body.find("bar.sync 3, 64"), 14, "bar.red.popc.u32 %r0, 3, 64, %p0");
+  expectClean(body, {}, {64, 1, 1});
+}
+
+TEST_F(Checks, OneWarpTooManyAtABarrier) {
+  // Part of a warp counts by threads, so the next one does not fit.
+  std::string body = "  setp.lt.u32 %p0, %t, 8; @%p0 barrier.arrive 2, 64; bar.sync 0;\n"
+                     "  setp.ge.u32 %p1, %t, 32; @%p1 barrier.sync 2, 64;";
+  Fault fault = expectFault(FaultKind::IllegalInstruction, body, {}, {96, 1, 1});
+  EXPECT_NE(fault.message.find("barrier 2 expects 64 threads, and this warp is one too many: 72"),
+            std::string::npos)
+      << fault.str();
+}
+
 TEST_F(Checks, ReportsNameTheSource) {
   load(".file 1 \"model.mlir\"\n" +
        kernel("  .loc 1 12 7\n  setp.eq.u32 %p0, %t, 5; mad.wide.u32 %rd0, %t, 4, %o;\n"

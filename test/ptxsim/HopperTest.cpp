@@ -220,6 +220,26 @@ TEST_F(Hopper, RegistersThatTheKernelStates) {
               "would have 64512 registers, of 61440 that the block has: 160 a thread");
 }
 
+TEST_F(Hopper, TilesBeginAtAMultipleOfSixteenBytes) {
+  // The innermost coordinate counts, inside of the tensor and below it.
+  expectFault(
+      FaultKind::IllegalInstruction, "shl.b32 %r15, %r8, 6;",
+      "shl.b32 %r15, %r8, 6; add.u32 %r15, %r15, 4;",
+      "expected an innermost coordinate that is a multiple of 16 bytes, got 4 elements of 2");
+  expectFault(FaultKind::IllegalInstruction, "shl.b32 %r15, %r8, 6;",
+              "shl.b32 %r15, %r8, 6; sub.u32 %r15, %r15, 7;", "got -7 elements of 2");
+  expectFault(FaultKind::IllegalInstruction, "[%q3, {%r6, %r28}]", "[%q3, {%r3, %r28}]",
+              "a multiple of 16 bytes, got 1");
+  // Rows may begin anywhere; eight elements are sixteen bytes.
+  LaunchResult result = multiply(ProductKernel()
+                                     .replace("{%r15, %r5}", "{%r15, %r7}")
+                                     .replace("elect.sync %r7", "mov.u32 %r7, 5; elect.sync _"));
+  EXPECT_TRUE(result.ok()) << result.fault.str();
+  result = multiply(ProductKernel().replace("shl.b32 %r15, %r8, 6;",
+                                            "shl.b32 %r15, %r8, 6; sub.u32 %r15, %r15, 8;"));
+  EXPECT_TRUE(result.ok()) << result.fault.str();
+}
+
 TEST_F(Hopper, DescriptorsOutsideOfSharedMemory) {
   expectFault(FaultKind::OutOfBounds, "shr.u32 %r13, %r13, 4;",
               "add.u32 %r13, %r13, 65536; shr.u32 %r13, %r13, 4;", "wgmma reads shared memory");

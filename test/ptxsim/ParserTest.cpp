@@ -99,6 +99,23 @@ TEST_F(Parser, MalformedTextIsRefusedWithPosition) {
   EXPECT_NE(errorOf(head("sm_80") + "/* open").message.find("'*/'"), std::string::npos);
 }
 
+TEST_F(Parser, WhatNoLaunchCanGiveIsRefused) {
+  auto shared = [](const std::string &bytes) {
+    return kernel("  .shared .align 4 .b8 s[" + bytes + "]; mov.u32 %r0, s;");
+  };
+  ParseError error;
+  EXPECT_TRUE(tryLoad(head("sm_80") + shared("49152"), error)) << error.str();
+  EXPECT_FALSE(tryLoad(head("sm_80") + shared("49156"), error));
+  EXPECT_NE(error.message.find("at most 49152 bytes of shared variables, got 49156"),
+            std::string::npos)
+      << error.str();
+  std::string constants = ".const .align 4 .b8 c[65536];\n";
+  EXPECT_TRUE(tryLoad(head("sm_80") + constants, error)) << error.str();
+  EXPECT_FALSE(tryLoad(head("sm_80") + constants + ".const .b8 d;\n", error));
+  EXPECT_NE(error.message.find("at most 65536 bytes of .const variables, got 65537"),
+            std::string::npos);
+}
+
 TEST_F(Parser, NewerTargetsAreRefused) {
   ParseError error = errorOf(head("sm_90") + kernel(""));
   EXPECT_EQ(error.message, "the module's target sm_90 cannot run on sm_80");

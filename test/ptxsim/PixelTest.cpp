@@ -59,7 +59,7 @@ protected:
          ".reg .b32 %r<16>; .reg .b16 %h<2>; .reg .b64 %q<4>;\n"
          "  .shared .align 1024 .b8 s[2048]; .shared .align 8 .b64 bar;\n"
          "  mov.b64 %q0, map; cvta.param.u64 %q1, %q0; ld.param.u64 %q2, [p];\n"
-         "  mbarrier.init.shared::cta.b64 [bar], 1;\n"
+         "  mbarrier.init.shared::cta.b64 [bar], 1; fence.mbarrier_init.release.cluster;\n"
          "  mov.b16 %h0, " +
              text(s * kTapAcross) + "; mov.b16 %h1, " + text(r * kTapDown) +
              ";\n  mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], " + text(kPixels * 32) +
@@ -148,6 +148,11 @@ TEST_F(Pixels, MapAndInstructionAreOfOneKind) {
 TEST_F(Pixels, ColumnsBeginInTheBoundingBox) {
   expectFault(copy(0, 0, 0, 0, "im2col", -1), "from -2 to 3, got coordinate -3");
   expectFault(copy(kColumns - 1, 0, 0, 0, "im2col", 1), "from -2 to 3, got coordinate 4");
+}
+
+TEST_F(Pixels, ChannelsBeginAtAMultipleOfSixteenBytes) {
+  EXPECT_TRUE(copy(0, 0, 0, 8).ok());
+  expectFault(copy(0, 0, 0, 4), "a multiple of 16 bytes, got 4 elements of 2");
 }
 
 TEST_F(Pixels, OffsetsHaveEightBitsIn2D) {

@@ -280,3 +280,28 @@ HARMLESS = {
 def harmless(model, target, kernel, number):
     """Why a store may be off by one element, or None."""
     return HARMLESS.get((model, target, kernel, number))
+
+
+SAME = "the register holds this value already"
+STALE = "it holds what was put there before, which only results show"
+WITHIN = "a load puts something else there: all rows of a tile are within the matrix"
+FULL = "no thread comes there without an entry of a row"
+
+# (model, target, kernel, number of the value in it): why no thread reads a register that nobody has written without it.
+UNREAD = {
+    **{("transpose_f16", target, "main_k0_copy", number): WITHIN for target in ("sm_80", "sm_90a") for number in (1, 2)},
+    **{("sort", target, "main_k0_sort", number): FULL for target in ("sm_80", "sm_90a") for number in (1, 2, 19)},
+    **{("conv_f32", target, "main_k0_conv", number): SAME for target in ("sm_80", "sm_90a") for number in (7, 8, 9)},
+    **{("conv_f32", target, "main_k0_conv", 6): STALE for target in ("sm_80", "sm_90a")},
+    **{("matmul_wgmma_ahead", "sm_90a", "main_k0_matmul", number): AHEAD for number in (3, 5)},
+    ("attention_gradient", "sm_80", "main_k2_attention_gradient", 5): STALE,
+    ("attention_gradient_queries_blocks", "sm_90a", "main_k2_attention_gradient", 6): STALE,
+    ("attention_gradient_keys_blocks", "sm_90a", "main_k2_attention_gradient", 5): STALE,
+    ("attention_fused", "sm_90a", "main_k0_attention", 6): STALE,
+    ("attention_decode", "sm_90a", "main_k0_attention_decode", 4): SAME,
+}
+
+
+def unread(model, target, kernel, number):
+    """Why nobody misses the value that is put into a register, or None."""
+    return UNREAD.get((model, target, kernel, number))

@@ -159,6 +159,13 @@ static bool checkRead(Warp &warp, const Inst &inst, const Access &access, LaneAc
       return raiseUninitialised(warp, inst, access, lane, address, space,
                                 offset + shadow.initialised.prefix(offset, access.bytes),
                                 "shared memory");
+  } else if (space == Space::Local && checks.uninitialised) {
+    uint64_t place = block.localPlace(lanes.host[lane]);
+    if (!block.localWritten.all(place, access.bytes))
+      return raiseUninitialised(warp, inst, access, lane, address, space,
+                                static_cast<uint64_t>(lanes.host[lane] - warp.localOf(lane)) +
+                                    block.localWritten.prefix(place, access.bytes),
+                                "the thread's local memory");
   } else if (space == Space::Global && checks.uninitialised) {
     Range *range = lanes.range[lane];
     if (range && range->initialised.allocated()) {
@@ -245,6 +252,14 @@ static bool resolveLane(Warp &warp, const Inst &inst, const Access &access, Lane
   return true;
 }
 
+const char *const xc::ptxsim::kNotStarted =
+    " of the cluster, which need not have started: no barrier.cluster has completed";
+
+/// All blocks of a cluster have begun once they have met.
+bool xc::ptxsim::hasStarted(const Block &other) {
+  return other.cluster->phase > 0 || !other.launch->options.checks.race;
+}
+
 Block *xc::ptxsim::sharedOwner(Warp &warp, const Inst &inst, unsigned lane, Space space,
                                uint64_t address, uint32_t &offset) {
   Block &block = *warp.block;
@@ -269,6 +284,9 @@ Block *xc::ptxsim::sharedOwner(Warp &warp, const Inst &inst, unsigned lane, Spac
                                             std::to_string(block.sharedBytes) +
                                             " bytes) of this block, and of its cluster");
   Block *owner = block.cluster->blocks[rank - 1].get();
+  if (owner != &block && !hasStarted(*owner))
+    return fail(FaultKind::Race, hex(address) + " is in the shared memory of block " +
+                                     std::to_string(rank - 1) + kNotStarted);
   if (space == Space::Shared && owner != &block)
     return fail(FaultKind::OutOfBounds,
                 hex(address) + " is in the shared memory of another block of the cluster");
@@ -311,6 +329,8 @@ static void markWritten(Block &block, const LaneAccess &lanes, unsigned lane, un
     Block &owner = *lanes.owner[lane];
     owner.sharedShadow.initialised.set(
         static_cast<uint64_t>(lanes.host[lane] - owner.shared.data()), bytes);
+  } else if (lanes.space[lane] == Space::Local) {
+    block.localWritten.set(block.localPlace(lanes.host[lane]), bytes);
   } else if (Range *range = lanes.range[lane]; range && lanes.space[lane] == Space::Global) {
     if (range->initialised.allocated())
       range->initialised.set(lanes.address[lane] - range->base, bytes);

@@ -47,6 +47,11 @@ void laneAddresses(const Warp &warp, uint32_t row, bool wide, int64_t offset,
 Block *sharedOwner(Warp &warp, const Inst &inst, unsigned lane, Space space, uint64_t address,
                    uint32_t &offset);
 
+/// Whether the threads of another block of the cluster are known to have started: its shared memory
+/// is there from then on. And what to say if not.
+bool hasStarted(const Block &other);
+extern const char *const kNotStarted;
+
 /// False if a check failed; the fault has been raised then, and the instruction
 /// must not be executed.
 bool resolveAccess(Warp &warp, const Inst &inst, uint32_t mask, const Access &access,

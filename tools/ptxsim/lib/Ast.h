@@ -50,8 +50,12 @@ struct Variable {
 };
 
 struct VirtualRegister {
-  std::string_view name;
+  std::string_view name; // without the number
   Type type = Type::None;
+  int32_t number = -1; // of those declared as name<count>
+  std::string fullName() const {
+    return std::string(name) + (number < 0 ? "" : std::to_string(number));
+  }
 };
 
 struct Operand {

@@ -92,12 +92,28 @@ static Step arrive(Warp &warp, const Inst &inst, uint32_t mask) {
              " threads, this thread " + std::to_string(expected));
     return Step::Repick;
   }
+  bool reduces = op.kind != BarrierKind::Sync && op.kind != BarrierKind::Arrive;
+  if (state.expected && state.reduces != reduces) {
+    fail(warp, inst, static_cast<unsigned>(__builtin_ctz(mask)),
+         "barrier " + std::to_string(id) +
+             " is one of bar.sync or bar.arrive for some threads and "
+             "of bar.red for others");
+    return Step::Repick;
+  }
   state.expected = expected;
   state.wholeBlock = wholeBlock;
+  state.reduces = reduces;
   // Explicit counts are in warps: a last warp that is not full counts as one.
   bool fullWarp = mask == warp.allLanes;
   state.arrived +=
       !wholeBlock && fullWarp ? kWarpSize : static_cast<uint32_t>(__builtin_popcount(mask));
+  if (state.arrived > expected) {
+    fail(warp, inst, static_cast<unsigned>(__builtin_ctz(mask)),
+         "barrier " + std::to_string(id) + " expects " + std::to_string(expected) +
+             " threads, and this warp is one too many: " + std::to_string(state.arrived) +
+             " have come");
+    return Step::Repick;
+  }
   if (op.predicate != kNoRow)
     state.predicateCount += static_cast<uint32_t>(
         __builtin_popcount((warp.predicate(op.predicate) ^ op.predicateFlip) & mask));

@@ -321,7 +321,8 @@ bool xc::ptxsim::issueCopy(std::unique_ptr<BulkCopy> copy) {
   if (copy->toShared())
     for (Block *target : copy->targets) {
       Mbarrier *barrier = findMbarrier(copy->actor(), *target, copy->mbarrier);
-      if (!barrier || !beginWrite(*copy, *target))
+      if (!barrier || !checkVisible(copy->actor(), *target, copy->mbarrier, *barrier) ||
+          !beginWrite(*copy, *target))
         return false;
       ++barrier->operations;
     }

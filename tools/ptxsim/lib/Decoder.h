@@ -200,6 +200,8 @@ private:
     bool active = false; // being decoded: a call to it would be recursion
     bool done = false;
     unsigned depth = 0; // of calls below it
+    uint32_t trackedBegin = 0, trackedEnd = 0;
+    uint32_t localBegin = 0, localEnd = 0;
   };
 
   bool placeFunction(Function &function);
@@ -235,6 +237,16 @@ private:
 /// The registers that an instruction reads and writes.
 void registersOf(const Instruction &inst, std::vector<uint32_t> &reads,
                  std::vector<uint32_t> &writes);
+
+/// The instructions that may follow number |index|.
+void successorsOf(const Function &function, uint32_t index, std::vector<uint32_t> &successors);
+
+/// Finds the instructions of |function| that may read a register before the thread has written
+/// it, or what depends on one, and those that write such registers: Program::tracked and
+/// unwrittenOps. |rows| are those of the function's registers, |codeOffsets| say where its
+/// instructions are.
+void findUnwritten(const Function &function, const std::vector<uint32_t> &rows,
+                   const std::vector<uint32_t> &codeOffsets, Program &program);
 
 /// Peak of simultaneously live 32-bit registers: see Registers.cpp.
 unsigned estimateRegisters(const Function &function);

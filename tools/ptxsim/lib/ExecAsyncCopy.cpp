@@ -25,6 +25,29 @@ AsyncState &stateOf(Warp &warp, unsigned lane) {
   return block.async[warp.threadOf(lane)];
 }
 
+/// Checks numbers of bytes to read, and the places of those that read a part only.
+bool checkSizes(Warp &warp, const Inst &inst, uint32_t mask, const uint32_t *sizes, unsigned bytes,
+                const LaneAccess &from) {
+  bool misaligned = warp.block->launch->options.checks.misaligned;
+  for (uint32_t rest = mask; rest; rest &= rest - 1) {
+    auto l = static_cast<unsigned>(__builtin_ctz(rest));
+    std::string wanted = std::to_string(bytes);
+    if (sizes[l] > bytes) {
+      warp.block->raise(FaultKind::IllegalInstruction, warp, l, inst, from.address[l],
+                        "expected at most " + wanted + " bytes to read, got " +
+                            std::to_string(sizes[l]));
+      return false;
+    }
+    if (misaligned && sizes[l] && from.address[l] % bytes) {
+      warp.block->raise(FaultKind::Misaligned, warp, l, inst, from.address[l],
+                        "cp.async of " + wanted + " bytes of global memory at " +
+                            hex(from.address[l]) + ": expected a multiple of " + wanted);
+      return false;
+    }
+  }
+  return true;
+}
+
 void execCopy(Warp &warp, const Inst &inst, uint32_t mask) {
   const MemOp &op = warp.program->memOps[inst.aux];
   unsigned bytes = op.elementBytes;
@@ -38,6 +61,8 @@ void execCopy(Warp &warp, const Inst &inst, uint32_t mask) {
   uint32_t ignored =
       op.ignoreSource == kNoRow ? 0 : warp.predicate(op.ignoreSource) ^ op.ignoreFlip;
   const uint32_t *sizes = op.sourceBytes == kNoRow ? nullptr : warp.row<uint32_t>(op.sourceBytes);
+  if (sizes && !checkSizes(warp, inst, mask & ~ignored, sizes, bytes, from))
+    return;
   uint32_t whole = 0;
   forLanes(mask & ~ignored,
            [&](unsigned l) { whole |= static_cast<uint32_t>(!sizes || sizes[l] >= bytes) << l; });

@@ -95,7 +95,14 @@ bool findTargets(BulkCopy &copy, const BulkOp &op) {
                       " of a cluster of " + std::to_string(block.cluster->blocks.size()));
       return false;
     }
-    copy.targets.push_back(block.cluster->blocks[rank].get());
+    Block *target = block.cluster->blocks[rank].get();
+    if (target != &block && !hasStarted(*target)) {
+      block.raise(FaultKind::Race, warp, l, *copy.inst, 0,
+                  "the multicast mask " + hex(wanted) + " names block " + std::to_string(rank) +
+                      kNotStarted);
+      return false;
+    }
+    copy.targets.push_back(target);
   }
   return true;
 }

@@ -85,10 +85,15 @@ static bool decodeNanosleep(InstDecoder &d) {
 }
 
 void xc::ptxsim::copySlots(Warp &warp, const std::vector<SlotCopy> &copies, uint32_t mask) {
+  ByteBits &written = warp.block->localWritten;
   forLanes(mask, [&](unsigned l) {
     uint8_t *local = warp.localOf(l);
-    for (const SlotCopy &copy : copies)
+    uint64_t place = warp.block->localPlace(local);
+    for (const SlotCopy &copy : copies) {
       std::memmove(local + copy.to, local + copy.from, copy.bytes);
+      for (uint32_t i = 0; i < copy.bytes; ++i)
+        written.assign(place + copy.to + i, 1, written.all(place + copy.from + i, 1));
+    }
   });
 }
 

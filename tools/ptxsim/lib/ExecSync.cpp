@@ -22,7 +22,15 @@ static void execFence(Warp &warp, const Inst &inst, uint32_t mask) {
   forLanes(mask, [&](unsigned l) { clocks->fence(warp.threadOf(l), scope); });
 }
 
-static void execFenceProxy(Warp &warp, const Inst &, uint32_t mask) {
+/// Makes the mbarriers that these threads have initialised visible to copies. Operations on
+/// mbarriers take place in order here, so nothing else is to be done.
+static void execFenceMbarriers(Warp &warp, const Inst &, uint32_t mask) {
+  if (warp.block->hiddenMbarriers)
+    forLanes(mask, [&](unsigned l) { fenceMbarriers(*warp.block, warp.threadOf(l)); });
+}
+
+static void execFenceProxy(Warp &warp, const Inst &inst, uint32_t mask) {
+  execFenceMbarriers(warp, inst, mask);
   if (BlockClocks *clocks = warp.block->clocks.get())
     forLanes(mask, [&](unsigned l) { clocks->fenceProxy(warp.threadOf(l)); });
 }
@@ -57,10 +65,9 @@ static bool decodeFence(InstDecoder &d) {
     return d.expectOperands(0);
   }
   if (d.flag("mbarrier_init")) {
-    // Operations on mbarriers take place in order here.
     if (!d.flag("release") || !d.flag("cluster"))
       return d.fail("expected .release.cluster");
-    d.out.fn = [](Warp &, const Inst &, uint32_t) {};
+    d.out.fn = execFenceMbarriers;
     d.out.instClass = InstClass::Sync;
     return d.expectOperands(0);
   }

@@ -19,38 +19,43 @@ namespace {
 
 enum class ShuffleMode : uint8_t { Up, Down, Butterfly, Index };
 
+} // namespace
+
+unsigned xc::ptxsim::shuffleSource(const Warp &warp, const Inst &inst, unsigned lane,
+                                   bool &inRange) {
+  uint32_t b = warp.row<uint32_t>(inst.b)[lane], c = warp.row<uint32_t>(inst.c)[lane];
+  unsigned delta = b & 31, clamp = c & 31, segment = c >> 8 & 31;
+  unsigned minLane = lane & segment;
+  auto maxLane = static_cast<int>(minLane | (clamp & ~segment & 31));
+  int j = 0;
+  switch (static_cast<ShuffleMode>(inst.aux)) {
+  case ShuffleMode::Up:
+    j = static_cast<int>(lane) - static_cast<int>(delta);
+    break;
+  case ShuffleMode::Down:
+    j = static_cast<int>(lane + delta);
+    break;
+  case ShuffleMode::Butterfly:
+    j = static_cast<int>(lane ^ delta);
+    break;
+  case ShuffleMode::Index:
+    j = static_cast<int>(minLane | (delta & ~segment & 31));
+    break;
+  }
+  inRange = static_cast<ShuffleMode>(inst.aux) == ShuffleMode::Up ? j >= maxLane : j <= maxLane;
+  return inRange ? static_cast<unsigned>(j) : lane;
+}
+
+namespace {
+
 void execShuffle(Warp &warp, const Inst &inst, uint32_t mask) {
-  const uint32_t *a = warp.row<uint32_t>(inst.a), *b = warp.row<uint32_t>(inst.b),
-                 *c = warp.row<uint32_t>(inst.c);
-  uint32_t source[kWarpSize], valid = 0;
+  const uint32_t *a = warp.row<uint32_t>(inst.a);
+  uint32_t source[kWarpSize], result[kWarpSize], valid = 0;
   std::copy(a, a + kWarpSize, source);
-  uint32_t *d = warp.row<uint32_t>(inst.dst);
   for (uint32_t rest = mask; rest; rest &= rest - 1) {
     auto lane = static_cast<unsigned>(__builtin_ctz(rest));
-    unsigned delta = b[lane] & 31, clamp = c[lane] & 31, segment = c[lane] >> 8 & 31;
-    unsigned maxLane = (lane & segment) | (clamp & ~segment & 31);
-    unsigned minLane = lane & segment;
-    int j = 0;
     bool inRange = false;
-    switch (static_cast<ShuffleMode>(inst.aux)) {
-    case ShuffleMode::Up:
-      j = static_cast<int>(lane) - static_cast<int>(delta);
-      inRange = j >= static_cast<int>(maxLane);
-      break;
-    case ShuffleMode::Down:
-      j = static_cast<int>(lane + delta);
-      inRange = j <= static_cast<int>(maxLane);
-      break;
-    case ShuffleMode::Butterfly:
-      j = static_cast<int>(lane ^ delta);
-      inRange = j <= static_cast<int>(maxLane);
-      break;
-    case ShuffleMode::Index:
-      j = static_cast<int>(minLane | (delta & ~segment & 31));
-      inRange = j <= static_cast<int>(maxLane);
-      break;
-    }
-    unsigned from = inRange ? static_cast<unsigned>(j) : lane;
+    unsigned from = shuffleSource(warp, inst, lane, inRange);
     valid |= static_cast<uint32_t>(inRange) << lane;
     // What a lane that is not there holds is undefined.
     if (!(mask >> from & 1) && warp.block->launch->options.checks.uninitialised) {
@@ -59,8 +64,10 @@ void execShuffle(Warp &warp, const Inst &inst, uint32_t mask) {
                             ", which does not take part in the shuffle");
       return;
     }
-    d[lane] = source[from];
+    result[lane] = source[from];
   }
+  uint32_t *d = warp.row<uint32_t>(inst.dst);
+  forLanes(mask, [&](unsigned lane) { d[lane] = result[lane]; });
   if (inst.imm >= 0) {
     uint32_t &p = warp.predicate(static_cast<uint32_t>(inst.imm));
     p = (p & ~mask) | (valid & mask);

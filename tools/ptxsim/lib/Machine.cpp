@@ -300,6 +300,7 @@ static void prepareBlock(Block &block, Launch &launch) {
   uint8_t *registers = block.registerStorage.data() + ((64 - base % 64) % 64);
   size_t localPerWarp = static_cast<size_t>(program.localBytes) * kWarpSize;
   block.localStorage.assign(localPerWarp * block.warpCount + 16, 0);
+  block.localWritten.allocate(block.localStorage.size());
   block.warps.resize(block.warpCount);
   block.warpgroups.resize((block.warpCount + 3) / 4);
   for (uint32_t i = 0; i < block.warpCount; ++i) {
@@ -319,6 +320,7 @@ static void prepareBlock(Block &block, Launch &launch) {
 /// Forgets what asynchronous operations the last block in this memory left.
 static void clearAsync(Block &block) {
   block.mbarriers.clear();
+  block.hiddenMbarriers = 0;
   block.clusterPhase.assign(block.threads, 0);
   block.pendingProducts = 0;
   for (Warpgroup &group : block.warpgroups)
@@ -356,6 +358,7 @@ static void startBlock(Block &block, Launch &launch, const BlockPlace &place) {
   block.faulted = false;
   block.async.clear();
   block.sharedShadow.initialised.clearAll();
+  block.localWritten.clearAll();
   clearAsync(block);
   // A new set of cells: epochs of the last block in this memory mean nothing
   // now.
@@ -371,6 +374,7 @@ static void startBlock(Block &block, Launch &launch, const BlockPlace &place) {
     warp.groups.clear();
     warp.current = 0;
     addGroup(warp, warp.allLanes, launch.program->entry, 0);
+    resetUnwritten(warp, 0, static_cast<uint32_t>(launch.program->tracked.size()), kFullMask);
     fillSpecialRows(warp);
   }
 }

@@ -114,6 +114,9 @@ struct Warp {
   std::vector<bool> busy, frozen;
   std::vector<bool>
       written; // the same registers, since the last wgmma.fence, by other instructions
+  // Lanes that have not written a byte of a tracked register, and by register and lane the
+  // register that its value comes from, plus one; 0: from itself.
+  std::vector<uint32_t> unwritten, unwrittenOrigin;
 
   template <typename T> T *row(uint32_t offset) const {
     return reinterpret_cast<T *>(registers + offset);
@@ -132,6 +135,7 @@ struct BarrierState {
   uint32_t arrived = 0;
   uint32_t expected = 0; // 0: nobody has come yet
   bool wholeBlock = false;
+  bool reduces = false;
   uint32_t predicateCount = 0; // for bar.red
   ClockJoin join;              // for the race detector
 };
@@ -169,6 +173,7 @@ struct Block {
   std::unique_ptr<BlockClocks> clocks;              // NULL when races are not checked
   std::vector<AsyncState> async;                    // per thread; empty until the first cp.async
   std::unordered_map<uint32_t, Mbarrier> mbarriers; // by shared offset
+  uint32_t hiddenMbarriers = 0;                     // that are not visible to copies
   std::vector<Warpgroup> warpgroups;
   std::vector<uint64_t> clusterPhase; // by thread: phase it arrived in, plus one
   uint32_t pendingProducts = 0;       // issued, not done, of all warpgroups
@@ -180,8 +185,13 @@ struct Block {
   bool faulted = false;
   uint64_t polls = 0; // strong reads so far: its threads may be waiting for others
   std::vector<uint8_t> registerStorage, localStorage;
+  ByteBits localWritten; // bytes of localStorage
 
   Dim3 threadId(uint32_t linear) const;
+  /// Where bytes of local memory are in localStorage.
+  uint64_t localPlace(const uint8_t *host) const {
+    return static_cast<uint64_t>(host - localStorage.data());
+  }
   /// Records a fault of |lane| at |inst| and stops the launch.
   void raise(FaultKind kind, const Warp &warp, unsigned lane, const Inst &inst, uint64_t address,
              std::string message, std::vector<std::string> details = {});
@@ -263,6 +273,13 @@ bool finishWarpgroups(Block &block);
 bool isProductSource(const Block &block, uint32_t offset, uint32_t bytes, std::string &reader);
 /// Checks an instruction that touches registers of wgmma; false after a fault.
 bool checkTouches(Warp &warp, const Inst &inst, uint32_t mask);
+/// Says that |lanes| have written none of the tracked registers from |begin| to |end|.
+void resetUnwritten(Warp &warp, uint32_t begin, uint32_t end, uint32_t lanes);
+/// Checks an instruction that reads or writes tracked registers, before the lanes of |mask| among
+/// the |lanes| that came to it execute it (UnwrittenCheck.cpp); false after a fault.
+bool checkUnwritten(Warp &warp, const Inst &inst, uint32_t lanes, uint32_t mask);
+/// The lane that |lane| reads at a shuffle, and whether it is in range (ExecWarp.cpp).
+unsigned shuffleSource(const Warp &warp, const Inst &inst, unsigned lane, bool &inRange);
 /// The PTX line of an instruction of the block's program.
 uint32_t lineOf(const Block &block, const Inst &inst);
 

@@ -83,6 +83,8 @@ bool xc::ptxsim::initMbarrier(const Actor &who, Block &owner, uint32_t offset, u
                       "); mbarrier.inval must come first");
   Mbarrier &barrier = owner.mbarriers[offset];
   barrier.expected = barrier.pending = count;
+  barrier.initThread = who.warp.threadOf(who.lane);
+  ++owner.hiddenMbarriers;
   if (BlockClocks *clocks = who.warp.block->clocks.get()) {
     barrier.init = clocks->describe(who.warp.threadOf(who.lane));
     barrier.initLane = who.lane;
@@ -90,6 +92,28 @@ bool xc::ptxsim::initMbarrier(const Actor &who, Block &owner, uint32_t offset, u
   owner.sharedShadow.initialised.set(offset, 8);
   writeWord(owner, offset, barrier);
   return true;
+}
+
+void xc::ptxsim::fenceMbarriers(Block &block, uint32_t thread) {
+  for (auto &entry : block.mbarriers) {
+    Mbarrier &barrier = entry.second;
+    if (barrier.visible || barrier.initThread != thread)
+      continue;
+    barrier.visible = true;
+    --block.hiddenMbarriers;
+  }
+}
+
+bool xc::ptxsim::checkVisible(const Actor &who, const Block &owner, uint32_t offset,
+                              const Mbarrier &barrier) {
+  if (barrier.visible || !who.warp.block->launch->options.checks.asyncCopy)
+    return true;
+  who.warp.block->raise(FaultKind::MissingProxyFence, who.warp, who.lane, who.inst, offset,
+                        "mbarrier at " + hex(offset) + ": " +
+                            describeThread(owner, barrier.initThread) +
+                            ", which initialised it, has not made it visible to asynchronous "
+                            "operations, by fence.mbarrier_init or fence.proxy.async");
+  return false;
 }
 
 bool xc::ptxsim::invalMbarrier(const Actor &who, Block &owner, uint32_t offset) {
@@ -105,6 +129,7 @@ bool xc::ptxsim::invalMbarrier(const Actor &who, Block &owner, uint32_t offset) 
                   std::string("invalidated while ") +
                       (waited ? "threads wait for it" : "copies will arrive at it") + " (" +
                       barrier->describe() + ")");
+  owner.hiddenMbarriers -= !barrier->visible;
   owner.mbarriers.erase(offset);
   ++owner.cluster->events;
   return true;

@@ -39,6 +39,8 @@ struct Mbarrier {
   uint64_t phase = 0;    // number of phases completed
   Segment init;          // who initialised it, if races are checked
   uint32_t initLane = 0;
+  uint32_t initThread = 0;
+  bool visible = false;    // to copies: its thread has fenced since
   uint32_t operations = 0; // copies and cp.async that will arrive here
   PhaseJoin join;
   std::shared_ptr<const Passed> passed; // by the last completed phase
@@ -65,6 +67,10 @@ struct Actor {
 
 Mbarrier *findMbarrier(const Actor &who, Block &owner, uint32_t offset);
 bool initMbarrier(const Actor &who, Block &owner, uint32_t offset, uint32_t count);
+/// Thread |thread| has made what it initialised visible to asynchronous operations.
+void fenceMbarriers(Block &block, uint32_t thread);
+/// A copy is to arrive at |barrier|, which must be visible to it.
+bool checkVisible(const Actor &who, const Block &owner, uint32_t offset, const Mbarrier &barrier);
 bool invalMbarrier(const Actor &who, Block &owner, uint32_t offset);
 struct Arrival {
   uint32_t count = 1;

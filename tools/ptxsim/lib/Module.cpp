@@ -91,6 +91,30 @@ bool ModuleImpl::initialiseVariables(ParseError &error) {
   return true;
 }
 
+/// More static shared memory than 48 KB is no kernel's, whatever it opts into.
+static bool checkShared(const Function &function, const Program &program, const ArchLimits &limits,
+                        ParseError &error) {
+  if (program.staticShared <= limits.sharedPerBlock)
+    return true;
+  error.message = "kernel '" + std::string(function.name) + "': expected at most " +
+                  std::to_string(limits.sharedPerBlock) + " bytes of shared variables, got " +
+                  std::to_string(program.staticShared);
+  error.line = function.line;
+  return false;
+}
+
+/// The .const variables of a module share one bank.
+static bool checkConstants(const std::vector<GlobalInfo> &globals, ParseError &error) {
+  constexpr uint64_t kMost = 64 << 10;
+  uint64_t bytes = 0;
+  for (const GlobalInfo &global : globals)
+    bytes += global.constant ? global.size : 0;
+  if (bytes > kMost)
+    error.message = "expected at most " + std::to_string(kMost) +
+                    " bytes of .const variables, got " + std::to_string(bytes);
+  return bytes <= kMost;
+}
+
 static uint32_t volume(const uint32_t (&dims)[3]) { return dims[0] * dims[1] * dims[2]; }
 
 bool ModuleImpl::buildKernel(Function &function,
@@ -98,7 +122,8 @@ bool ModuleImpl::buildKernel(Function &function,
                              std::set<const Function *> &decoded, ParseError &error) {
   auto impl = std::make_unique<KernelImpl>();
   ProgramBuilder builder(ast, externs, arch, error);
-  if (!builder.build(function, impl->program))
+  if (!builder.build(function, impl->program) ||
+      !checkShared(function, impl->program, archLimits(arch), error))
     return false;
   builder.addPlaced(decoded);
   impl->program.maxRegisters = function.maxRegisters;
@@ -147,7 +172,7 @@ bool ModuleImpl::load(std::string newText, const std::map<std::string, ExternFun
   text.resize(std::min(text.size(), text.find('\0')));
   error = ParseError();
   if (!Parser(text, ast, error).run() || !checkTarget(arch, error) || !placeVariables(error) ||
-      !initialiseVariables(error))
+      !checkConstants(globals, error) || !initialiseVariables(error))
     return false;
   std::set<const Function *> decoded;
   for (Function &function : ast.functions)

@@ -154,7 +154,7 @@ bool Parser::parseRegisters(Function &function) {
       return fail("expected fewer than 2^20 registers, got " + std::to_string(count));
     // Numbered registers are found by prefix and number: see findRegister().
     for (uint64_t i = 0; i < count; ++i)
-      function.registers.push_back({name, type});
+      function.registers.push_back({name, type, static_cast<int32_t>(i)});
   } while (accept(','));
   return expect(';');
 }

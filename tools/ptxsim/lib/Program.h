@@ -74,9 +74,11 @@ struct Inst {
   Control control = Control::None;
   InstClass instClass = InstClass::Integer;
   bool mayFault = false;
-  bool leader = false;  // another instruction may jump here
-  bool aligned = false; // all lanes of the warp execute it together
-  uint32_t touches = 0; // index into Program::touches
+  bool leader = false;    // another instruction may jump here
+  bool aligned = false;   // all lanes of the warp execute it together
+  bool watched = false;   // one of the two below is not 0
+  uint32_t touches = 0;   // index into Program::touches
+  uint32_t unwritten = 0; // index into Program::unwrittenOps
 };
 
 /// For reports; parallel to Program::code.
@@ -182,6 +184,43 @@ struct BarrierOp {
   uint32_t dst = kNoRow; // predicate, or 32-bit row for popc
 };
 
+/// A register that some instruction may read before the thread has written it, or after a value
+/// that depends on such a one. Each byte of it (a predicate is one) has a mask of the lanes where
+/// that is so: Warp::unwritten.
+struct TrackedRegister {
+  std::string name;
+  uint32_t first = 0; // among the masks of the warp
+  uint32_t bytes = 0;
+};
+
+/// What an instruction does to the masks of tracked registers (Unwritten.cpp).
+struct UnwrittenOp {
+  static constexpr uint32_t kNone = ~0u; // no tracked register; no mask
+  enum Rule : uint8_t {
+    Refuse, // what it reads must have been written
+    Join,   // what it writes depends on all it reads
+    Bytes,  // byte i of what it writes is byte i of what it reads
+    Select, // selp: on the operand that is chosen
+    And,
+    Or,      // on no more than one operand where that one decides
+    Shuffle, // on the register of another lane
+    Product, // wgmma: accumulators need not have been written if scale-d is false
+  };
+  /// A source whose value counts.
+  struct Source {
+    uint32_t tracked = kNone;
+    uint32_t row = kNoRow; // kNoRow: all lanes have `constant`
+    uint32_t bytes = 0;    // of an element of the row; 0: a predicate
+    uint32_t flip = 0;
+    uint64_t constant = 0;
+  };
+  Rule rule = Refuse;
+  uint32_t guard = kNone;
+  std::vector<uint32_t> reads, writes; // tracked registers
+  std::vector<uint32_t> from, to;      // Bytes: masks
+  std::vector<Source> sources;         // Select: a, b, predicate; And, Or: a, b
+};
+
 struct Constant {
   uint32_t row = 0;
   unsigned bytes = 4;
@@ -252,7 +291,9 @@ struct SlotCopy {
 struct CallOp {
   std::vector<SlotCopy> arguments;
   std::vector<SlotCopy> results;
-  ExecFn fetchResults = nullptr; // runs in the caller, after the return
+  ExecFn fetchResults = nullptr;             // runs in the caller, after the return
+  uint32_t trackedBegin = 0, trackedEnd = 0; // registers of the callee
+  uint32_t localBegin = 0, localEnd = 0;     // its local memory, parameters included
 };
 
 struct ExternCall {
@@ -278,7 +319,10 @@ struct Program {
   struct Touch {
     std::vector<uint32_t> reads, writes;
   };
-  std::vector<Touch> touches;                // [0] is empty
+  std::vector<Touch> touches; // [0] is empty
+  std::vector<TrackedRegister> tracked;
+  uint32_t trackedBytes = 0;
+  std::vector<UnwrittenOp> unwrittenOps;     // [0] is empty
   std::vector<std::vector<uint32_t>> tables; // branch targets; operand lists
   std::vector<CallOp> calls;
   std::vector<ExternCall> externs;

@@ -260,7 +260,9 @@ bool ProgramBuilder::placeFunction(Function &function) {
   Placed &place = placed[&function];
   place.depth = depth;
   place.entry = static_cast<uint32_t>(current->code.size());
+  place.localBegin = current->localBytes;
   layOutVariables(function);
+  place.localEnd = current->localBytes;
   registerRows.clear();
   for (const VirtualRegister &reg : function.registers) {
     unsigned bytes = reg.type == Type::Pred ? 0 : std::max(2u, typeBytes(reg.type));
@@ -302,6 +304,7 @@ void ProgramBuilder::noteTouches(const Function &function) {
     if (touch.reads.empty() && touch.writes.empty())
       continue;
     p.code[codeOffsets[i]].touches = static_cast<uint32_t>(p.touches.size());
+    p.code[codeOffsets[i]].watched = true;
     p.touches.push_back(std::move(touch));
   }
 }
@@ -339,6 +342,9 @@ bool ProgramBuilder::decodeBody(Function &function) {
       p.debug.push_back({inst.line, std::string(inst.text), inst.location});
   }
   noteTouches(function);
+  placed[&function].trackedBegin = static_cast<uint32_t>(p.tracked.size());
+  findUnwritten(function, registerRows, codeOffsets, p);
+  placed[&function].trackedEnd = static_cast<uint32_t>(p.tracked.size());
   // Falling off the end of a body returns.
   codeOffsets.push_back(static_cast<uint32_t>(p.code.size()));
   Inst last;
@@ -445,6 +451,10 @@ bool ProgramBuilder::decodeCall(InstDecoder &decoder) {
   call.fetchResults = [](Warp &warp, const Inst &inst, uint32_t mask) {
     copySlots(warp, programOf(warp).calls[inst.aux].results, mask);
   };
+  call.trackedBegin = placed[&callee].trackedBegin;
+  call.trackedEnd = placed[&callee].trackedEnd;
+  call.localBegin = placed[&callee].localBegin;
+  call.localEnd = placed[&callee].localEnd;
   decoder.out.control = Control::Call;
   decoder.out.imm = placed[&callee].entry;
   decoder.out.aux = static_cast<uint32_t>(current->calls.size());

@@ -29,13 +29,15 @@ struct Node {
 
 bool writesFirstOperand(const Instruction &inst) {
   static const std::string_view kReaders[] = {
-      "st",       "red",      "bra",     "brx", "bar",        "barrier",        "call",
-      "prefetch", "stmatrix", "discard", "cp",  "setmaxnreg", "griddepcontrol", "nanosleep"};
+      "st",       "red",     "bra", "brx",        "call",           "prefetch",
+      "stmatrix", "discard", "cp",  "setmaxnreg", "griddepcontrol", "nanosleep"};
   std::string_view name = inst.opcode;
   if (name == "mbarrier") {
     std::string_view what = inst.modifiers.empty() ? "" : inst.modifiers[0];
     return what != "init" && what != "inval" && what != "expect_tx" && what != "complete_tx";
   }
+  if (name == "bar" || name == "barrier")
+    return std::find(inst.modifiers.begin(), inst.modifiers.end(), "red") != inst.modifiers.end();
   return std::find(std::begin(kReaders), std::end(kReaders), name) == std::end(kReaders);
 }
 
@@ -57,6 +59,32 @@ void xc::ptxsim::registersOf(const Instruction &inst, std::vector<uint32_t> &rea
     collect(inst.operands[k], k == 0 && writesFirstOperand(inst), reads, writes);
 }
 
+void xc::ptxsim::successorsOf(const Function &function, uint32_t index,
+                              std::vector<uint32_t> &successors) {
+  const Instruction &inst = function.instructions[index];
+  auto count = static_cast<uint32_t>(function.instructions.size());
+  bool branches = inst.opcode == "bra" || inst.opcode == "brx";
+  bool ends = inst.guard < 0 &&
+              (inst.opcode == "ret" || inst.opcode == "exit" || inst.opcode == "trap" || branches);
+  if (!ends && index + 1 < count)
+    successors.push_back(index + 1);
+  if (!branches)
+    return;
+  auto addTarget = [&](std::string_view label) {
+    int target = function.findLabel(label, static_cast<int32_t>(inst.scope));
+    if (target >= 0 && static_cast<uint32_t>(target) < count)
+      successors.push_back(static_cast<uint32_t>(target));
+  };
+  if (inst.opcode == "bra" && !inst.operands.empty())
+    addTarget(inst.operands[0].text);
+  if (inst.opcode == "brx" && inst.operands.size() > 1)
+    for (const Scope &scope : function.scopes)
+      if (auto it = scope.branchTargets.find(inst.operands[1].text);
+          it != scope.branchTargets.end())
+        for (std::string_view label : it->second)
+          addTarget(label);
+}
+
 namespace {
 
 std::vector<Node> buildNodes(const Function &function) {
@@ -72,24 +100,7 @@ std::vector<Node> buildNodes(const Function &function) {
     // A write under a guard does not end the life of the old value.
     if (inst.guard >= 0)
       node.writes.clear();
-    bool ends =
-        inst.guard < 0 && (inst.opcode == "ret" || inst.opcode == "exit" || inst.opcode == "trap" ||
-                           inst.opcode == "bra" || inst.opcode == "brx");
-    if (!ends && i + 1 < count)
-      node.successors.push_back(i + 1);
-    auto addTarget = [&](std::string_view label) {
-      int target = function.findLabel(label, static_cast<int32_t>(inst.scope));
-      if (target >= 0 && static_cast<uint32_t>(target) < count)
-        node.successors.push_back(static_cast<uint32_t>(target));
-    };
-    if (inst.opcode == "bra" && !inst.operands.empty())
-      addTarget(inst.operands[0].text);
-    if (inst.opcode == "brx" && inst.operands.size() > 1)
-      for (const Scope &scope : function.scopes)
-        if (auto it = scope.branchTargets.find(inst.operands[1].text);
-            it != scope.branchTargets.end())
-          for (std::string_view label : it->second)
-            addTarget(label);
+    successorsOf(function, i, node.successors);
   }
   return nodes;
 }

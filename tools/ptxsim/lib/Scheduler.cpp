@@ -182,7 +182,14 @@ static Step executeCall(Warp &warp, const Inst &inst, uint32_t mask) {
     return Step::Continue;
   }
   Group &group = splitCurrent(warp, mask);
-  copySlots(warp, warp.program->calls[inst.aux].arguments, mask);
+  const CallOp &call = warp.program->calls[inst.aux];
+  // What a call before this one left there means nothing.
+  forLanes(mask, [&](unsigned l) {
+    warp.block->localWritten.assign(warp.block->localPlace(warp.localOf(l)) + call.localBegin,
+                                    call.localEnd - call.localBegin, false);
+  });
+  copySlots(warp, call.arguments, mask);
+  resetUnwritten(warp, call.trackedBegin, call.trackedEnd, mask);
   forLanes(mask, [&](unsigned l) { warp.returns[group.depth * kWarpSize + l] = group.pc + 1; });
   ++group.depth;
   group.pc = static_cast<uint32_t>(inst.imm);
@@ -242,6 +249,8 @@ static Step executeExternCall(Warp &warp, const Inst &inst, uint32_t mask) {
                                  : "'" + call.name + "' failed");
       return Step::Repick;
     }
+    if (result)
+      warp.block->localWritten.set(warp.block->localPlace(result), call.resultBytes);
   }
   ++warp.groups[warp.current].pc;
   return Step::Continue;
@@ -282,6 +291,8 @@ static Step executeWarpSync(Warp &warp, const Inst &inst, uint32_t mask) {
     }
     if (wanted & warp.live & ~same)
       continue;
+    if (inst.unwritten && !checkUnwritten(warp, inst, same, same))
+      return Step::Repick;
     inst.fn(warp, inst, same);
     done |= same;
   }
@@ -346,6 +357,16 @@ static Step executeControl(Warp &warp, const Inst &inst, uint32_t mask) {
 // Running
 //===----------------------------------------------------------------------===//
 
+/// Checks what an instruction does with registers that are watched; false after a fault. What
+/// lanes execute together is checked when all of them have come.
+static bool checkWatched(Warp &warp, const Inst &inst, uint32_t lanes, uint32_t mask) {
+  if (inst.touches && mask && warp.block->launch->options.checks.asyncCopy &&
+      !checkTouches(warp, inst, mask))
+    return false;
+  return !inst.unwritten || inst.control == Control::WarpSync ||
+         checkUnwritten(warp, inst, lanes, mask);
+}
+
 /// Runs the current group until it waits, parts, or has had its share. Returns
 /// the number of warp-instructions executed.
 static unsigned runGroup(Warp &warp, unsigned share) {
@@ -355,7 +376,6 @@ static unsigned runGroup(Warp &warp, unsigned share) {
   uint32_t pc = warp.groups[warp.current].pc, lanes = warp.groups[warp.current].mask;
   unsigned executed = 0;
   uint64_t threadInstructions = 0, polls = block.polls;
-  bool checksTouches = block.launch->options.checks.asyncCopy;
   for (;;) {
     const Inst &inst = code[pc];
     if (inst.leader && !alone && executed > 0 && othersMatter(warp, pc)) {
@@ -367,7 +387,7 @@ static unsigned runGroup(Warp &warp, unsigned share) {
     ++executed;
     threadInstructions += active;
     block.classCounts[static_cast<unsigned>(inst.instClass)] += active;
-    if (inst.touches && mask && checksTouches && !checkTouches(warp, inst, mask))
+    if (inst.watched && !checkWatched(warp, inst, lanes, mask))
       break;
     if (inst.control == Control::None) {
       if (mask) {

@@ -65,7 +65,7 @@ const ArchLimits &archLimits(Arch arch);
 
 /// The checks; each may be switched by itself. Bounds always hold.
 struct Checks {
-  bool uninitialised = true;     // reads of global and shared bytes never written
+  bool uninitialised = true;     // reads of bytes and registers never written
   bool misaligned = true;        // addresses that are no multiple of the access size
   bool race = true;              // within a block, and between blocks
   bool barrierDivergence = true; // threads that exit or part before a barrier others wait at
