@@ -77,6 +77,33 @@ func.func @no_places(%x: tensor<?x0x4xf32>, %w: tensor<3x2x2xf32>) -> tensor<?x0
   return %0 : tensor<?x0x2xf32>
 }
 
+// Operands know that there are no places where the result's type does not.
+// CHECK-LABEL: func.func @no_known_places(
+// CHECK-NOT:     linalg.generic
+// CHECK:         linalg.fill {{.*}} -> tensor<?x0x2x?xf32>
+func.func @no_known_places(%x: tensor<?x0x?xf32>, %w: tensor<1x?x?xf32>) -> tensor<?x?x?xf32> {
+  %0 = array.conv %x, %w dims = <[b, 0, f] x [0, i, o] -> [b, 0, f]> feature_groups = 2 : (tensor<?x0x?xf32>, tensor<1x?x?xf32>) -> tensor<?x?x?xf32>
+  return %0 : tensor<?x?x?xf32>
+}
+
+// An image without elements, in which a filter that has none either would have one place.
+// CHECK-LABEL: func.func @no_image(
+// CHECK-NOT:     linalg.generic
+// CHECK:         linalg.fill {{.*}} -> tensor<?x?x1x2x?xf32>
+func.func @no_image(%x: tensor<?x0x3x?xf32>, %w: tensor<?x1x?x?xf32>) -> tensor<?x?x1x?xf32> {
+  %0 = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> strides = [1, 3] feature_groups = 2
+     : (tensor<?x0x3x?xf32>, tensor<?x1x?x?xf32>) -> tensor<?x?x1x?xf32>
+  return %0 : tensor<?x?x1x?xf32>
+}
+
+// CHECK-LABEL: func.func @no_known_windows(
+// CHECK-NOT:     linalg.generic
+// CHECK:         linalg.fill {{.*}} -> tensor<?x0xf32>
+func.func @no_known_windows(%x: tensor<?x2xf32>) -> tensor<?x?xf32> {
+  %0 = array.reduce_window max, %x window = [1, 3] : tensor<?x2xf32> -> tensor<?x?xf32>
+  return %0 : tensor<?x?xf32>
+}
+
 // Of an input that is spread by 2 and 3, phases beside positions, each of which reads 2 elements. 8 of 8, and 11 of 12 outputs are asked for.
 // CHECK-LABEL: func.func @phases(
 // CHECK-SAME:    %[[ARG:.*]]: tensor<?x4x4x2xf16>

@@ -516,6 +516,8 @@ def known_places():
     filters, images = random("f32", (3, 1, 2, 2), 64), random("f32", (2, 1, 1, 4), 65)
     yield case("no_places", images, filters, types=["tensor<?x1x1x4xf32>", filters.mlir], result="tensor<?x0x1x2xf32>", strides=[1, 3], low=[-1, 1],
                high=[0, 1], feature_groups=2)
+    yield case("no_places_of_open", images, filters, types=["tensor<?x1x1x?xf32>", "tensor<?x1x?x?xf32>"],
+               result="tensor<?x?x1x?xf32>", strides=[1, 3], low=[-1, 1], high=[0, 1], feature_groups=2)
     yield Case("known_places", """  func.func @NAME(%0: tensor<1x1x?xf32>, %1: tensor<2x1x3xf32>) -> (tensor<1x2x4xf32>) {
     %r = array.conv %0, %1 dims = <[b, f, 0] x [o, i, 0] -> [b, f, 0]> : (tensor<1x1x?xf32>, tensor<2x1x3xf32>) -> tensor<1x2x4xf32>
     return %r : tensor<1x2x4xf32>
