@@ -9,6 +9,7 @@
 // CHECK-DAG: #[[PHASE_X:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7, d8) -> (d0, d1 + d6, d3 + d7, d8)>
 // CHECK-DAG: #[[PHASE_W:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7, d8) -> (d6, d7, d8, d2, d4, d5)>
 // CHECK-DAG: #[[PHASE_Y:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7, d8) -> (d0, d1, d2, d3, d4, d5)>
+// CHECK-DAG: #[[DILATED_X:.*]] = affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d1 + d4 * 3, d5)>
 // CHECK-DAG: #[[POOL_X:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d1 * 2 + d3, d2)>
 // CHECK-DAG: #[[POOL_K:.*]] = affine_map<(d0, d1, d2, d3) -> (d3)>
 // CHECK-DAG: #[[POOL_Y:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>
@@ -116,6 +117,35 @@ func.func @phases(%x: tensor<?x4x4x2xf16>, %w: tensor<3x4x2x5xf16>) -> tensor<?x
   %0 = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> low = [1, 3] high = [2, 1] input_dilation = [2, 3]
      : (tensor<?x4x4x2xf16>, tensor<3x4x2x5xf16>) -> tensor<?x8x11x5xf16>
   return %0 : tensor<?x8x11x5xf16>
+}
+
+// Under a dilated filter each phase has every other tap, and reads every third element. Its outputs are then put into their order:
+// outputs 0, 1, 2, ... are at positions 0, 0, 1, ... of phases 1, 0, 1, ...
+// CHECK-LABEL: func.func @dilated_phases(
+// CHECK-SAME:    %[[ARG:.*]]: tensor<?x6x2xf16>
+// CHECK-DAG:     %[[C1:.*]] = arith.constant 1 : index
+// CHECK-DAG:     %[[C2:.*]] = arith.constant 2 : index
+// CHECK-DAG:     %[[C3:.*]] = arith.constant 3 : index
+// CHECK-DAG:     %[[BACK:.*]] = arith.constant -3 : index
+// CHECK:         %[[PAD:.*]] = tensor.pad %[[ARG]] low[0, 1, 0] high[0, 2, 0]
+// CHECK:         linalg.generic {indexing_maps = [#[[DILATED_X]], #{{.*}}, #{{.*}}]
+// CHECK-SAME:      ins(%[[PAD]], %{{.*}} : tensor<?x9x2xf16>, tensor<2x2x2x5xf16>) outs(%{{.*}} : tensor<?x6x2x5xf32>)
+// CHECK:         %[[ALL:.*]] = tensor.collapse_shape %{{.*}} {{\[\[}}0], [1, 2], [3]] : tensor<?x6x2x5xf16> into tensor<?x12x5xf16>
+// CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<?x8x5xf16>)
+// CHECK:           %[[OUTPUT:.*]] = linalg.index 1 : index
+// CHECK:           %[[COUNT:.*]] = arith.addi %[[OUTPUT]], %[[C1]]
+// CHECK:           %[[PHASE:.*]] = arith.remui %[[COUNT]], %[[C2]]
+// CHECK:           %[[AFTER:.*]] = arith.addi %[[OUTPUT]], %[[C3]]
+// CHECK:           %[[TAP:.*]] = arith.muli %[[PHASE]], %[[BACK]]
+// CHECK:           %[[SUM:.*]] = arith.addi %[[AFTER]], %[[TAP]]
+// CHECK:           %[[POSITION:.*]] = arith.divui %[[SUM]], %[[C2]]
+// CHECK:           %[[LINE:.*]] = arith.muli %[[POSITION]], %[[C2]]
+// CHECK:           %[[AT:.*]] = arith.addi %[[LINE]], %[[PHASE]]
+// CHECK:           tensor.extract %[[ALL]][%{{.*}}, %[[AT]], %{{.*}}]
+func.func @dilated_phases(%x: tensor<?x6x2xf16>, %w: tensor<3x2x5xf16>) -> tensor<?x8x5xf16> {
+  %0 = array.conv %x, %w dims = <[b, 0, f] x [0, i, o] -> [b, 0, f]> low = [2] high = [1] input_dilation = [2] filter_dilation = [3]
+     : (tensor<?x6x2xf16>, tensor<3x2x5xf16>) -> tensor<?x8x5xf16>
+  return %0 : tensor<?x8x5xf16>
 }
 
 // Of an image of symbolic size there are as many positions as elements. Of one of no elements the padding has a place: one position of it.
