@@ -830,3 +830,43 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
     return %y : tensor<1x8x8x64xf32>
   }
 }
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#column = affine_map<(d0, d1) -> (d1)>
+
+// Rows of symbolic number go to parts in turn, which leaves none over. Where a row is less than a line of memory, parts
+// are neighbours.
+// CHECK: #[[TURN:.*]] = affine_map<(d0, d1) -> (d0 mod 128, d1)>
+// CHECK-LABEL: func.func @open_columns
+// CHECK-NOT:     tensor.extract_slice
+// CHECK:         %[[PARTS:.*]] = linalg.generic {indexing_maps = [#{{.*}}, #[[TURN]]], {{.*}}} ins(%arg0 : tensor<?x256xbf16>) outs(%{{.*}} : tensor<128x256xf32>) attrs = {plan.partial = #plan.partial<cyclic, 128>}
+// CHECK:         linalg.generic {{.*}} ins(%[[PARTS]] : tensor<128x256xf32>) outs(%{{.*}} : tensor<256xf32>)
+// CHECK-NOT:     linalg.generic
+// CHECK-LABEL: func.func @narrow_rows
+// CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<128x16xf32>) attrs = {plan.partial = #plan.partial<slices>}
+// CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<16xf32>) attrs = {plan.partial = #plan.partial<rest>}
+builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @open_columns(%x: tensor<?x256xbf16>, %init: tensor<256xf32>) -> tensor<256xf32> {
+    %zero = arith.constant 0.0 : f32
+    %start = linalg.fill ins(%zero : f32) outs(%init : tensor<256xf32>) -> tensor<256xf32>
+    %sum = linalg.generic {indexing_maps = [#id, #column], iterator_types = ["reduction", "parallel"]} ins(%x : tensor<?x256xbf16>) outs(%start : tensor<256xf32>) {
+    ^bb0(%in: bf16, %out: f32):
+      %wide = arith.extf %in : bf16 to f32
+      %s = arith.addf %out, %wide : f32
+      linalg.yield %s : f32
+    } -> tensor<256xf32>
+    return %sum : tensor<256xf32>
+  }
+  func.func @narrow_rows(%x: tensor<?x16xf32>, %init: tensor<16xf32>) -> tensor<16xf32> {
+    %zero = arith.constant 0.0 : f32
+    %start = linalg.fill ins(%zero : f32) outs(%init : tensor<16xf32>) -> tensor<16xf32>
+    %sum = linalg.generic {indexing_maps = [#id, #column], iterator_types = ["reduction", "parallel"]} ins(%x : tensor<?x16xf32>) outs(%start : tensor<16xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      %s = arith.addf %out, %in : f32
+      linalg.yield %s : f32
+    } -> tensor<16xf32>
+    return %sum : tensor<16xf32>
+  }
+}
