@@ -128,8 +128,10 @@ static Choice chooseColumns(const ReductionGroup &group, const KernelInfo &kerne
   }
   while (rows > 1 && length && *length < rows * 2)
     rows /= 2;
-  // Tall blocks make up for blocks that are missing.
-  while (rows * threads < 1024 && columns && length.value_or(4096) >= rows * 4 &&
+  // Tall blocks make up for blocks that are missing. Where rows of symbolic number go to parts in
+  // turn, threads of the tallest ones had no registers for their places.
+  int64_t mostThreads = parts > 1 && !length ? 512 : 1024;
+  while (rows * threads < mostThreads && columns && length.value_or(4096) >= rows * 4 &&
          countBlocks() * rows * threads < multiprocessors * int64_t(1024))
     rows *= 2;
   while (!canCombine(group, kernel, threads, rows, vector))
