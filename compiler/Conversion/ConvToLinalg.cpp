@@ -203,8 +203,12 @@ Value ConvLowering::build() {
     if (loops.size() == 1 && !type.isDynamicDim(dim))
       resultSizes[loops.front()] = sizes.constant(type.getDimSize(dim));
   Value result;
-  if (llvm::is_contained(type.getShape(), 0)) {
-    // A filter that is wider than its input would not verify.
+  auto isEmpty = [](Value tensor) {
+    return llvm::is_contained(cast<RankedTensorType>(tensor.getType()).getShape(), 0);
+  };
+  if (llvm::any_of(resultSizes, isZeroInteger) || isEmpty(input) || isEmpty(filter)) {
+    // A filter that is wider than its input would not verify, nor would slices of what has no
+    // elements. Sums of no terms are zeros.
     result = filledTensor(builder, loc, resultSizes,
                           scalarConstant(builder, loc, type.getElementType(), 0));
   } else {

@@ -106,7 +106,7 @@ struct ConvertReduceWindow : OpConversionPattern<array::ReduceWindowOp> {
     SmallVector<WindowDim> window = op.getWindowDims();
     SmallVector<OpFoldResult> sizes = sizesOfPlaces(rewriter, op, operand, window, type);
     // A window that is wider than its operand would not verify.
-    if (llvm::is_contained(type.getShape(), 0)) {
+    if (llvm::any_of(sizes, isZeroInteger)) {
       Value zero = scalarConstant(rewriter, loc, type.getElementType(), 0);
       Value empty = filledTensor(rewriter, loc, sizes, zero);
       rewriter.replaceOp(op, castTo(rewriter, loc, empty, type));

@@ -364,7 +364,7 @@ struct ConvertSlice : OpConversionPattern<array::SliceOp> {
     sizes = refineSizes(rewriter, type, sizes);
     Value result;
     // An empty slice may start behind the last element, where no slice op may.
-    if (llvm::is_contained(type.getShape(), 0))
+    if (llvm::any_of(sizes, isZeroInteger))
       result = filledTensor(rewriter, loc, sizes,
                             scalarConstant(rewriter, loc, type.getElementType(), 0));
     else
@@ -411,7 +411,7 @@ struct ConvertDynamicSlice : OpConversionPattern<array::DynamicSliceOp> {
     RankedTensorType type = storedType(op.getResult());
     SmallVector<OpFoldResult> sizes = sizesOfSizedOp(rewriter, type, adaptor.getSizes());
     // From the first element on it is a view, which others read where it is.
-    if (llvm::all_of(op.getStarts(), isZeroStart) && !llvm::is_contained(type.getShape(), 0)) {
+    if (llvm::all_of(op.getStarts(), isZeroStart) && llvm::none_of(sizes, isZeroInteger)) {
       Value whole = adaptor.getOperand();
       SmallVector<OpFoldResult> offsets(sizes.size(), rewriter.getIndexAttr(0)),
           ones(sizes.size(), rewriter.getIndexAttr(1));

@@ -14,7 +14,7 @@
 // A gradient's filter is reversed. That is left out, and the input's elements are read backwards.
 //
 // Outputs i and phases r follow one another in memory: they are one dim of the result, of which the
-// part that is asked for is a slice.
+// part that is asked for is a slice. Those of a dilated filter are taken from there in their order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -55,6 +55,9 @@ private:
   Value padInput();
   Value buildPhaseFilter(ArrayRef<AffineExpr> exprs);
   Value findTap(OpBuilder &b, Location bodyLoc, const SpreadDim &dim, Value tap, Value phase);
+  Value findOutput(OpBuilder &b, Location bodyLoc, const SpreadDim &dim,
+                   const array::WindowDim &window, Value output);
+  Value gather(Value result);
   Value cut(Value result);
 
   array::SizeBuilder sizes;
@@ -96,19 +99,20 @@ void SpreadConvLowering::countOpenPositions(int64_t spatial) {
   const SpreadDim &dim = spread[spatial];
   array::WindowDim window = op.getWindow()[spatial], phase;
   phase.size = dim.taps;
+  phase.dilation = dim.dilation;
   phase.low = dim.low;
   phase.high = dim.high;
   OpFoldResult size = sizes.size(input, dims.inputDim(spatial));
   counts[spatial] = array::countPlaces(sizes, size, sizes.constant(dim.taps), phase);
   int64_t placesOfNone = array::countPlaces(0, window),
-          wanted = llvm::divideCeil(placesOfNone + dim.shift, dim.spread),
+          wanted = llvm::divideCeil(placesOfNone + dim.shift, dim.spread) + dim.spare,
           found = array::countPlaces(0, phase);
   isPart[spatial] = dim.isPart || std::max(wanted, found) * dim.spread != placesOfNone + dim.shift;
   if (wanted <= found)
     return;
   counts[spatial] = sizes.max(counts[spatial], sizes.constant(wanted));
-  high[spatial] =
-      sizes.sub(sizes.add(counts[spatial], sizes.constant(dim.taps - 1 - dim.low)), size);
+  int64_t reached = (dim.taps - 1) * dim.dilation;
+  high[spatial] = sizes.sub(sizes.add(counts[spatial], sizes.constant(reached - dim.low)), size);
 }
 
 void SpreadConvLowering::addLoops() {
@@ -142,7 +146,7 @@ SmallVector<AffineExpr> SpreadConvLowering::mapInput() {
     }
     AffineExpr tap = getTap(label, spread[label].taps);
     if (spread[label].spread != 1)
-      exprs.push_back(positions[label] + tap);
+      exprs.push_back(positions[label] + tap * spread[label].dilation);
     else
       exprs.push_back(positions[label] * window[label].stride + tap * window[label].dilation);
   }
@@ -242,10 +246,63 @@ Value SpreadConvLowering::buildPhaseFilter(ArrayRef<AffineExpr> exprs) {
   return generic.getResult(0);
 }
 
+/// Where output number `output` of a dilated filter is among the positions and phases that follow
+/// one another.
+Value SpreadConvLowering::findOutput(OpBuilder &b, Location bodyLoc, const SpreadDim &dim,
+                                     const array::WindowDim &window, Value output) {
+  auto number = [&](int64_t value) { return arith::ConstantIndexOp::create(b, bodyLoc, value); };
+  auto add = [&](Value x, Value y) -> Value { return arith::AddIOp::create(b, bodyLoc, x, y); };
+  auto multiply = [&](Value x, int64_t y) -> Value {
+    return arith::MulIOp::create(b, bodyLoc, x, number(y));
+  };
+  // From one output to the next, phases are the same number of phases apart.
+  int64_t first = array::findDilatedPhase(window, 0), second = array::findDilatedPhase(window, 1);
+  int64_t step = (second - first + dim.spread) % dim.spread;
+  Value phase = arith::RemUIOp::create(b, bodyLoc, add(multiply(output, step), number(first)),
+                                       number(dim.spread));
+  int64_t offset = (dim.spread - 1) * dim.dilation + dim.low * dim.spread - window.low;
+  Value position = arith::DivUIOp::create(
+      b, bodyLoc, add(add(output, number(offset)), multiply(phase, -dim.dilation)),
+      number(dim.spread));
+  return add(multiply(position, dim.spread), phase);
+}
+
+/// The outputs that are asked for, where those of a dilated filter are in another order.
+Value SpreadConvLowering::gather(Value result) {
+  SmallVector<array::WindowDim> window = op.getWindow();
+  SmallVector<OpFoldResult> taken = tensor::getMixedSizes(builder, loc, result);
+  for (auto [spatial, dim] : llvm::enumerate(spread))
+    if (dim.spread != 1)
+      taken[dims.outputDim(spatial)] = places[spatial];
+  Value empty = tensor::EmptyOp::create(builder, loc, taken, getElementTypeOrSelf(result));
+  SmallVector<utils::IteratorType> parallel(taken.size(), utils::IteratorType::parallel);
+  auto generic = linalg::GenericOp::create(
+      builder, loc, empty.getType(), ValueRange(), empty,
+      builder.getMultiDimIdentityMap(taken.size()), parallel,
+      [&](OpBuilder &b, Location bodyLoc, ValueRange) {
+        SmallVector<Value> indices;
+        for (size_t dim = 0; dim < taken.size(); ++dim)
+          indices.push_back(linalg::IndexOp::create(b, bodyLoc, dim));
+        for (auto [spatial, dim] : llvm::enumerate(spread)) {
+          Value &at = indices[dims.outputDim(spatial)];
+          if (dim.dilation != 1)
+            at = findOutput(b, bodyLoc, dim, window[spatial], at);
+          else if (dim.shift != 0)
+            at = arith::AddIOp::create(b, bodyLoc, at,
+                                       arith::ConstantIndexOp::create(b, bodyLoc, dim.shift));
+        }
+        Value element = tensor::ExtractOp::create(b, bodyLoc, result, indices);
+        linalg::YieldOp::create(b, bodyLoc, element);
+      });
+  return generic.getResult(0);
+}
+
 /// The outputs that are asked for.
 Value SpreadConvLowering::cut(Value result) {
   if (!llvm::is_contained(isPart, true))
     return result;
+  if (llvm::any_of(spread, [](const SpreadDim &dim) { return dim.dilation != 1; }))
+    return gather(result);
   int64_t rank = cast<RankedTensorType>(result.getType()).getRank();
   SmallVector<OpFoldResult> offsets(rank, builder.getIndexAttr(0)),
       ones(rank, builder.getIndexAttr(1)), taken = tensor::getMixedSizes(builder, loc, result);

@@ -9,6 +9,7 @@
 // CHECK-DAG: #[[PHASE_X:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7, d8) -> (d0, d1 + d6, d3 + d7, d8)>
 // CHECK-DAG: #[[PHASE_W:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7, d8) -> (d6, d7, d8, d2, d4, d5)>
 // CHECK-DAG: #[[PHASE_Y:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6, d7, d8) -> (d0, d1, d2, d3, d4, d5)>
+// CHECK-DAG: #[[DILATED_X:.*]] = affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d1 + d4 * 3, d5)>
 // CHECK-DAG: #[[POOL_X:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d1 * 2 + d3, d2)>
 // CHECK-DAG: #[[POOL_K:.*]] = affine_map<(d0, d1, d2, d3) -> (d3)>
 // CHECK-DAG: #[[POOL_Y:.*]] = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2)>
@@ -77,6 +78,33 @@ func.func @no_places(%x: tensor<?x0x4xf32>, %w: tensor<3x2x2xf32>) -> tensor<?x0
   return %0 : tensor<?x0x2xf32>
 }
 
+// Operands know that there are no places where the result's type does not.
+// CHECK-LABEL: func.func @no_known_places(
+// CHECK-NOT:     linalg.generic
+// CHECK:         linalg.fill {{.*}} -> tensor<?x0x2x?xf32>
+func.func @no_known_places(%x: tensor<?x0x?xf32>, %w: tensor<1x?x?xf32>) -> tensor<?x?x?xf32> {
+  %0 = array.conv %x, %w dims = <[b, 0, f] x [0, i, o] -> [b, 0, f]> feature_groups = 2 : (tensor<?x0x?xf32>, tensor<1x?x?xf32>) -> tensor<?x?x?xf32>
+  return %0 : tensor<?x?x?xf32>
+}
+
+// An image without elements, in which a filter that has none either would have one place.
+// CHECK-LABEL: func.func @no_image(
+// CHECK-NOT:     linalg.generic
+// CHECK:         linalg.fill {{.*}} -> tensor<?x?x1x2x?xf32>
+func.func @no_image(%x: tensor<?x0x3x?xf32>, %w: tensor<?x1x?x?xf32>) -> tensor<?x?x1x?xf32> {
+  %0 = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> strides = [1, 3] feature_groups = 2
+     : (tensor<?x0x3x?xf32>, tensor<?x1x?x?xf32>) -> tensor<?x?x1x?xf32>
+  return %0 : tensor<?x?x1x?xf32>
+}
+
+// CHECK-LABEL: func.func @no_known_windows(
+// CHECK-NOT:     linalg.generic
+// CHECK:         linalg.fill {{.*}} -> tensor<?x0xf32>
+func.func @no_known_windows(%x: tensor<?x2xf32>) -> tensor<?x?xf32> {
+  %0 = array.reduce_window max, %x window = [1, 3] : tensor<?x2xf32> -> tensor<?x?xf32>
+  return %0 : tensor<?x?xf32>
+}
+
 // Of an input that is spread by 2 and 3, phases beside positions, each of which reads 2 elements. 8 of 8, and 11 of 12 outputs are asked for.
 // CHECK-LABEL: func.func @phases(
 // CHECK-SAME:    %[[ARG:.*]]: tensor<?x4x4x2xf16>
@@ -89,6 +117,35 @@ func.func @phases(%x: tensor<?x4x4x2xf16>, %w: tensor<3x4x2x5xf16>) -> tensor<?x
   %0 = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> low = [1, 3] high = [2, 1] input_dilation = [2, 3]
      : (tensor<?x4x4x2xf16>, tensor<3x4x2x5xf16>) -> tensor<?x8x11x5xf16>
   return %0 : tensor<?x8x11x5xf16>
+}
+
+// Under a dilated filter each phase has every other tap, and reads every third element. Its outputs are then put into their order:
+// outputs 0, 1, 2, ... are at positions 0, 0, 1, ... of phases 1, 0, 1, ...
+// CHECK-LABEL: func.func @dilated_phases(
+// CHECK-SAME:    %[[ARG:.*]]: tensor<?x6x2xf16>
+// CHECK-DAG:     %[[C1:.*]] = arith.constant 1 : index
+// CHECK-DAG:     %[[C2:.*]] = arith.constant 2 : index
+// CHECK-DAG:     %[[C3:.*]] = arith.constant 3 : index
+// CHECK-DAG:     %[[BACK:.*]] = arith.constant -3 : index
+// CHECK:         %[[PAD:.*]] = tensor.pad %[[ARG]] low[0, 1, 0] high[0, 2, 0]
+// CHECK:         linalg.generic {indexing_maps = [#[[DILATED_X]], #{{.*}}, #{{.*}}]
+// CHECK-SAME:      ins(%[[PAD]], %{{.*}} : tensor<?x9x2xf16>, tensor<2x2x2x5xf16>) outs(%{{.*}} : tensor<?x6x2x5xf32>)
+// CHECK:         %[[ALL:.*]] = tensor.collapse_shape %{{.*}} {{\[\[}}0], [1, 2], [3]] : tensor<?x6x2x5xf16> into tensor<?x12x5xf16>
+// CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<?x8x5xf16>)
+// CHECK:           %[[OUTPUT:.*]] = linalg.index 1 : index
+// CHECK:           %[[COUNT:.*]] = arith.addi %[[OUTPUT]], %[[C1]]
+// CHECK:           %[[PHASE:.*]] = arith.remui %[[COUNT]], %[[C2]]
+// CHECK:           %[[AFTER:.*]] = arith.addi %[[OUTPUT]], %[[C3]]
+// CHECK:           %[[TAP:.*]] = arith.muli %[[PHASE]], %[[BACK]]
+// CHECK:           %[[SUM:.*]] = arith.addi %[[AFTER]], %[[TAP]]
+// CHECK:           %[[POSITION:.*]] = arith.divui %[[SUM]], %[[C2]]
+// CHECK:           %[[LINE:.*]] = arith.muli %[[POSITION]], %[[C2]]
+// CHECK:           %[[AT:.*]] = arith.addi %[[LINE]], %[[PHASE]]
+// CHECK:           tensor.extract %[[ALL]][%{{.*}}, %[[AT]], %{{.*}}]
+func.func @dilated_phases(%x: tensor<?x6x2xf16>, %w: tensor<3x2x5xf16>) -> tensor<?x8x5xf16> {
+  %0 = array.conv %x, %w dims = <[b, 0, f] x [0, i, o] -> [b, 0, f]> low = [2] high = [1] input_dilation = [2] filter_dilation = [3]
+     : (tensor<?x6x2xf16>, tensor<3x2x5xf16>) -> tensor<?x8x5xf16>
+  return %0 : tensor<?x8x5xf16>
 }
 
 // Of an image of symbolic size there are as many positions as elements. Of one of no elements the padding has a place: one position of it.

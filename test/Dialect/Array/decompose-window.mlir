@@ -48,6 +48,31 @@ func.func @one_element_of_open(%x: tensor<?x?x?x2xf32>, %w: tensor<1x1x2x3xf32>)
   return %0 : tensor<?x?x?x3xf32>
 }
 
+// Spread by 4 and 6 under a filter that is dilated by 2 and 4, all but every other output are zeros; the others are a convolution whose
+// phases are computed together.
+// CHECK-LABEL: func.func @sparse(
+// CHECK-SAME:    %[[X:.*]]: tensor<2x5x6x4xf32>
+// CHECK:         %[[Y:.*]] = array.conv %[[X]], %{{.*}} low = [0, 2] high = [1, 1] input_dilation = [2, 3] filter_dilation = [1, 2] : {{.*}} -> tensor<2x8x17x3xf32>
+// CHECK:         array.pad %[[Y]], %{{.*}} low = [0, 1, 1, 0] high = [0, 0, 1, 0] interior = [0, 1, 1, 0]
+func.func @sparse(%x: tensor<2x5x6x4xf32>, %w: tensor<3x2x4x3xf32>) -> tensor<2x16x35x3xf32> {
+  %0 = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> low = [1, 5] high = [2, 3] input_dilation = [4, 6] filter_dilation = [2, 4]
+     : (tensor<2x5x6x4xf32>, tensor<3x2x4x3xf32>) -> tensor<2x16x35x3xf32>
+  return %0 : tensor<2x16x35x3xf32>
+}
+
+// Of an image of symbolic size, which may be of nothing, the places are those that its size gives.
+// CHECK-LABEL: func.func @open_sparse(
+// CHECK-SAME:    %[[X:.*]]: tensor<?x?x4xf32>
+// CHECK:         %[[Y:.*]] = array.conv %[[X]], %{{.*}} dims = <[b, 0, f] x [0, i, o] -> [b, 0, f]> low = [1] : 
+// CHECK:         %[[PLACES:.*]] = arith.maxsi
+// CHECK:         %[[PAD:.*]] = array.pad %[[Y]], %{{.*}} low = [0, 1, 0] high = [0, 2, 0] interior = [0, 1, 0]
+// CHECK:         array.dynamic_slice %[[PAD]]{{.*}} sizes(%{{.*}}, %[[PLACES]])
+func.func @open_sparse(%x: tensor<?x?x4xf32>, %w: tensor<3x4x3xf32>) -> tensor<?x?x3xf32> {
+  %0 = array.conv %x, %w dims = <[b, 0, f] x [0, i, o] -> [b, 0, f]> low = [3] high = [1] input_dilation = [2] filter_dilation = [2]
+     : (tensor<?x?x4xf32>, tensor<3x4x3xf32>) -> tensor<?x?x3xf32>
+  return %0 : tensor<?x?x3xf32>
+}
+
 // Only padding makes windows of different counts, which are counted along the padded dims alone.
 // CHECK-LABEL: func.func @averages(
 // CHECK:         %[[NINE:.*]] = array.constant dense<9.000000e+00>

@@ -78,6 +78,12 @@ def windows():
     half = random("bf16", (2, 5, 4, 8), 81)
     yield case("spread_element_wide_sums", half, random("bf16", (1, 1, 8, 12), 82), out="f32", input_dilation=[2, 3], high=[1, 2])
     yield case("spread_wide_sums", half, random("bf16", (3, 3, 8, 12), 83), out="f32", input_dilation=[2, 2], low=[2, 1], high=[1, 2])
+    for number, (spread, dilation, low, high) in enumerate((([2, 2], [2, 3], [3, 1], [0, 2]), ([2, 3], [3, 2], [2, 4], [4, 1]),
+                                                            ([4, 6], [2, 4], [1, 5], [3, 0]), ([3, 2], [3, 5], [-1, 0], [5, -3]),
+                                                            ([3, 5], [4, 2], [0, 0], [0, 0]), ([6, 3], [4, 6], [8, 1], [1, 7]))):
+        yield case(f"transposed_dilated_{number}", x, w, input_dilation=spread, filter_dilation=dilation, low=low, high=high)
+    yield case("transposed_dilated_shared", random("f32", (1, 5, 6, 24), 86), random("f32", (4, 4, 24, 3), 87), input_dilation=[2, 4],
+               filter_dilation=[3, 2], low=[3, 2], high=[4, 6])
     yield case("all_at_once", x, w, strides=[2, 1], input_dilation=[3, 2], filter_dilation=[1, 2], low=[0, 3], high=[4, 1])
     # Gradients to filters of strided convolutions, whose images are taken apart by phases.
     back = "[f, 0, 1, b] x [i, 0, 1, o] -> [0, 1, b, f]"
@@ -516,6 +522,8 @@ def known_places():
     filters, images = random("f32", (3, 1, 2, 2), 64), random("f32", (2, 1, 1, 4), 65)
     yield case("no_places", images, filters, types=["tensor<?x1x1x4xf32>", filters.mlir], result="tensor<?x0x1x2xf32>", strides=[1, 3], low=[-1, 1],
                high=[0, 1], feature_groups=2)
+    yield case("no_places_of_open", images, filters, types=["tensor<?x1x1x?xf32>", "tensor<?x1x?x?xf32>"],
+               result="tensor<?x?x1x?xf32>", strides=[1, 3], low=[-1, 1], high=[0, 1], feature_groups=2)
     yield Case("known_places", """  func.func @NAME(%0: tensor<1x1x?xf32>, %1: tensor<2x1x3xf32>) -> (tensor<1x2x4xf32>) {
     %r = array.conv %0, %1 dims = <[b, f, 0] x [o, i, 0] -> [b, f, 0]> : (tensor<1x1x?xf32>, tensor<2x1x3xf32>) -> tensor<1x2x4xf32>
     return %r : tensor<1x2x4xf32>

@@ -85,6 +85,8 @@ def convolutions():
     yield one("plain", (1, 5, 6, 3), (3, 3, 3, 4))
     yield one("strided", (2, 6, 7, 2), (3, 2, 2, 3), strides=[2, 3], low=[1, 0], high=[0, 2])
     yield one("dilated", (1, 7, 6, 2), (2, 3, 2, 3), filter_dilation=[3, 2], low=[1, 2], high=[2, 1])
+    yield one("strided_dilated", (1, 8, 9, 2), (3, 3, 2, 3), strides=[2, 3], filter_dilation=[3, 2], low=[1, 2], high=[2, 1])
+    yield one("strided_dilated_factors", (1, 9, 10, 2), (2, 3, 2, 3), strides=[2, 4], filter_dilation=[4, 2], low=[2, 1], high=[0, 3])
     yield one("transposed", (1, 3, 4, 2), (3, 3, 2, 3), input_dilation=[2, 3], low=[1, 2], high=[2, 0])
     yield one("padded_too_far", (1, 4, 4, 2), (2, 2, 2, 2), low=[3, 0], high=[0, 2])
     yield one("nchw", (1, 2, 5, 6), (3, 2, 3, 3), conv.NCHW, low=[1, 1], high=[1, 1])

@@ -106,6 +106,8 @@ def flows():
     yield over_images("gradient_seven", 16, (16, 7, 7, 16), dtype="bf16", sizes=small + ((1, 2, 6),), gradient="xw", strides=[2, 2], low=[3, 3], high=[3, 3])
     yield over_images("gradient_apart", 16, (24, 4, 3, 16), sizes=small, gradient="xw", strides=[3, 2], low=[1, 0], high=[2, 1])
     yield over_images("gradient_strided_dilated", 16, (24, 3, 3, 16), sizes=small, gradient="xw", strides=[2, 2], filter_dilation=[2, 3], low=[2, 3], high=[2, 3])
+    yield over_images("gradient_strided_dilated_apart", 16, (24, 3, 2, 16), sizes=small, gradient="xw", strides=[3, 4], filter_dilation=[2, 6],
+                      low=[2, 3], high=[1, 4])
     yield over_images("gradient_strided_valid", 16, (24, 5, 5, 16), sizes=small + ((1, 4, 9),), gradient="xw", strides=[2, 2])
     yield over_images("gradient_strided_first", 16, (24, 16, 3, 3), NCHW, sizes=small, gradient="xw", strides=[2, 2], **SAME)
     yield over_images("gradient_strided_f32", 5, (6, 3, 3, 5), dtype="f32", sizes=small, gradient="xw", strides=[2, 2], **SAME)
@@ -140,6 +142,17 @@ def spread():
     yield over_images("spread_one_way", 16, (24, 3, 4, 16), sizes=some, strides=[2, 1], low=[1, 2], high=[1, 1], input_dilation=[1, 2])
     yield over_images("spread_cut", 16, (24, 3, 3, 16), sizes=some, low=[-1, 1], high=[1, -2], input_dilation=[2, 2])
     yield over_images("spread_element", 16, (24, 1, 1, 16), sizes=some, input_dilation=[2, 2])
+    # With dilation, which may have a factor in common with the spread.
+    dilated = dict(sizes=some, input_dilation=[2, 3])
+    yield over_images("spread_dilated", 16, (24, 3, 3, 16), filter_dilation=[2, 2], low=[2, 2], high=[2, 2], **dilated)
+    yield over_images("spread_dilated_apart", 16, (24, 3, 4, 16), dtype="bf16", filter_dilation=[3, 4], low=[5, 4], high=[0, 9], **dilated)
+    yield over_images("spread_dilated_f32", 5, (3, 2, 5, 6), NHWC, dtype="f32", filter_dilation=[5, 2], low=[0, 2], high=[1, 0], **dilated)
+    yield over_images("spread_dilated_cut", 16, (24, 3, 2, 16), filter_dilation=[3, 1], low=[-1, 0], high=[4, -2], **dilated)
+    yield over_images("spread_factors", 16, (24, 3, 2, 16), sizes=some, input_dilation=[4, 6], filter_dilation=[2, 4], low=[3, 5], high=[2, 7])
+    yield over_images("spread_factors_valid", 16, (24, 3, 2, 16), sizes=some, input_dilation=[2, 4], filter_dilation=[4, 4], high=[1, 0])
+    yield over_images("spread_factors_cut", 16, (24, 2, 1, 16), sizes=some, input_dilation=[2, 2], filter_dilation=[2, 3], low=[-1, 1], high=[0, -2])
+    yield over_images("spread_factors_in_groups", 32, (32, 3, 3, 16), sizes=some, input_dilation=[2, 2], filter_dilation=[2, 2], low=[3, 2], high=[1, 2],
+                      feature_groups=2)
     yield over_images("spread_f32", 5, (3, 3, 5, 6), NHWC, dtype="f32", sizes=some, low=[2, 1], high=[0, 1], input_dilation=[2, 2])
     yield over_images("spread_channels_first", 16, (24, 16, 2, 2), NCHW, sizes=some, low=[1, 1], high=[1, 1], input_dilation=[2, 2])
 

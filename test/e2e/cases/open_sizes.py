@@ -175,6 +175,27 @@ def ends():
     %y""", every(b=(0, 1, 2), s=(0, 1, 33), t=(1, 64)), attend, "model", ranges="b = [0, 2, 1], s = [0, 33, 1], t = [1, 64, 1]")
 
 
+def columns():
+    """Sums down columns of any length, which a GPU has in 128 parts: shorter ones than these, and with some rows more than others. A row is
+    more than a line of memory or less, and dims that count rows may be several; elements with their places keep their order."""
+    wide = """    %s = array.reduce sum, %x axes = [0] : tensor<?x{0}xf32> -> tensor<{0}xf32>
+    %m = array.reduce max, %x axes = [0] : tensor<?x{0}xf32> -> tensor<{0}xf32>
+    %a = array.argmax %x axis = 0 : tensor<?x{0}xf32> -> tensor<{0}xi32>
+    %s, %m, %a"""
+    for count in (8, 64):
+        yield program(f"columns_{count}", [("%x", "f32", ("n", count))], [f"tensor<{count}xf32>"] * 2 + [f"tensor<{count}xi32>"], wide.format(count),
+                      every(n=(1, 2, 127, 128, 129, 300, 1000)), lambda x: [x.sum(0), x.max(0), x.argmax(0)])
+    yield program("columns_of_none", [("%x", "f32", ("n", 64))], ["tensor<64xf32>"],
+                  """    %s = array.reduce sum, %x axes = [0] : tensor<?x64xf32> -> tensor<64xf32>
+    %s""", every(n=(0, 5)), lambda x: [x.sum(0)])
+    yield program("columns_of_images", [("%x", "f32", ("n", "h", 3, 40))], ["tensor<40xf32>", "tensor<40xf32>", "tensor<?x?x3x40xf32>"],
+                  """    %s = array.constant dense<1.0> : tensor<40xf32>
+    %y, %m, %v = array.batch_norm_training %x, %s, %s axis = 3 epsilon = 0.1
+        : (tensor<?x?x3x40xf32>, tensor<40xf32>, tensor<40xf32>) -> (tensor<?x?x3x40xf32>, tensor<40xf32>, tensor<40xf32>)
+    %m, %v, %y""", every(n=(1, 3, 19), h=(1, 7, 20)), lambda x: [
+                      x.mean((0, 1, 2)), x.var((0, 1, 2)), (x - x.mean((0, 1, 2))) / np.sqrt(x.var((0, 1, 2)) + 0.1) + 1], "model")
+
+
 def attend(q, k):
     scores = q @ k.swapaxes(2, 3) * 0.25
     e = np.exp(scores - scores.max(3, keepdims=True)) if scores.size else scores
@@ -302,5 +323,5 @@ def kept_rows(x, z):
 
 
 def cases():
-    for make in (fixed, products, ends, windows, chosen, extents):
+    for make in (fixed, products, ends, columns, windows, chosen, extents):
         yield from make()

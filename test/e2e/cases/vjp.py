@@ -619,6 +619,22 @@ def pixels():
         yield Case(f"pixels_{name}", text, [Step([x, w, d], wanted, "_vjp")], "sum", gradients=("",))
 
 
+def channels_first():
+    """Back to filters of images with channels first, which mma.sync sums up in parts of the positions of all images."""
+    for name, dtype, shape, taps, outputs, window in (
+            ("product", "bf16", (4, 32, 31, 26), (1, 1), 40, dict(low=[0, 0], high=[0, 0])),
+            ("small_images", "f16", (70, 24, 7, 7), (1, 1), 64, dict(low=[0, 0], high=[0, 0])),
+            ("strided", "bf16", (6, 32, 41, 40), (1, 1), 24, dict(low=[0, 0], high=[0, 0], strides=[2, 2])),
+            ("windows", "f16", (5, 16, 29, 28), (3, 3), 24, dict(low=[1, 1], high=[1, 1]))):
+        x, w = random(dtype, shape, 49, -1, 1), random(dtype, (outputs, shape[1], *taps), 50, -1, 1)
+        y = conv.convolve(x.values, w.values, conv.NCHW, **window)
+        d = random(dtype, y.shape, 51, -1, 1)
+        _, dw = pull_back(*(values.transpose(0, 2, 3, 1) for values in (x.values, w.values, d.values)), window)
+        text = function("", [("%x", x.mlir), ("%w", w.mlir)], [("%y", d.mlir)],
+                        f"    %y = array.conv %x, %w {conv.attributes(conv.NCHW, window)} : ({x.mlir}, {w.mlir}) -> {d.mlir}")
+        yield Case(f"channels_first_{name}", text, [Step([x, w, d], [(dtype, dw.transpose(0, 3, 1, 2))], "_vjp")], "sum", gradients=(":1",))
+
+
 def depthwise():
     """Convolutions of channels one by one: back to the filter threads hold the sums of a row of taps, and blocks share the rows of all
     images."""
@@ -669,6 +685,7 @@ def packed():
 
 def cases():
     yield from pixels()
+    yield from channels_first()
     yield from depthwise()
     yield from attention_blocks()
     yield from choices()

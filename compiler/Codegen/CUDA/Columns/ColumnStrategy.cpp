@@ -33,6 +33,14 @@ static constexpr int64_t kRegisterBytes = 4, kHeldRegisters = 32, kMostHeldThrea
 /// Columns from this length on have more threads down, which all have several elements to wait for.
 static constexpr int64_t kTallColumn = 512;
 
+/// Whether a block has the shared memory by which its `threads` combine columns: `rows` of them
+/// have parts of the same ones.
+static bool canCombine(const ReductionGroup &group, const KernelInfo &kernel, int64_t threads,
+                       int64_t rows, int64_t vector) {
+  return rows == 1 || countCombinedBytes(group.members, threads * rows * vector) <=
+                          kernel.target->sharedPerBlock;
+}
+
 /// Columns whose elements are needed again after a reduction, in registers: a block of few columns
 /// holds all of them, and many such blocks are under way.
 static std::optional<Choice> chooseHeldColumns(const ReductionGroup &group,
@@ -61,7 +69,8 @@ static std::optional<Choice> chooseHeldColumns(const ReductionGroup &group,
     rows *= 2;
   while (threads < 32 && threads * rows < kBlockThreads)
     threads *= 2;
-  if (threads * rows > kMostHeldThreads || countBlocks() < multiprocessors)
+  if (threads * rows > kMostHeldThreads || countBlocks() < multiprocessors ||
+      !canCombine(group, kernel, threads, rows, vector))
     return std::nullopt;
   int64_t held = countHeld();
   std::string reason =
@@ -119,10 +128,14 @@ static Choice chooseColumns(const ReductionGroup &group, const KernelInfo &kerne
   }
   while (rows > 1 && length && *length < rows * 2)
     rows /= 2;
-  // Tall blocks make up for blocks that are missing.
-  while (rows * threads < 1024 && columns && length.value_or(4096) >= rows * 4 &&
+  // Tall blocks make up for blocks that are missing. Where rows of symbolic number go to parts in
+  // turn, threads of the tallest ones had no registers for their places.
+  int64_t mostThreads = parts > 1 && !length ? 512 : 1024;
+  while (rows * threads < mostThreads && columns && length.value_or(4096) >= rows * 4 &&
          countBlocks() * rows * threads < multiprocessors * int64_t(1024))
     rows *= 2;
+  while (!canCombine(group, kernel, threads, rows, vector))
+    rows /= 2;
   std::string reason =
       llvm::formatv("columns: {0} threads across with {1} columns each, {2} down that share them",
                     threads, vector, rows)

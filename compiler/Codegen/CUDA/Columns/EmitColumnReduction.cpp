@@ -240,6 +240,9 @@ LogicalResult ColumnEmitter::run() {
   }
   if (config.getHeld() > 0)
     holdShare();
+  // Each part has a block or few: registers for rows of any number are worth more than others.
+  if (parts > 1 && !getConstantIntValue(count))
+    frame.setFewestBlocks(1);
   emitMembers();
   emitResults();
   return frame.finish(index.mul(blocks, parts));

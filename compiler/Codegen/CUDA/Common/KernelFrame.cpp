@@ -56,8 +56,7 @@ Value KernelFrame::placeShared(Type elementType, int64_t count, int64_t offset) 
   builder.setInsertionPointToStart(&getBody(kernel));
   auto buffer = memref::AllocOp::create(builder, loc, type);
   buffer->setAttr(kSharedOffsetAttr, builder.getI64IntegerAttr(offset));
-  sharedBytes = std::max<int64_t>(sharedBytes,
-                                  offset + llvm::alignTo(count * getElementBytes(elementType), 16));
+  sharedBytes = std::max(sharedBytes, offset + countSharedBytes(elementType, count));
   return buffer;
 }
 

@@ -141,6 +141,11 @@ int64_t getElementBytes(Type type) {
   return llvm::divideCeil(type.getIntOrFloatBitWidth(), 8);
 }
 
+int64_t countSharedBytes(Type elementType, int64_t count) {
+  constexpr int64_t alignment = 16; // of the widest access
+  return llvm::alignTo(count * getElementBytes(elementType), alignment);
+}
+
 unsigned countScalars(func::FuncOp function) {
   unsigned count = 0;
   function.walk(

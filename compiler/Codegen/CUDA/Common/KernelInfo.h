@@ -66,6 +66,9 @@ std::optional<int64_t> getUpperBound(mlir::OpFoldResult value);
 /// Bytes of one element in memory.
 int64_t getElementBytes(mlir::Type type);
 
+/// Bytes of a buffer of `count` elements in shared memory, and of what is left free behind it.
+int64_t countSharedBytes(mlir::Type elementType, int64_t count);
+
 /// The largest scalar number of the function, plus one.
 unsigned countScalars(mlir::func::FuncOp function);
 

@@ -27,6 +27,14 @@ bool ReductionGroup::writesRows() const {
                       [](const Result &result) { return result.kind == Result::Kind::Whole; });
 }
 
+int64_t countCombinedBytes(ArrayRef<ReductionGroup::Member> members, int64_t count) {
+  int64_t bytes = 0;
+  for (const ReductionGroup::Member &member : members)
+    for (Type type : member.combiner.getOp()->getResultTypes())
+      bytes += countSharedBytes(getElementTypeOrSelf(type), count);
+  return bytes;
+}
+
 /// The one input of a window reduction whose elements are reduced, if there is just one: what
 /// beside it says how large windows are has no elements of its own.
 static OpOperand *getOnlyWindowInput(linalg::LinalgOp op) {

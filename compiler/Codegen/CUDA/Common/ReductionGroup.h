@@ -92,6 +92,10 @@ struct ReductionGroup {
   mlir::linalg::LinalgOp getRoot() const { return root; }
 };
 
+/// Bytes of shared memory by which the threads of a block combine what they have of `members`,
+/// where each result takes `count` elements of its type.
+int64_t countCombinedBytes(llvm::ArrayRef<ReductionGroup::Member> members, int64_t count);
+
 /// Sorts the loops of `root` into dims of the group, by the largest input's order in memory.
 void orderDims(mlir::linalg::LinalgOp root, ReductionGroup &group);
 

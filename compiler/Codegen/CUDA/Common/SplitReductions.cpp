@@ -12,10 +12,11 @@
 // what each row needs of itself (a mean, a product with a vector, a gradient), and sums up on the
 // way (CyclicRows.cpp).
 //
-// Where no number of parts divides a loop, or its length is symbolic, the parts are what a fixed
-// number of equal ones covers, and the iterations that are left over make one more reduction, of
-// which one block takes care. A last step brings both together, in the order of the elements. So a
-// symbolic length that is short is left to that one block, and the parts are empty.
+// So do parts of columns of symbolic length, where the order of elements does not matter.
+// Otherwise, where no number of parts divides a loop, or its length is symbolic, the parts are what
+// a fixed number of equal ones covers, and the iterations that are left over make one more
+// reduction, of which one block takes care. A last step brings both together, in the order of the
+// elements. So a symbolic length that is short is left to that one block, and the parts are empty.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,6 +30,7 @@
 #include "compiler/Codegen/CUDA/Matmul/SplitProducts.h"
 #include "compiler/Codegen/CUDA/Passes.h"
 #include "compiler/Codegen/CUDA/Window/WindowGradient.h"
+#include "compiler/Dialect/Array/IR/Sizes.h"
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
 #include "compiler/Dialect/Plan/IR/Reductions.h"
 
@@ -214,6 +216,25 @@ void Splitter::fillBody(linalg::GenericOp from, linalg::GenericOp to, unsigned l
     op.replaceAllUsesWith(arith::AddIOp::create(builder, op.getLoc(), first, inPart).getResult());
     op.erase();
   }
+}
+
+/// True if iterations of a loop of symbolic length had better go to parts in turn, which leaves
+/// none over: their order does not matter, and each reads lines of memory of its own.
+static bool isBetterInTurn(const Split &split, const Combiner &combiner) {
+  constexpr int64_t lineBytes = 128;
+  linalg::GenericOp root = split.root;
+  SmallVector<int64_t> ranges = root.getStaticLoopRanges();
+  if (!split.isColumn || !split.hasRest || root.getNumReductionLoops() != 1 ||
+      !ShapedType::isDynamic(ranges[split.loop]) || root.hasIndexSemantics() ||
+      combiner.isGiven() || combiner.getPosition())
+    return false;
+  int64_t columns = 1;
+  for (auto [loop, range] : llvm::enumerate(ranges))
+    if (loop != split.loop)
+      columns = ShapedType::isDynamic(range) ? 0 : array::multiplyKnown({columns, range});
+  return llvm::any_of(root.getInputs(), [&](Value input) {
+    return columns * getElementBytes(getElementTypeOrSelf(input)) >= lineBytes;
+  });
 }
 
 /// Combines the results of the parts, in their order.
@@ -438,6 +459,10 @@ struct SplitReductions final : impl::SplitReductionsBase<SplitReductions> {
       bool hasStarts = succeeded(combiner);
       for (unsigned i = 0; hasStarts && i < combiner->getNumResults(); ++i)
         hasStarts = static_cast<bool>(getStart(*combiner, i));
+      if (hasStarts && isBetterInTurn(split, *combiner)) {
+        split.hasRest = false;
+        split.isCyclic = true;
+      }
       if (hasStarts)
         Splitter(split, *combiner).run();
     }

@@ -56,6 +56,26 @@ static int64_t getInnerDivisor(const KernelInfo &kernel, KernelSizes &sizes) {
   return divisor;
 }
 
+int64_t getTransposeSkew(Type elementType, int64_t vector) {
+  constexpr int64_t bankBytes = 4;
+  return std::max(vector, bankBytes / getElementBytes(elementType));
+}
+
+int64_t countTransposeElements(Type elementType, int64_t tile, int64_t vector) {
+  return tile * (tile + getTransposeSkew(elementType, vector) / vector);
+}
+
+/// Whether a block has the shared memory for a square of each input.
+static bool fitSquares(const KernelInfo &kernel, ArrayRef<Access> inputs, int64_t tile,
+                       int64_t vector) {
+  int64_t bytes = 0;
+  for (const Access &input : inputs) {
+    Type type = getElementTypeOrSelf(input.tensor);
+    bytes += countSharedBytes(type, countTransposeElements(type, tile, vector));
+  }
+  return bytes <= kernel.target->sharedPerBlock;
+}
+
 /// Squares in shared memory, if reads and writes run along different dims and both are long enough
 /// to matter.
 static std::optional<Choice> chooseTranspose(const KernelInfo &kernel, KernelSizes &knownSizes) {
@@ -88,6 +108,9 @@ static std::optional<Choice> chooseTranspose(const KernelInfo &kernel, KernelSiz
   // more.
   int64_t vector = std::max<int64_t>(1, std::min<int64_t>(4 / bytes, divisor));
   int64_t tile = 32 * vector, threads = kBlockThreads;
+  for (; !fitSquares(kernel, transposed->inputs, tile, vector); vector /= 2, tile /= 2)
+    if (vector == 1)
+      return std::nullopt;
   constexpr int64_t kManyTiles = 16; // of which one that is not whole is little
   auto covers = [&](ArrayRef<unsigned> dims) {
     std::optional<int64_t> size = getSize(dims);

@@ -16,6 +16,14 @@ namespace xc::cuda {
 /// input.
 Choice chooseElementwise(const KernelInfo &kernel, KernelSizes &sizes, bool isWindow);
 
+/// Of a square tile that is transposed in shared memory, neighbouring threads read every
+/// `vector`-th line: so many lines are together this many elements longer than they need be, and
+/// those threads are at neighbouring banks.
+int64_t getTransposeSkew(mlir::Type elementType, int64_t vector);
+
+/// The elements of such a tile, of `tile` lines.
+int64_t countTransposeElements(mlir::Type elementType, int64_t tile, int64_t vector);
+
 } // namespace xc::cuda
 
 #endif // XC_CODEGEN_CUDA_ELEMENTWISE_ELEMENTWISESTRATEGY_H

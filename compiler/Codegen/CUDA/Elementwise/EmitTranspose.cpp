@@ -18,6 +18,7 @@
 #include "compiler/Codegen/CUDA/Common/Accesses.h"
 #include "compiler/Codegen/CUDA/Common/KernelFrame.h"
 #include "compiler/Codegen/CUDA/Common/LaneOps.h"
+#include "compiler/Codegen/CUDA/Elementwise/ElementwiseStrategy.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/Passes.h"
 
@@ -33,9 +34,6 @@ namespace xc::cuda {
 
 #define GEN_PASS_DEF_EMITTRANSPOSE
 #include "compiler/Codegen/CUDA/Passes.h.inc"
-
-/// What one bank of shared memory holds.
-static constexpr int64_t kBankBytes = 4;
 
 namespace {
 
@@ -53,14 +51,12 @@ private:
   int64_t getThreadsAcross() const { return config.getTile() / config.getVector(); }
   int64_t getThreadRows() const { return config.getThreads() / getThreadsAcross(); }
   int64_t getIterations() const { return config.getTile() / getThreadRows(); }
-  /// A tile in shared memory has a line along `outer` for each element along `inner`. Neighbouring
-  /// threads read every `vector`-th line: so many lines are a word longer than they need be, and
-  /// those threads are at neighbouring banks.
+  /// A tile in shared memory has a line along `outer` for each element along `inner`.
   int64_t getSkew(Type elementType) const {
-    return std::max(config.getVector(), kBankBytes / getElementBytes(elementType));
+    return getTransposeSkew(elementType, config.getVector());
   }
   int64_t getTileSize(Type elementType) const {
-    return config.getTile() * (config.getTile() + getSkew(elementType) / config.getVector());
+    return countTransposeElements(elementType, config.getTile(), config.getVector());
   }
   /// Where element `along` of `line` is, the line being one of those of `group`.
   Value getPlace(Type elementType, Value line, Value group, Value along) {

@@ -64,9 +64,8 @@ static constexpr double kMeetCycles = 2500, kSentBytesPerCycle = 24;
 static constexpr double kMemoryStart = 1500;
 /// What is left of the shorter one of both times.
 static constexpr double kOverlapLoss = 0.05;
-/// Microseconds of a launch behind another kernel, of one that adds up parts, and the bytes a
-/// microsecond that this one reads.
-static constexpr double kLaunchTime = 0.7, kSumTime = 1.5, kSumBytesPerMicrosecond = 3e6;
+/// Microseconds of a launch behind another kernel.
+static constexpr double kLaunchTime = 0.7;
 /// Registers of a thread beside its sums and operands.
 static constexpr int64_t kOtherRegisters = 32;
 /// What lies between rows in shared memory: elements, but a whole vector where they are small.
@@ -283,12 +282,6 @@ FMAPlan chooseFMAPlan(const Target &target, const FMAProblem &problem, FMAPlan *
   if (second)
     *second = next;
   return best;
-}
-
-double estimateSumOfParts(const FMAProblem &problem, int64_t parts) {
-  double bytes =
-      static_cast<double>(problem.batch * problem.m * problem.n * problem.elementBytes * parts);
-  return kSumTime + bytes / kSumBytesPerMicrosecond;
 }
 
 } // namespace xc::cuda

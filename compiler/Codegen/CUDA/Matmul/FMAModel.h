@@ -52,10 +52,6 @@ double estimateFMAPlan(const Target &target, const FMAProblem &problem, const FM
 /// The plan that should be fastest. There always is one.
 FMAPlan chooseFMAPlan(const Target &target, const FMAProblem &problem, FMAPlan *second = nullptr);
 
-/// The microseconds that it takes to add up the results of `parts` products of `problem`'s size,
-/// each of a part of its sums, in a kernel of its own.
-double estimateSumOfParts(const FMAProblem &problem, int64_t parts);
-
 } // namespace xc::cuda
 
 #endif // XC_CODEGEN_CUDA_MATMUL_FMAMODEL_H

@@ -60,6 +60,11 @@ int64_t getMostParts(int64_t tiles, int64_t length, const Target &target) {
   return std::max<int64_t>(1, std::min(target.multiprocessors / tiles, length / kShortestPart));
 }
 
+double estimateSumOfParts(const Target &target, double bytes) {
+  constexpr double launch = 1.5, perMicrosecond = 1000;
+  return launch + bytes / (target.rates.memory * perMicrosecond);
+}
+
 int64_t getPartSize(int64_t range, int64_t parts, int64_t step) {
   return range / (parts * step) * step;
 }

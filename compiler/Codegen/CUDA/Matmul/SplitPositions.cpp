@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // The gradient to a filter sums up all output positions of all images, and has few results. On
-// wgmma positions are k, whatever the sizes of images: each partial sum takes some steps of them in
-// a row, wherever images end. So the product's results get one more dim, whose index is the
+// tensor cores positions are k, whatever the sizes of images: each partial sum takes some steps of
+// them in a row, wherever images end. So the product's results get one more dim, whose index is the
 // quotient of the position:
 //
 //   parts[(n * 196 + p * 14 + q) floordiv 896, f, r, s, c] += x[n, p + r, q + s, c] * y'[n, p, q,
@@ -21,8 +21,8 @@
 //
 //   parts[(n + p + q) mod 44, f, r, s, c] += x[n, p + r, q + s, c] * y'[n, p, q, f]
 //
-// Left alone: other types than those of 16 bits, results whose number is not known, and where sizes
-// are known operands that run along the sum, or whose rows are not aligned.
+// Left alone: other types than those of 16 bits, results whose number is not known, and products of
+// few rows or columns that wgmma does not take.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,6 +30,7 @@
 #include "compiler/Codegen/CUDA/Matmul/Convolution.h"
 #include "compiler/Codegen/CUDA/Matmul/MatmulModel.h"
 #include "compiler/Codegen/CUDA/Matmul/MatmulTiles.h"
+#include "compiler/Codegen/CUDA/Matmul/ProductParts.h"
 #include "compiler/Codegen/CUDA/Matmul/SplitProducts.h"
 #include "compiler/Dialect/Plan/IR/PartialSums.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
@@ -41,8 +42,8 @@ using namespace mlir;
 
 namespace xc::cuda {
 
-/// What is left of a sum in each part at least, and what parts are multiples of: steps of tiles.
-static constexpr int64_t kShortestPart = 256, kStep = 64;
+/// What is left of a sum in each part at least.
+static constexpr int64_t kFewestTerms = 256;
 /// Bytes that lines of operands must be multiples of to be copied.
 static constexpr int64_t kAlignedBytes = 16;
 /// Rows and columns of a product that are too few for tiles.
@@ -52,9 +53,6 @@ static constexpr int64_t kNarrow = 4;
 static constexpr int64_t kFewPositions = 8192, kManyPositions = 65536;
 /// What parts must be faster than the whole by: the model is not that exact.
 static constexpr double kWorthwhile = 0.92;
-/// The microseconds that the sum of all parts takes, a launch and the bytes a microsecond that are
-/// read for it from L2, as an H100 showed: 5.6 us for 16.5 MB, 3.6 for 6.5.
-static constexpr double kSumTime = 1.5, kSumBytesPerMicrosecond = 4e6;
 
 namespace {
 
@@ -64,6 +62,7 @@ struct Side {
   SmallVector<unsigned> own, k; // its loops of more than one step, in its order
   bool isImage = false;         // windows move over it
   bool hasOwnLines = false;     // its innermost dim is one of its own, in aligned lines
+  bool runsAlongSum = false;    // its innermost dims are all that is summed up, or a pixel of it
 };
 
 class PositionSplitter {
@@ -119,6 +118,20 @@ static bool hasOwnLines(OpOperand *input, AffineMap map, ArrayRef<unsigned> own)
   return innermost && llvm::is_contained(own, innermost.getPosition());
 }
 
+/// True if what is summed up lies in a row of the input that `map` reads, as products on wgmma and
+/// pixels of a convolution want it.
+static bool runsAlongSum(AffineMap map, const Side &side) {
+  if (side.isImage) {
+    AffineDimExpr innermost = findInnermost(map);
+    return innermost && llvm::is_contained(side.k, innermost.getPosition());
+  }
+  SmallVector<unsigned> innermost;
+  for (AffineExpr expr : map.getResults().take_back(side.k.size()))
+    if (auto dim = dyn_cast<AffineDimExpr>(expr))
+      innermost.push_back(dim.getPosition());
+  return innermost == side.k;
+}
+
 /// An input of 16-bit elements.
 std::optional<Side> PositionSplitter::matchSide(OpOperand *input, ArrayRef<unsigned> own) {
   auto type = cast<RankedTensorType>(input->get().getType());
@@ -134,6 +147,7 @@ std::optional<Side> PositionSplitter::matchSide(OpOperand *input, ArrayRef<unsig
     for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
       if (ranges[loop] != 1 && expr.isFunctionOfDim(loop) && !llvm::is_contained(groups, loop))
         (llvm::is_contained(own, loop) ? side.own : side.k).push_back(loop);
+  side.runsAlongSum = runsAlongSum(map, side);
   return side;
 }
 
@@ -141,10 +155,8 @@ bool PositionSplitter::match() {
   std::optional<plan::ProductLoops> loops = plan::matchProduct(op);
   AffineMap result = op.getIndexingMapsArray().back();
   isOpen = llvm::is_contained(ranges, ShapedType::kDynamic);
-  bool hasUnits = target.hasWGMMA || (isOpen && target.hasMMA16816);
-  if (!hasUnits || !loops || llvm::is_contained(ranges, 0) || op.hasIndexSemantics() ||
-      !result.isProjectedPermutation() || result.getNumResults() == 0 ||
-      !getElementTypeOrSelf(op->getResult(0)).isF32() ||
+  if (!target.hasMMA16816 || !loops || llvm::is_contained(ranges, 0) || op.hasIndexSemantics() ||
+      !result.isProjectedPermutation() || result.getNumResults() == 0 || !hasTensorCoreTypes(op) ||
       llvm::count_if(loops->batch, [&](unsigned loop) { return ranges[loop] != 1; }) > 1)
     return false;
   for (ArrayRef<unsigned> results : {loops->batch, loops->m, loops->n})
@@ -164,7 +176,11 @@ bool PositionSplitter::match() {
               (groups.empty() || isColumn);
   // mma.sync takes any operands; products of few rows or columns are no tiles.
   bool isNarrow = std::min(count(first->own), count(second->own)) <= kNarrow;
-  if (!isOnWGMMA && (!isOpen || isNarrow))
+  if (!isOnWGMMA && isNarrow)
+    return false;
+  // Others that wgmma takes have clusters that share their sums.
+  auto isReadInRows = [](const Side &side) { return side.hasOwnLines || side.runsAlongSum; };
+  if (!isOnWGMMA && !isOpen && target.hasWGMMA && isReadInRows(*first) && isReadInRows(*second))
     return false;
   unsigned innermost = 0;
   for (AffineExpr expr : result.getResults())
@@ -248,17 +264,17 @@ double PositionSplitter::estimateParts(const MatmulProblem &whole, int64_t parts
   part.batch *= parts;
   int64_t results = whole.batch * whole.m * whole.n;
   double sumBytes = static_cast<double>(results * whole.outputBytes * parts);
-  return estimate(part) + kSumTime + sumBytes / kSumBytesPerMicrosecond;
+  return estimate(part) + estimateSumOfParts(target, sumBytes);
 }
 
 std::optional<plan::PartialSums> PositionSplitter::choose() {
   MatmulProblem whole = describe(count(a.k));
-  if (whole.k < 2 * kShortestPart)
+  if (whole.k < 2 * kFewestTerms)
     return std::nullopt;
-  double limit = kWorthwhile * estimateBestWGMMAPlan(target, whole);
+  double limit = kWorthwhile * estimate(whole);
   std::optional<plan::PartialSums> best;
-  for (int64_t parts = 2; parts <= whole.k / kShortestPart; ++parts) {
-    int64_t size = llvm::alignTo(llvm::divideCeil(whole.k, parts), kStep);
+  for (int64_t parts = 2; parts <= whole.k / kFewestTerms; ++parts) {
+    int64_t size = llvm::alignTo(llvm::divideCeil(whole.k, parts), kPartStep);
     if (whole.batch * parts > 2 * target.multiprocessors)
       break;
     // Steps that do not go round leave the last parts empty, and a quotient that folds does not say
@@ -301,7 +317,7 @@ bool PositionSplitter::run() {
     return false;
   std::optional<plan::PartialSums> sums = isOpen ? chooseShares() : choose();
   if (!sums)
-    return !isOpen; // of known sizes whole, or shared by the blocks of a cluster
+    return !isOpen && isOnWGMMA; // whole, or shared by the blocks of a cluster
   replaceByPartialSums(op, *sums);
   return true;
 }

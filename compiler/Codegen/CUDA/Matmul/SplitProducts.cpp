@@ -109,7 +109,7 @@ static std::optional<ProductSplit> choosePartsOnWGMMA(linalg::ContractOp op,
     part.batch *= split.parts;
     part.k = split.size;
     double time = estimatePart(op, problem, part, endsEarly, target);
-    time += kSumTime + sumBytes * static_cast<double>(split.parts) / kSumBytesPerMicrosecond;
+    time += estimateSumOfParts(target, sumBytes * static_cast<double>(split.parts));
     if (time < limit) {
       limit = time;
       best = split;
@@ -152,6 +152,8 @@ static std::optional<ProductSplit> choosePlainParts(linalg::ContractOp op, Array
     problem.widthB = 1;
   bool isDouble = getElementTypeOrSelf(op.getDpsInits().front()).isF64();
   double limit = kPlainWorthwhile * estimatePlain(target, problem, isDouble);
+  double sumBytes =
+      static_cast<double>(problem.batch * problem.m * problem.n * problem.elementBytes);
   // More blocks than this do not fill the GPU any better.
   int64_t most = std::min(problem.k / kShortestPlainPart, 8 * int64_t(target.multiprocessors));
   std::optional<ProductSplit> best;
@@ -166,7 +168,8 @@ static std::optional<ProductSplit> choosePlainParts(linalg::ContractOp op, Array
       part.k = problem.k / ranges[loop] * size; // in range: at most problem.k
       rest.k = problem.k / ranges[loop] * left; // in range: likewise
       rest.isCopied &= isCopiedAhead(target, rest.k);
-      double time = estimatePlain(target, part, isDouble) + estimateSumOfParts(problem, parts);
+      double time = estimatePlain(target, part, isDouble) +
+                    estimateSumOfParts(target, sumBytes * static_cast<double>(parts));
       if (rest.k > 0)
         time += estimatePlain(target, rest, isDouble);
       if (time < limit) {
@@ -411,13 +414,13 @@ static std::optional<ProductSplit> chooseWindowParts(linalg::GenericOp op, const
     llvm::replace(known, ShapedType::kDynamic, unknown);
     return multiplyRanges(known, dims);
   };
-  bool isHalf = hasHalfOperands(op);
-  if (isHalf && hasColumnsOfPixels(op, *loops, target))
+  bool isOnTensorCores = target.hasMMA16816 && (hasHalfOperands(op) || hasTF32Operands(op));
+  if (isOnTensorCores && hasColumnsOfPixels(op, *loops, target))
     return std::nullopt;
   // Narrow ones are no tiles; results of unknown number are expected to be enough.
   constexpr int64_t narrow = 4, many = 1 << 20, some = 16;
   int64_t m = product(loops->m, many), n = product(loops->n, many), sum = product(loops->k, some);
-  int64_t tile = isHalf && target.hasMMA16816 ? kSmallestTile : kSmallestScalarTile;
+  int64_t tile = isOnTensorCores ? kSmallestTile : kSmallestScalarTile;
   if (std::min(m, n) <= narrow)
     return std::nullopt;
   int64_t most = getMostParts(countTiles(product(loops->batch, many), m, n, tile), sum, target);
@@ -496,6 +499,7 @@ void splitWindowProduct(linalg::GenericOp op, const Target &target) {
   auto parts =
       linalg::GenericOp::create(rewriter, loc, start.getType(), inputs, start, maps, iterators);
   rewriter.cloneRegionBefore(op.getRegion(), parts.getRegion(), parts.getRegion().begin());
+  parts->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   rewriter.replaceOp(op, addParts(rewriter, loc, parts.getResult(0), op.getDpsInits().front()));
 }
 

@@ -23,9 +23,9 @@ void splitProduct(mlir::linalg::ContractOp op, const Target &target);
 /// The same for a convolution, or its gradient to the filter, which sums up over all of an image.
 void splitWindowProduct(mlir::linalg::GenericOp op, const Target &target);
 
-/// The same for a gradient to a filter, or a product that sums up along several loops, that wgmma
-/// computes: in parts of any number of terms (plan::getPartialSums), or whole where that is faster.
-/// False if it is no such op.
+/// The same for a gradient to a filter, or a product that sums up along several loops, on tensor
+/// cores: in parts of any number of terms (plan::getPartialSums), or whole where wgmma computes
+/// that faster. False if it is no such op.
 bool splitPositions(mlir::linalg::LinalgOp op, const Target &target);
 
 /// `sums` of the terms of `op`, each a tensor of `type` that `result` indexes.

@@ -145,8 +145,11 @@ int64_t RowChooser::countSharedChunks(int64_t threads, int64_t vector) {
   int64_t bytes = 0;
   for (const ReductionGroup::Input &input : group.inputs)
     bytes += getElementBytes(getElementTypeOrSelf(input.tensor));
-  // But for a part that the exchange between warps needs.
-  return (kernel.target->sharedPerBlock - (4 << 10)) / (threads * vector * bytes);
+  // But for what the exchange between warps needs, if not more.
+  constexpr int64_t kept = 4 << 10;
+  int64_t exchanged = countCombinedBytes(group.members, llvm::divideCeil(threads, 32));
+  int64_t room = kernel.target->sharedPerBlock - std::max(kept, exchanged);
+  return std::max<int64_t>(0, room) / (threads * vector * bytes);
 }
 
 std::optional<Choice> RowChooser::chooseClusterRows(std::optional<int64_t> rows, int64_t length,

@@ -14,6 +14,9 @@
 
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <numeric>
 
 using namespace mlir;
 
@@ -263,6 +266,15 @@ void reifyRequirements(ConvOp op, RequirementBuilder &requirements) {
 // Decomposition
 //===----------------------------------------------------------------------===//
 
+/// The first elements of `value`, as many as `sizes` says.
+static Value takeFirst(ExpressionBuilder &e, Value value, ArrayRef<OpFoldResult> sizes) {
+  SmallVector<int64_t> shape;
+  Values dynamic, starts(sizes.size(), e.integer(0, e.getBuilder().getI64Type()));
+  dispatchIndexOpFoldResults(sizes, dynamic, shape);
+  auto type = cast<RankedTensorType>(value.getType()).clone(shape);
+  return e.make<DynamicSliceOp>(type, value, starts, dynamic);
+}
+
 /// `value` without the last `counts` elements of each dim, nothing of one that has fewer. A slice
 /// knows no limit from the end.
 static Value cutEnds(ExpressionBuilder &e, Value value, ArrayRef<int64_t> counts) {
@@ -274,11 +286,7 @@ static Value cutEnds(ExpressionBuilder &e, Value value, ArrayRef<int64_t> counts
     if (count != 0)
       size = sizeBuilder.max(sizeBuilder.sub(size, sizeBuilder.constant(count)),
                              sizeBuilder.constant(0));
-  SmallVector<int64_t> shape;
-  Values dynamic, starts(sizes.size(), e.integer(0, e.getBuilder().getI64Type()));
-  dispatchIndexOpFoldResults(sizes, dynamic, shape);
-  auto type = cast<RankedTensorType>(value.getType()).clone(shape);
-  return e.make<DynamicSliceOp>(type, value, starts, dynamic);
+  return takeFirst(e, value, sizes);
 }
 
 /// `value` with its spatial dims, whose positions are `positions`, spread, padded and cut as
@@ -322,10 +330,112 @@ static bool knowsWhatOperandsKnow(ConvOp op) {
   });
 }
 
+namespace {
+
+/// A convolution of a spread input whose outputs are zeros but for those at every g-th place of a
+/// spatial dim, which are a convolution of their own:
+///
+///   y[g * i + low mod g] = y'[i]
+///
+/// g is what the input's spread and the filter's dilation have in common. Along a filter of one
+/// element that is all of the spread, and what such a filter gives is padded instead of the input.
+class SparseConv {
+public:
+  SparseConv(ConvOp op, ExpressionBuilder &e) : op(op), e(e), sizes(e.getBuilder(), op.getLoc()) {
+    for (const WindowDim &dim : op.getWindow())
+      addDim(dim);
+  }
+
+  /// False if no dim has such a g.
+  bool isSparse() const {
+    return llvm::any_of(outer, [](const WindowDim &dim) { return dim.inputDilation != 1; });
+  }
+  Value build();
+
+private:
+  void addDim(const WindowDim &dim);
+  Value makeInner();
+
+  ConvOp op;
+  ExpressionBuilder &e;
+  SizeBuilder sizes;
+  /// Of each spatial dim, the window that is left, and how what it gives is spread and padded.
+  SmallVector<WindowDim> inner, outer;
+};
+
+} // namespace
+
+void SparseConv::addDim(const WindowDim &dim) {
+  WindowDim &left = inner.emplace_back(dim), &around = outer.emplace_back();
+  if (dim.stride != 1)
+    return;
+  if (dim.size == 1) {
+    around = dim;
+    left = WindowDim();
+    return;
+  }
+  int64_t factor = std::gcd(dim.inputDilation, dim.dilation);
+  left.inputDilation /= factor;
+  left.dilation /= factor;
+  left.low = llvm::divideFloorSigned(dim.low, factor);
+  left.high = llvm::divideFloorSigned(dim.high, factor);
+  around.inputDilation = factor;
+  around.low = dim.low - left.low * factor;
+  around.high = dim.high - left.high * factor;
+}
+
+Value SparseConv::makeInner() {
+  auto list = [&](int64_t WindowDim::*member) {
+    auto values = llvm::map_to_vector(inner, [&](const WindowDim &dim) { return dim.*member; });
+    return llvm::all_equal(values) && values.front() == WindowDim().*member
+               ? DenseI64ArrayAttr()
+               : e.getBuilder().getDenseI64ArrayAttr(values);
+  };
+  Value conv = e.make<ConvOp>(op.getInput(), op.getFilter(), op.getDims(), list(&WindowDim::stride),
+                              list(&WindowDim::low), list(&WindowDim::high),
+                              list(&WindowDim::inputDilation), list(&WindowDim::dilation),
+                              op.getFeatureGroups(), op.getBatchGroups(), op.getAllowTf32());
+  // Sums may be kept wider than operands.
+  conv.setType(cast<RankedTensorType>(conv.getType()).clone(op.getType().getElementType()));
+  conv.getDefiningOp<ConvOp>().setAlgorithm(op.getAlgorithm());
+  return conv;
+}
+
+Value SparseConv::build() {
+  Value conv = makeInner();
+  auto type = cast<RankedTensorType>(conv.getType());
+  SmallVector<int64_t> positions;
+  SmallVector<std::pair<int64_t, OpFoldResult>> places;
+  for (auto [spatial, dim] : llvm::enumerate(op.getWindow())) {
+    positions.push_back(op.getDims().outputDim(spatial));
+    WindowDim &around = outer[spatial];
+    int64_t size = type.getDimSize(positions.back());
+    if (around.inputDilation == 1 || dim.size == 1)
+      continue;
+    if (!ShapedType::isDynamic(size)) {
+      around.high = op.getType().getDimSize(positions.back()) - around.low -
+                    spreadKnown(size, around.inputDilation);
+      continue;
+    }
+    // Between the last place of an image or its padding and the end there is less than a step more.
+    around.high += around.inputDilation - 1;
+    OpFoldResult elements = sizes.size(op.getInput(), op.getDims().inputDim(spatial)),
+                 taps = sizes.size(op.getFilter(), op.getDims().filterDim(spatial));
+    places.push_back({positions.back(), countPlaces(sizes, elements, taps, dim)});
+  }
+  Value result = spreadAndPad(e, conv, outer, positions);
+  if (places.empty())
+    return result;
+  SmallVector<OpFoldResult> taken = sizes.sizes(result);
+  for (auto [dim, count] : places)
+    taken[dim] = count;
+  return takeFirst(e, result, taken);
+}
+
 /// Spreads, pads and cuts the spatial dims of the input as an op of its own, so that what remains
 /// only pads; that becomes products if the op's algorithm says so and their sizes are known. Where
-/// the filter has one element, what it gives is spread instead. A convolution whose phases are
-/// computed apart stays as it is.
+/// most outputs are zeros, the others are a convolution that is spread instead. A convolution whose
+/// phases are computed apart stays as it is.
 FailureOr<Values> ConvOp::decompose(OpBuilder &builder) {
   SmallVector<WindowDim> window = getWindow();
   if (llvm::none_of(window, [](const WindowDim &dim) {
@@ -336,29 +446,15 @@ FailureOr<Values> ConvOp::decompose(OpBuilder &builder) {
     return failure();
   }
   ExpressionBuilder e(builder, getLoc());
-  ConvDimsAttr dims = getDims();
-  SmallVector<int64_t> inputDims, outputDims;
-  for (int64_t spatial = 0; spatial < dims.getSpatialRank(); ++spatial) {
-    inputDims.push_back(dims.inputDim(spatial));
-    outputDims.push_back(dims.outputDim(spatial));
-  }
-  bool isSpread = false, isOneElement = true;
-  for (const WindowDim &dim : window) {
-    isSpread |= dim.inputDilation != 1;
-    isOneElement &= dim.size == 1 && dim.stride == 1;
-  }
-  if (isSpread && isOneElement && knowsWhatOperandsKnow(*this) &&
-      !(*this)->hasAttr(kFirstPlacesAttr)) {
-    Value conv =
-        e.make<ConvOp>(getInput(), getFilter(), dims, DenseI64ArrayAttr(), DenseI64ArrayAttr(),
-                       DenseI64ArrayAttr(), DenseI64ArrayAttr(), DenseI64ArrayAttr(),
-                       getFeatureGroups(), getBatchGroups(), getAllowTf32());
-    // Sums may be kept wider than operands.
-    conv.setType(cast<RankedTensorType>(conv.getType()).clone(getType().getElementType()));
-    return Values{spreadAndPad(e, conv, window, outputDims)};
-  }
+  SparseConv sparse(*this, e);
+  if (sparse.isSparse() && knowsWhatOperandsKnow(*this) && !(*this)->hasAttr(kFirstPlacesAttr))
+    return Values{sparse.build()};
   if (matchSpreadConv(*this))
     return failure();
+  ConvDimsAttr dims = getDims();
+  SmallVector<int64_t> inputDims;
+  for (int64_t spatial = 0; spatial < dims.getSpatialRank(); ++spatial)
+    inputDims.push_back(dims.inputDim(spatial));
   auto conv =
       ConvOp::create(builder, getLoc(), getType(), spreadAndPad(e, getInput(), window, inputDims),
                      getFilter(), dims, getStridesAttr(), DenseI64ArrayAttr(), DenseI64ArrayAttr(),

@@ -8,9 +8,10 @@
 #include "compiler/Dialect/Array/IR/SpreadConv.h"
 
 #include "compiler/Dialect/Array/IR/PassAttributes.h"
-#include "compiler/Dialect/Array/IR/Windows.h"
 
 #include "llvm/Support/MathExtras.h"
+
+#include <numeric>
 
 using namespace mlir;
 
@@ -28,6 +29,39 @@ static SpreadDim describe(const WindowDim &window, int64_t size, int64_t places,
   dim.isPart = shift != 0 || places % spread != 0;
   dim.before = -(spread * first - (spread - 1) + low);
   dim.after = spread * dim.taps - dim.before - window.size;
+  return dim;
+}
+
+int64_t findDilatedPhase(const WindowDim &window, int64_t output) {
+  // (D - 1 - r) * E = low - output, modulo D.
+  int64_t spread = window.inputDilation;
+  for (int64_t phase = 0; phase < spread; ++phase)
+    if ((output - window.low + (spread - 1 - phase) * window.dilation) % spread == 0)
+      return phase;
+  llvm_unreachable("the spread and the dilation have a common divisor");
+}
+
+/// The spread dim of a dilated filter.
+static SpreadDim describeDilated(const WindowDim &window, int64_t size, int64_t places) {
+  int64_t spread = window.inputDilation;
+  SpreadDim dim{spread, 0, 0, 0, 0, 0, 0, 0};
+  dim.dilation = window.dilation;
+  dim.isPart = true;
+  dim.taps = llvm::divideCeil(window.size, spread);
+  dim.after = spread * dim.taps - window.size;
+  // Which elements the outputs of each phase begin with; further ones are as many elements further
+  // as there are steps of the spread between them.
+  int64_t least = 0, most = 0;
+  for (int64_t output = 0; output < spread; ++output) {
+    int64_t phase = findDilatedPhase(window, output);
+    int64_t element = (output - window.low + (spread - 1 - phase) * window.dilation) / spread;
+    least = output == 0 ? element : std::min(least, element);
+    most = output == 0 ? element : std::max(most, element);
+  }
+  dim.low = -least;
+  dim.spare = most - least;
+  dim.positions = llvm::divideCeil(places, spread) + dim.spare;
+  dim.high = dim.positions + (dim.taps - 1) * dim.dilation - size - dim.low;
   return dim;
 }
 
@@ -60,11 +94,13 @@ std::optional<SmallVector<SpreadDim>> matchSpreadConv(ConvOp op) {
       places = countPlaces(size, window);
     }
     isSpread = true;
-    if (window.stride != 1 || (window.dilation != 1 && window.size != 1))
+    bool isDilated = window.dilation != 1 && window.size != 1;
+    if (window.stride != 1 || (isDilated && std::gcd(window.inputDilation, window.dilation) != 1))
       return std::nullopt;
+    SpreadDim best =
+        isDilated ? describeDilated(window, size, places) : describe(window, size, places, 0);
     // The shift under which phases have most taps in common.
-    SpreadDim best = describe(window, size, places, 0);
-    for (int64_t shift = 1; shift < window.inputDilation; ++shift)
+    for (int64_t shift = 1; !isDilated && shift < window.inputDilation; ++shift)
       if (SpreadDim other = describe(window, size, places, shift); other.taps < best.taps)
         best = other;
     if (best.low < 0 || best.high < 0)

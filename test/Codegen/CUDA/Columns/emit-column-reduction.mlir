@@ -106,3 +106,40 @@ builtin.module @held attributes {plan.kernel, plan.target = #plan.target<"cuda",
     return
   }
 }
+
+// -----
+
+// As many threads share a column as the shared memory of this target's blocks has room for: 64 KiB of 99, where twice
+// the rows of threads would want 128.
+// CHECK-LABEL: func.func @tall
+// CHECK-SAME:    lowering_config = #cuda.column_reduction<threads = 32, rows = 16, vector = 8>
+// CHECK-SAME:    block = [512, 1, 1], cluster = [1, 1, 1], shared = 65536
+#in = affine_map<(d0, d1) -> (d0, d1)>
+#out = affine_map<(d0, d1) -> (d1)>
+builtin.module @tall attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_86">} {
+  func.func @tall() {
+    %b0 = plan.binding 0 read align 64 : memref<4096x33792xbf16>
+    %b1 = plan.binding 1 write align 64 : memref<33792xf64>
+    %b2 = plan.binding 2 write align 64 : memref<33792xf64>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<4096x33792xbf16> to tensor<4096x33792xbf16>
+    %e = tensor.empty() : tensor<33792xf64>
+    %zero = arith.constant 0.0 : f64
+    %f = linalg.fill ins(%zero : f64) outs(%e : tensor<33792xf64>) -> tensor<33792xf64>
+    %0 = linalg.generic {indexing_maps = [#in, #out], iterator_types = ["reduction", "parallel"]} ins(%t0 : tensor<4096x33792xbf16>) outs(%f : tensor<33792xf64>) {
+    ^bb0(%a: bf16, %b: f64):
+      %x = arith.extf %a : bf16 to f64
+      %s = arith.addf %x, %b : f64
+      linalg.yield %s : f64
+    } -> tensor<33792xf64>
+    %1 = linalg.generic {indexing_maps = [#in, #out], iterator_types = ["reduction", "parallel"]} ins(%t0 : tensor<4096x33792xbf16>) outs(%f : tensor<33792xf64>) {
+    ^bb0(%a: bf16, %b: f64):
+      %x = arith.extf %a : bf16 to f64
+      %y = arith.mulf %x, %x : f64
+      %s = arith.addf %y, %b : f64
+      linalg.yield %s : f64
+    } -> tensor<33792xf64>
+    bufferization.materialize_in_destination %0 in restrict writable %b1 : (tensor<33792xf64>, memref<33792xf64>) -> ()
+    bufferization.materialize_in_destination %1 in restrict writable %b2 : (tensor<33792xf64>, memref<33792xf64>) -> ()
+    return
+  }
+}

@@ -308,11 +308,11 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
     return %c : tensor<128x128xf32>
   }
 
-  // TF32 across k: the second factor is turned.
+  // TF32 across k, of a length without equal parts: the second factor is turned.
   // CHECK-LABEL: func.func @turned
   // CHECK:         linalg.generic {{.*}} ins(%arg0, %arg1 : {{.*}}) outs(%{{.*}} : tensor<{{[0-9]+}}x128x64xf32>) attrs = {plan.allow_tf32}
-  func.func @turned(%a: tensor<60000x128xf32>, %b: tensor<60000x64xf32>, %init: tensor<128x64xf32>) -> tensor<128x64xf32> {
-    %c = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (k, m)>, #b, #c] {plan.allow_tf32} ins(%a, %b : tensor<60000x128xf32>, tensor<60000x64xf32>)
+  func.func @turned(%a: tensor<59932x128xf32>, %b: tensor<59932x64xf32>, %init: tensor<128x64xf32>) -> tensor<128x64xf32> {
+    %c = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (k, m)>, #b, #c] {plan.allow_tf32} ins(%a, %b : tensor<59932x128xf32>, tensor<59932x64xf32>)
         outs(%init : tensor<128x64xf32>) -> tensor<128x64xf32>
     return %c : tensor<128x64xf32>
   }
@@ -806,5 +806,67 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
       linalg.yield %r : f32
     } -> tensor<2048x256xf32>
     return %dw, %dx : tensor<128x256xf32>, tensor<2048x256xf32>
+  }
+}
+
+// -----
+
+// Sums of a convolution in parts may be rounded to TF32 as the whole may.
+// CHECK-LABEL: func.func @window
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<1x10x10x[[PARTS:[0-9]+]]x{{[0-9]+}}xf32>, tensor<64x3x3x[[PARTS]]x{{[0-9]+}}xf32>) outs(%{{.*}} : tensor<[[PARTS]]x1x8x8x64xf32>) attrs = {plan.allow_tf32}
+#windowImage = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d1 + d4, d2 + d5, d6)>
+#windowFilter = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d3, d4, d5, d6)>
+#windowResult = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d1, d2, d3)>
+builtin.module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @window(%x: tensor<1x10x10x512xf32>, %w: tensor<64x3x3x512xf32>, %init: tensor<1x8x8x64xf32>) -> tensor<1x8x8x64xf32> {
+    %y = linalg.generic {indexing_maps = [#windowImage, #windowFilter, #windowResult],
+                         iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+        ins(%x, %w : tensor<1x10x10x512xf32>, tensor<64x3x3x512xf32>) outs(%init : tensor<1x8x8x64xf32>) attrs = {plan.allow_tf32} {
+    ^bb0(%left: f32, %right: f32, %acc: f32):
+      %p = arith.mulf %left, %right : f32
+      %s = arith.addf %acc, %p : f32
+      linalg.yield %s : f32
+    } -> tensor<1x8x8x64xf32>
+    return %y : tensor<1x8x8x64xf32>
+  }
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#column = affine_map<(d0, d1) -> (d1)>
+
+// Rows of symbolic number go to parts in turn, which leaves none over. Where a row is less than a line of memory, parts
+// are neighbours.
+// CHECK: #[[TURN:.*]] = affine_map<(d0, d1) -> (d0 mod 128, d1)>
+// CHECK-LABEL: func.func @open_columns
+// CHECK-NOT:     tensor.extract_slice
+// CHECK:         %[[PARTS:.*]] = linalg.generic {indexing_maps = [#{{.*}}, #[[TURN]]], {{.*}}} ins(%arg0 : tensor<?x256xbf16>) outs(%{{.*}} : tensor<128x256xf32>) attrs = {plan.partial = #plan.partial<cyclic, 128>}
+// CHECK:         linalg.generic {{.*}} ins(%[[PARTS]] : tensor<128x256xf32>) outs(%{{.*}} : tensor<256xf32>)
+// CHECK-NOT:     linalg.generic
+// CHECK-LABEL: func.func @narrow_rows
+// CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<128x16xf32>) attrs = {plan.partial = #plan.partial<slices>}
+// CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<16xf32>) attrs = {plan.partial = #plan.partial<rest>}
+builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @open_columns(%x: tensor<?x256xbf16>, %init: tensor<256xf32>) -> tensor<256xf32> {
+    %zero = arith.constant 0.0 : f32
+    %start = linalg.fill ins(%zero : f32) outs(%init : tensor<256xf32>) -> tensor<256xf32>
+    %sum = linalg.generic {indexing_maps = [#id, #column], iterator_types = ["reduction", "parallel"]} ins(%x : tensor<?x256xbf16>) outs(%start : tensor<256xf32>) {
+    ^bb0(%in: bf16, %out: f32):
+      %wide = arith.extf %in : bf16 to f32
+      %s = arith.addf %out, %wide : f32
+      linalg.yield %s : f32
+    } -> tensor<256xf32>
+    return %sum : tensor<256xf32>
+  }
+  func.func @narrow_rows(%x: tensor<?x16xf32>, %init: tensor<16xf32>) -> tensor<16xf32> {
+    %zero = arith.constant 0.0 : f32
+    %start = linalg.fill ins(%zero : f32) outs(%init : tensor<16xf32>) -> tensor<16xf32>
+    %sum = linalg.generic {indexing_maps = [#id, #column], iterator_types = ["reduction", "parallel"]} ins(%x : tensor<?x16xf32>) outs(%start : tensor<16xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      %s = arith.addf %out, %in : f32
+      linalg.yield %s : f32
+    } -> tensor<16xf32>
+    return %sum : tensor<16xf32>
   }
 }

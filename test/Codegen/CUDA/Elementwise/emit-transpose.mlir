@@ -50,3 +50,37 @@ builtin.module @narrow attributes {plan.kernel, plan.target = #plan.target<"cuda
     return
   }
 }
+
+// -----
+
+// Squares of four inputs that the shared memory of this target's blocks has room for: those of 128 x 128 would want 512
+// bytes too many.
+// CHECK-LABEL: func.func @squares
+// CHECK-SAME:    lowering_config = #cuda.transpose<threads = 256, tile = 64, vector = 2>
+// CHECK-SAME:    block = [256, 1, 1], cluster = [1, 1, 1], shared = 16896
+#across = affine_map<(d0, d1) -> (d1, d0)>
+#along = affine_map<(d0, d1) -> (d0, d1)>
+builtin.module @squares attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_75">} {
+  func.func @squares() {
+    %b0 = plan.binding 0 read align 64 : memref<512x1024xi8>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<512x1024xi8> to tensor<512x1024xi8>
+    %b1 = plan.binding 1 read align 64 : memref<512x1024xi8>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<512x1024xi8> to tensor<512x1024xi8>
+    %b2 = plan.binding 2 read align 64 : memref<512x1024xi8>
+    %t2 = bufferization.to_tensor %b2 restrict : memref<512x1024xi8> to tensor<512x1024xi8>
+    %b3 = plan.binding 3 read align 64 : memref<512x1024xi8>
+    %t3 = bufferization.to_tensor %b3 restrict : memref<512x1024xi8> to tensor<512x1024xi8>
+    %e = tensor.empty() : tensor<1024x512xi8>
+    %sum = linalg.generic {indexing_maps = [#across, #across, #across, #across, #along], iterator_types = ["parallel", "parallel"]}
+        ins(%t0, %t1, %t2, %t3 : tensor<512x1024xi8>, tensor<512x1024xi8>, tensor<512x1024xi8>, tensor<512x1024xi8>) outs(%e : tensor<1024x512xi8>) {
+    ^bb0(%a: i8, %b: i8, %c: i8, %d: i8, %out: i8):
+      %ab = arith.addi %a, %b : i8
+      %cd = arith.addi %c, %d : i8
+      %s = arith.addi %ab, %cd : i8
+      linalg.yield %s : i8
+    } -> tensor<1024x512xi8>
+    %b4 = plan.binding 4 write align 64 : memref<1024x512xi8>
+    bufferization.materialize_in_destination %sum in restrict writable %b4 : (tensor<1024x512xi8>, memref<1024x512xi8>) -> ()
+    return
+  }
+}

@@ -54,21 +54,40 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
 
 // -----
 
-// Left alone: rows that are not aligned, and operands that run along the sum.
-// CHECK-LABEL: func.func @left_alone
-// CHECK-NOT:     floordiv
+// Products that wgmma does not take, of rows that are not aligned and of channels before positions, are in parts for mma.sync.
+// CHECK-DAG: affine_map<(d0, d1, d2, d3) -> ((d2 * 590 + d3) floordiv {{[0-9]+}}, d0, d1)>
+// CHECK-DAG: affine_map<(d0, d1, d2, d3) -> ((d2 * 3136 + d3) floordiv {{[0-9]+}}, d0, d1)>
 #left = affine_map<(d0, d1, d2, d3) -> (d2, d3, d0)>
 #right = affine_map<(d0, d1, d2, d3) -> (d2, d3, d1)>
 #turned = affine_map<(d0, d1, d2, d3) -> (d1, d2, d3)>
 #result = affine_map<(d0, d1, d2, d3) -> (d0, d1)>
+#imagesFirst = affine_map<(d0, d1, d2, d3) -> (d2, d0, d3)>
+#cotangentsFirst = affine_map<(d0, d1, d2, d3) -> (d2, d1, d3)>
 builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
-  func.func @left_alone(%a: tensor<350x590x64xf16>, %b: tensor<350x590x63xf16>, %c: tensor<64x350x590xf16>, %first: tensor<64x63xf32>,
-                        %second: tensor<64x64xf32>) -> (tensor<64x63xf32>, tensor<64x64xf32>) {
-    %x = linalg.contract indexing_maps = [#left, #right, #result]
-        ins(%a, %b : tensor<350x590x64xf16>, tensor<350x590x63xf16>) outs(%first : tensor<64x63xf32>) -> tensor<64x63xf32>
-    %y = linalg.contract indexing_maps = [#left, #turned, #result]
-        ins(%a, %c : tensor<350x590x64xf16>, tensor<64x350x590xf16>) outs(%second : tensor<64x64xf32>) -> tensor<64x64xf32>
-    return %x, %y : tensor<64x63xf32>, tensor<64x64xf32>
+  // CHECK-LABEL: func.func @unaligned
+  // CHECK:         linalg.generic {{.*}} ins(%arg0, %arg1 : {{.*}}) outs(%{{.*}} : tensor<{{[0-9]+}}x64x63xf32>)
+  func.func @unaligned(%a: tensor<350x590x64xf16>, %b: tensor<350x590x63xf16>, %init: tensor<64x63xf32>) -> tensor<64x63xf32> {
+    %c = linalg.contract indexing_maps = [#left, #right, #result]
+        ins(%a, %b : tensor<350x590x64xf16>, tensor<350x590x63xf16>) outs(%init : tensor<64x63xf32>) -> tensor<64x63xf32>
+    return %c : tensor<64x63xf32>
+  }
+
+  // Left alone: what wgmma takes, one operand along the sum.
+  // CHECK-LABEL: func.func @left_alone
+  // CHECK-NOT:     linalg.generic
+  // CHECK:         return
+  func.func @left_alone(%a: tensor<350x590x64xf16>, %b: tensor<64x350x590xf16>, %init: tensor<64x64xf32>) -> tensor<64x64xf32> {
+    %c = linalg.contract indexing_maps = [#left, #turned, #result]
+        ins(%a, %b : tensor<350x590x64xf16>, tensor<64x350x590xf16>) outs(%init : tensor<64x64xf32>) -> tensor<64x64xf32>
+    return %c : tensor<64x64xf32>
+  }
+
+  // CHECK-LABEL: func.func @channels_first
+  // CHECK:         linalg.generic {{.*}} ins(%arg0, %arg1 : {{.*}}) outs(%{{.*}} : tensor<{{[0-9]+}}x64x256xf32>)
+  func.func @channels_first(%a: tensor<32x64x3136xbf16>, %b: tensor<32x256x3136xbf16>, %init: tensor<64x256xf32>) -> tensor<64x256xf32> {
+    %c = linalg.contract indexing_maps = [#imagesFirst, #cotangentsFirst, #result]
+        ins(%a, %b : tensor<32x64x3136xbf16>, tensor<32x256x3136xbf16>) outs(%init : tensor<64x256xf32>) -> tensor<64x256xf32>
+    return %c : tensor<64x256xf32>
   }
 }
 
