@@ -113,6 +113,30 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
     return
   }
 
+  // A wait that holds a number: the barrier gives a zero that it depends on. The tile is in the place of the ring's second one.
+  // CHECK-LABEL: llvm.func @held
+  // CHECK:         nvvm.cp.async.wait.group 1
+  // CHECK:         %[[NONE:.*]] = llvm.inline_asm has_side_effects {{.*}}bar.red.popc.u32 $0, 0, p; }", "=r,~{memory}"
+  // CHECK:         %[[LOW:.*]] = llvm.extractelement
+  // CHECK:         %[[LATER:.*]] = llvm.or %[[LOW]], %[[NONE]]
+  // CHECK:         llvm.insertelement %[[LATER]]
+  // CHECK-NOT:     nvvm.barrier
+  // CHECK:         llvm.store
+  // CHECK:         llvm.getelementptr %{{.*}}[8192] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
+  func.func @held() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = [1, 1, 1], block = [128, 1, 1], cluster = [1, 1, 1], shared = 16384, scratch = 0>} {
+    %c = plan.binding 0 read_write align 64 : memref<4096xf64>
+    %d = plan.binding 1 write align 64 : memref<4096xbf16>
+    %i = arith.constant 0 : index
+    %x = memref.load %c[%i] : memref<4096xf64>
+    %y = tile.retire_copies 1 hold %x : f64
+    memref.store %y, %c[%i] : memref<4096xf64>
+    %ring = tile.ring arrivals 0 consumers 0 {offset = 0 : i64} : !tile.ring<2, !tile.shared<32x64xbf16>, !tile.shared<32x64xbf16>>
+    %t = tile.reuse %ring 1 : !tile.ring<2, !tile.shared<32x64xbf16>, !tile.shared<32x64xbf16>> -> !tile.shared<64x64xbf16>
+    %e = tile.read_elements %t[%i, %i] : !tile.shared<64x64xbf16> -> bf16
+    memref.store %e, %d[%i] : memref<4096xbf16>
+    return
+  }
+
   // CHECK-LABEL: llvm.func @tf32_product
   // CHECK-COUNT-6: nvvm.convert.float.to.tf32
   // CHECK-COUNT-1: nvvm.mma.sync A
