@@ -98,12 +98,9 @@ void MMAEmitter::emitRowOutputs(ArrayRef<Value> sums, int64_t room, int64_t widt
   Value staging = tile::ReuseOp::create(builder, loc, stagingType, ring, room);
   Value warp = tile::WarpPlaceOp::create(builder, loc, /*columns=*/1).getRow();
   Value own = index.mul(warp, kMmaM);
-  auto share = tile::ShareOp::create(builder, loc, 0, warpN, width, tile::kWarpThreads);
   int64_t lines = *tile::ShareOp::getLines(warpN, width, tile::kWarpThreads);
   Value startM = index.add(tile.startM, index.mul(warpRow, warpM)),
         startN = index.add(tile.startN, index.mul(warpColumn, warpN));
-  // What differs between threads comes first, so that addresses differ by what is known.
-  Value written = index.add(own, pairRow), read = index.add(own, share.getLine());
   // All warps are done with the operands.
   frame.barrier();
   for (int64_t i = 0; i < warpM / kMmaM; ++i) {
@@ -118,16 +115,15 @@ void MMAEmitter::emitRowOutputs(ArrayRef<Value> sums, int64_t room, int64_t widt
         Value accumulators = getPair(sums[i], j, half);
         Value value = tile.emitOutput(m, n, accumulators);
         addToParts(parts, m, n, accumulators, j);
-        tile::WriteOp::create(builder, loc, value, staging,
-                              index.add(written, half * sumType.getRowDistance()), column);
+        tile::WriteOp::create(builder, loc, value, staging, index.add(own, line), column);
       }
     }
     tile::SyncWarpOp::create(builder, loc);
+    auto share = tile::ShareOp::create(builder, loc, 0, warpN, width, tile::kWarpThreads);
     for (int64_t first = 0; first < kMmaM; first += lines) {
       Value line = index.add(share.getLine(), first);
-      Value values =
-          tile::ReadElementsOp::create(builder, loc, VectorType::get(width, type), staging,
-                                       index.add(read, first), share.getColumn());
+      Value values = tile::ReadElementsOp::create(builder, loc, VectorType::get(width, type),
+                                                  staging, index.add(own, line), share.getColumn());
       tile.storeOutput(index.add(startM, index.add(line, i * kMmaM)),
                        index.add(startN, share.getColumn()), values);
     }

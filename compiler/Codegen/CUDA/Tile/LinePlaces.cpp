@@ -53,16 +53,16 @@ Value LinePlaces::getKey(tile::SharedType tile, Value line) {
   llvm_unreachable("all swizzles are listed");
 }
 
-Value LinePlaces::getPlace(tile::SharedType tile, const Line &line, Value number) {
+Value LinePlaces::getPlace(tile::SharedType tile, const Line &line, Value number, int64_t unit) {
   assert(!tile.hasPanels() && "lines of panels are not whole");
-  int64_t length = tile.getColumns();
+  int64_t length = tile.getColumns() * unit;
   // The permutation repeats after so many lines.
   int64_t period = tile.getSwizzle() == tile::Swizzle::Patches ? 64 : 8;
   if (line.offset != 0 && line.offset % period == 0)
-    return index.add(getPlace(tile, {line.base, 0}, number), line.offset * length);
+    return index.add(getPlace(tile, {line.base, 0}, number, unit), line.offset * length);
   Value value = toValue(line);
   Value permuted = arith::XOrIOp::create(builder, loc, number, getKey(tile, value));
-  return index.add(index.mul(value, length), index.mul(permuted, tile.getChunkColumns()));
+  return index.add(index.mul(value, length), index.mul(permuted, tile.getChunkColumns() * unit));
 }
 
 LinePlaces::Start LinePlaces::getStart(Value tile) {
@@ -91,12 +91,14 @@ Value LinePlaces::getPointer(Value tile, Value place) {
 Value LinePlaces::getElementPointer(Value tile, const Line &line, Value column) {
   auto type = cast<tile::SharedType>(tile.getType());
   Start start = getStart(tile);
-  int64_t chunk = type.getChunkColumns();
-  Value place = getPlace(type, line, index.div(column, chunk));
+  // What is no stage is addressed once, and not in a loop: the index is the offset in bytes.
+  int64_t unit = start.skipped ? 1 : type.getElementBytes(), chunk = type.getChunkColumns();
+  Type counted = start.skipped ? type.getElementType() : builder.getI8Type();
+  Value place = getPlace(type, line, index.div(column, chunk), unit);
   if (start.skipped)
     place = index.add(start.skipped, place);
-  place = index.add(place, index.rem(column, chunk));
-  return offsetBy(builder, loc, type.getElementType(), start.pointer, place);
+  place = index.add(place, index.mul(index.rem(column, chunk), unit));
+  return offsetBy(builder, loc, counted, start.pointer, place);
 }
 
 } // namespace xc::cuda

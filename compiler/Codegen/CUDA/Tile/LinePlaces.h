@@ -31,8 +31,10 @@ public:
       : builder(builder), loc(loc), index(builder, loc) {}
 
   mlir::Value toValue(const Line &line) { return index.add(line.base, line.offset); }
-  /// The element of the tile where chunk `number` of line `line` begins.
-  mlir::Value getPlace(tile::SharedType tile, const Line &line, mlir::Value number);
+  /// Where chunk `number` of line `line` begins in the tile, in elements, each of which counts
+  /// `unit`.
+  mlir::Value getPlace(tile::SharedType tile, const Line &line, mlir::Value number,
+                       int64_t unit = 1);
   /// The address of the element at `place` of the tile, of which LLVM keeps one for all stages of a
   /// ring.
   mlir::Value getPointer(mlir::Value tile, mlir::Value place);

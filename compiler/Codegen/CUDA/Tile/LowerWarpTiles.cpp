@@ -237,7 +237,7 @@ struct LowerMultiply final : RegisterPattern<tile::MultiplyOp> {
     Type element = op.getA().getType().getElementType();
     const Target *target = findTarget(op);
     if (element.isF64() && (!target || target->doubleMMA == DoubleMMA::None))
-      return op.emitOpError("expected a target whose tensor cores are made for f64");
+      return rewriter.notifyMatchFailure(op, "the target's tensor cores are not made for f64");
     for (int64_t column = 0; column < op.getSums().getType().getColumns();
          column += kPieceColumns) {
       MutableArrayRef<Value> own = MutableArrayRef(sums).slice(column / kPieceColumns * 4, 4);

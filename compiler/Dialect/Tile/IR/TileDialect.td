@@ -19,7 +19,7 @@ def Tile_Dialect : Dialect {
   let cppNamespace = "::xc::tile";
   let summary = "Tiles in shared memory, the rings they move through, and asynchronous products of them";
   let description = [{
-    What a kernel on tensor cores does, without addresses, barriers' places or descriptors. On sm_90a warps may have roles: tiles lie
+    What a kernel on tensor cores does, without addresses, lanes, barriers' places or descriptors. On sm_90a warps may have roles: tiles lie
     swizzled in shared memory, a ring hands them from the warps that fetch to the warps that multiply, products run
     asynchronously on accumulators that are SSA values. Emitters build it inside a kernel function;
     `-xc-cuda-lower-schedule` turns roles and the persistent loop into branches and loops,
@@ -29,7 +29,8 @@ def Tile_Dialect : Dialect {
     fill 128 bytes (64 or 32, if those are all that the tile has). The last panel takes the same place if the tile has fewer columns
     for it. The 16-byte chunks of a panel's line are
     permuted by an exclusive or with the line's number, as the tensor memory accelerator and `wgmma` know it
-    (PTX ISA, "Swizzling modes"). Tiles are 1024-byte aligned.
+    (PTX ISA, "Swizzling modes"). Such tiles are 1024-byte aligned. Tiles that `mma.sync` alone reads may have lines that are whole, and
+    other swizzles: see `!tile.shared`.
   }];
   let useDefaultTypePrinterParser = 1;
 }
