@@ -141,8 +141,9 @@ struct LowerRetireCopies final : TilePattern<tile::RetireCopiesOp> {
       rewriter.replaceOp(op, hold(rewriter, op.getLoc(), adaptor.getHeld()));
       return success();
     }
-    NVVM::BarrierOp::create(rewriter, op.getLoc(), TypeRange(), Value(), Value(),
-                            NVVM::BarrierReductionAttr(), Value());
+    // That of all threads, as `gpu.barrier` is: to -xc-cuda-allow-dependent-launch, those of groups
+    // of threads are others.
+    NVVM::Barrier0Op::create(rewriter, op.getLoc());
     rewriter.eraseOp(op);
     return success();
   }

@@ -8,7 +8,7 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
   // CHECK-COUNT-4: llvm.inline_asm {{.*}}"cp.async.cg.shared.global [$0 + {{[0-9]+}}], [$1 + {{[0-9]+}}], 16, $2;", "r,l,r,~{memory}"
   // CHECK:         nvvm.cp.async.commit.group
   // CHECK:         nvvm.cp.async.wait.group 1
-  // CHECK-NEXT:    nvvm.barrier
+  // CHECK-NEXT:    nvvm.barrier0
   func.func @copy() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = [1, 1, 1], block = [128, 1, 1], cluster = [1, 1, 1], shared = 8192, scratch = 0>} {
     %m = plan.binding 0 read align 64 : memref<4096xbf16>
     %i = arith.constant 0 : index
