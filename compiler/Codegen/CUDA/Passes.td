@@ -305,15 +305,18 @@ def EmitMatmulMMA : EmitPass<"xc-cuda-emit-matmul-mma"> {
   let summary = "Emit the threads of kernels configured as #cuda.matmul_mma";
   let description = [{
     Warps multiply 16x8x16 pieces (TF32, f64: 16x8x8, bytes: 16x8x32) with `mma.sync`; several tiles of each operand are on their way from global to
-    shared memory while one is multiplied. The consumers of the product are applied before it is stored. Example:
+    shared memory while one is multiplied. The consumers of the product are applied before it is stored. The text is ops of the tile dialect.
+    Example:
     ```mlir
-    %d = nvvm.mma.sync A[%a0, %a1, %a2, %a3] B[%b0, %b1] C[...] {shape = #nvvm.shape<m = 16, n = 8, k = 16>, ...}
+    %a = tile.read_operand %slot[%row, %k] : !tile.shared<128x32xbf16, lines> -> !tile.warp<16x16xbf16, first>
+    %d = tile.multiply %a, %b, %c
+        : !tile.warp<16x16xbf16, first>, !tile.warp<16x64xbf16, second>, !tile.warp<16x64xf32, accumulator>
     ```
   }];
   let dependentDialects = [
     "mlir::arith::ArithDialect", "mlir::gpu::GPUDialect", "mlir::memref::MemRefDialect", "mlir::scf::SCFDialect",
     "mlir::vector::VectorDialect", "mlir::NVVM::NVVMDialect", "mlir::LLVM::LLVMDialect", "xc::plan::PlanDialect",
-    "xc::cuda::CUDADialect"];
+    "xc::tile::TileDialect", "xc::cuda::CUDADialect"];
 }
 
 def EmitMatmulWGMMA : EmitPass<"xc-cuda-emit-matmul-wgmma"> {
@@ -400,8 +403,10 @@ def PlaceWaits : Pass<"xc-cuda-place-waits", "mlir::func::FuncOp"> {
 def LowerRegisters : Pass<"xc-cuda-lower-registers", "mlir::func::FuncOp"> {
   let summary = "Turn tiles in registers into the registers of a thread";
   let description = [{
-    Each value of type `!tile.reg` or `!tile.rows` becomes as many scalars as a thread holds of it, through loops and branches; bodies are
-    copied for each element. Products become `tile.issue`, waits `tile.retire`, copies `tile.issue_copy`. Must run after `-xc-cuda-place-waits`. Example:
+    Each value of type `!tile.reg`, `!tile.rows` or `!tile.warp` becomes as many scalars as a thread holds of it, through loops and branches;
+    bodies are copied for each element. Products become `tile.issue`, waits `tile.retire`, copies `tile.issue_copy`; those of warps, and what
+    moves single vectors to and from tiles whose lines are whole, become arithmetic on the thread's number and instructions. Must run after
+    `-xc-cuda-plan-shared-memory` and `-xc-cuda-place-waits`. Example:
     ```mlir
     %m = tile.splat %x : f32 -> !tile.rows<f32>                                                     // input
     %n = tile.map (%m : !tile.rows<f32>) { ^bb0(%e: f32): ... } : !tile.rows<f32>
@@ -410,7 +415,7 @@ def LowerRegisters : Pass<"xc-cuda-lower-registers", "mlir::func::FuncOp"> {
     ```
   }];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::gpu::GPUDialect", "mlir::scf::SCFDialect",
-                           "mlir::vector::VectorDialect"];
+                           "mlir::vector::VectorDialect", "mlir::LLVM::LLVMDialect", "mlir::NVVM::NVVMDialect"];
 }
 
 def LowerSchedule : Pass<"xc-cuda-lower-schedule", "mlir::func::FuncOp"> {

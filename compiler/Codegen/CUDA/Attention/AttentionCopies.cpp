@@ -74,7 +74,7 @@ Value AttentionTiles::startCopy(const CopySource &source, Value head, Value row,
 }
 
 SmallVector<Value> AttentionTiles::awaitCopies(ValueRange slots, ValueRange tokens) {
-  auto await = tile::AwaitCopiesOp::create(builder, loc, slots, tokens, IntegerAttr());
+  auto await = tile::AwaitCopiesOp::create(builder, loc, slots, tokens);
   return SmallVector<Value>(await.getResults());
 }
 

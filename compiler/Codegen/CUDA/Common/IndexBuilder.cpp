@@ -8,6 +8,7 @@
 #include "compiler/Codegen/CUDA/Common/IndexBuilder.h"
 
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
+#include "compiler/Dialect/Tile/IR/TileOps.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -215,7 +216,7 @@ int64_t knownDivisor(Value value) {
   if (std::optional<int64_t> number = getConstantIntValue(value))
     return largestPowerOfTwoDivisor(*number);
   if (auto argument = dyn_cast<BlockArgument>(value)) {
-    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    auto loop = dyn_cast_if_present<scf::ForOp>(argument.getOwner()->getParentOp());
     if (!loop || argument != loop.getInductionVar())
       return 1;
     return std::min(knownDivisor(loop.getLowerBound()), knownDivisor(loop.getStep()));
@@ -223,6 +224,14 @@ int64_t knownDivisor(Value value) {
   Operation *op = value.getDefiningOp();
   if (auto divisor = op->getAttrOfType<IntegerAttr>(kDivisorAttr))
     return largestPowerOfTwoDivisor(divisor.getInt());
+  if (auto share = dyn_cast<tile::ShareOp>(op))
+    return value == share.getColumn()
+               ? largestPowerOfTwoDivisor(static_cast<int64_t>(share.getWidth()))
+               : 1;
+  if (isa<tile::PatchOp>(op))
+    return tile::kPatch;
+  if (auto place = dyn_cast<tile::PairPlaceOp>(op))
+    return value == place.getColumn() || cast<tile::WarpType>(place.getTile()).getPaired() ? 2 : 1;
   if (isa<arith::AddIOp, arith::SubIOp, arith::MinSIOp>(op))
     return std::min(knownDivisor(op->getOperand(0)), knownDivisor(op->getOperand(1)));
   if (isa<arith::SelectOp>(op))

@@ -9,6 +9,7 @@
 
 #include "compiler/Codegen/CUDA/Common/LaneOps.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
+#include "compiler/Dialect/Tile/IR/TileOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -124,15 +125,25 @@ void KernelFrame::setFewestBlocks(int64_t blocks) {
                                 builder.getI32IntegerAttr(blocks));
 }
 
-void KernelFrame::spreadBlocks(Value blocks) {
+void KernelFrame::spreadBlocks(Value blocks, int64_t tileBytes) {
   std::optional<int64_t> count = getConstantIntValue(blocks);
   if (!count || *count == 0)
     return;
   const Target &target = *kernel.target;
   int64_t together = llvm::divideCeil(*count, int64_t(target.multiprocessors));
   int64_t least = target.sharedPerMultiprocessor / (together + 1) - target.sharedReserved + 1;
-  if (least > sharedBytes && least <= int64_t(target.sharedPerBlock))
-    allocateShared(builder.getI8Type(), least - sharedBytes);
+  int64_t missing = least - sharedBytes - tileBytes;
+  if (missing <= 0 || least > int64_t(target.sharedPerBlock))
+    return;
+  if (tileBytes == 0) {
+    allocateShared(builder.getI8Type(), missing);
+    return;
+  }
+  constexpr int64_t kLine = 32, kLines = 8;
+  auto unused =
+      tile::SharedType::get(builder.getContext(), llvm::alignTo(missing, kLine * kLines) / kLine,
+                            kLine, builder.getI8Type(), tile::Swizzle::Lines);
+  tile::AllocOp::create(builder, loc, unused, IntegerAttr());
 }
 
 LogicalResult KernelFrame::finish(Value blocks, int64_t cluster) {

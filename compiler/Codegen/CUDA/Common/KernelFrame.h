@@ -54,8 +54,8 @@ public:
   /// memory that nobody uses; to be called when all that is used has been allocated. Blocks that
   /// are launched by PDL take the places beside those of the kernel before, and multiprocessors
   /// that were idle would get too many of them: 128 blocks of 64 x 128 products took 101 us, one on
-  /// each multiprocessor takes 54.
-  void spreadBlocks(mlir::Value blocks);
+  /// each multiprocessor takes 54. `tileBytes` is what tiles take, which get their places later.
+  void spreadBlocks(mlir::Value blocks, int64_t tileBytes = 0);
 
   /// `blocks` is the number of blocks, made of scalars of the kernel; `cluster` of them run
   /// together. There may be more than hardware launches: see -xc-cuda-fold-grids.

@@ -15,13 +15,18 @@
 
 namespace xc::cuda {
 
-/// `words`, each the bits of an f32, rounded to TF32.
+/// The bits of an f32 that is rounded to TF32.
+inline mlir::Value roundToTF32(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value) {
+  return mlir::NVVM::ConvertFloatToTF32Op::create(builder, loc, builder.getI32Type(), value,
+                                                  mlir::NVVM::FPRoundingMode::RNA);
+}
+
+/// The same of each of `words`, the bits of an f32.
 inline llvm::SmallVector<mlir::Value> roundToTF32(mlir::OpBuilder &builder, mlir::Location loc,
                                                   llvm::ArrayRef<mlir::Value> words) {
   return llvm::map_to_vector(words, [&](mlir::Value word) -> mlir::Value {
-    mlir::Value value = mlir::LLVM::BitcastOp::create(builder, loc, builder.getF32Type(), word);
-    return mlir::NVVM::ConvertFloatToTF32Op::create(builder, loc, builder.getI32Type(), value,
-                                                    mlir::NVVM::FPRoundingMode::RNA);
+    return roundToTF32(
+        builder, loc, mlir::LLVM::BitcastOp::create(builder, loc, builder.getF32Type(), word));
   });
 }
 

@@ -15,6 +15,7 @@
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/Passes.h"
 #include "compiler/Dialect/Plan/IR/FormulaValues.h"
+#include "compiler/Dialect/Tile/IR/TileOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -62,14 +63,10 @@ static void makeLoop(Block &body, plan::FormulaAttr blocks, plan::FormulaAttr gr
   auto isPlaced = [](Operation &op) { return isa<plan::WorkgroupIdOp, gpu::ThreadIdOp>(op); };
   Operation *first = &*llvm::find_if(body, isPlaced);
   SmallVector<Operation *> moved;
-  bool isShared = false;
-  for (Operation &op : llvm::make_range(first->getIterator(), body.without_terminator().end())) {
-    isShared |= isa<memref::AllocOp>(op);
+  for (Operation &op : llvm::make_range(first->getIterator(), body.without_terminator().end()))
     if (op.getNumOperands() > 0 || !isa<memref::AllocOp, plan::ScalarOp, arith::ConstantOp>(op))
       moved.push_back(&op);
-  }
-  for (Operation &op : body)
-    isShared |= isa<memref::AllocOp>(op);
+  bool isShared = llvm::any_of(body, llvm::IsaPred<memref::AllocOp, tile::RingOp, tile::AllocOp>);
 
   OpBuilder builder(body.getTerminator());
   Location loc = first->getLoc();

@@ -8,21 +8,24 @@
 // f16, bf16 or f32 operands, f32 accumulators; 8-bit integers and i32; or f64 and f64. Of f32
 // operands the tensor cores take sign, exponent and the first 10 bits of the mantissa, which is
 // TF32: they are rounded to that before. With S = `stages` buffers of each operand's tile in shared
-// memory:
+// memory, a ring of tiles:
 //
 //   start the copies of tiles 0 .. S - 2
-//   wait until tile 0 has arrived; barrier; ldmatrix its first fragments of A and B
+//   wait until tile 0 has arrived, in all threads; read what its first product takes of A and B
 //   for step = 0 .. steps - 1:
 //     for each product of k = 16 (TF32 and f64: 8, bytes: 32) in tile `step`:
-//       before the last: wait until tile step + 1 has arrived; barrier
-//       ldmatrix the fragments of the next one, which may be the first of tile step + 1
-//       mma.sync of those loaded before, and between them
-//         start some of the copies of tile step + S - 1      // into the buffer of tile step - 1
+//       before the last: wait until tile step + 1 has arrived, in all threads
+//       read what the next one takes, which may be the first of tile step + 1
+//       multiply what was read before, 16 rows at a time, and between them
+//         start some of the copies of tile step + S - 1      // into the slot of tile step - 1
 //   compute and store the outputs
 //
-// So fragments are always one product ahead: the tensor cores need not wait for shared memory, and
-// at the barrier every warp still has products to issue. At that barrier all warps have loaded the
-// whole of tile `step`, which is why the next iteration may overwrite it.
+// So reads are always one product ahead: the tensor cores need not wait for shared memory, and at
+// the wait every warp still has products to issue. There all warps have read the whole of tile
+// `step`, which is why the next iteration may overwrite it.
+//
+// The text is ops of the tile dialect. What they are to lanes, addresses and instructions,
+// Tile/LowerWarpTiles.cpp and Tile/LowerThreadOps.cpp say.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,7 +35,7 @@
 #include "compiler/Dialect/Plan/IR/Products.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -42,102 +45,93 @@ namespace xc::cuda {
 #define GEN_PASS_DEF_EMITMATMULMMA
 #include "compiler/Codegen/CUDA/Passes.h.inc"
 
-/// m16n8k8, or where the target has m8n8k4 alone four of these.
-SmallVector<Value> MMAEmitter::multiplyDoubles(ValueRange a, ValueRange b, ValueRange sums) {
-  auto emit = [&](StringRef name, ArrayRef<Value> arguments, unsigned count) {
-    auto type = LLVM::LLVMStructType::getLiteral(builder.getContext(),
-                                                 SmallVector<Type>(count, elementType));
-    Value result =
-        LLVM::CallIntrinsicOp::create(builder, loc, type, builder.getStringAttr(name), arguments)
-            .getResult(0);
-    SmallVector<Value> parts;
-    for (unsigned part = 0; part < count; ++part)
-      parts.push_back(LLVM::ExtractValueOp::create(builder, loc, result, part));
-    return parts;
-  };
-  if (kernel.target->doubleMMA == DoubleMMA::M16N8K8) {
-    SmallVector<Value> arguments(a);
-    llvm::append_range(arguments, b);
-    llvm::append_range(arguments, sums);
-    return emit("llvm.nvvm.mma.m16n8k8.row.col.f64", arguments, 4);
-  }
-  SmallVector<Value> results;
-  for (unsigned half = 0; half < 2; ++half) {
-    SmallVector<Value> some(sums.slice(half * 2, 2));
-    for (unsigned kHalf = 0; kHalf < 2; ++kHalf)
-      some = emit("llvm.nvvm.mma.m8n8k4.row.col.f64",
-                  {a[kHalf * 2 + half], b[kHalf], some[0], some[1]}, 2);
-    llvm::append_range(results, some);
-  }
-  return results;
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+Value MMAEmitter::read(const Operand &operand, Value slot, Value own, int64_t k,
+                       tile::WarpType type) {
+  // f32 that threads copied were rounded then. The addresses of copies of single elements leave too
+  // few registers for whole chunks: tiles of 128 x 64 in four warps would spill.
+  bool isRounded = elementType.isF32() && operand.isAsync,
+       isSingle = isDouble() && operand.width == 1;
+  return tile::ReadOperandOp::create(builder, loc, type, slot, own, index.constant(k),
+                                     !operand.hasLinesAlongK(), isRounded, isSingle);
 }
 
-SmallVector<Value> MMAEmitter::multiplyPiece(ValueRange a, ValueRange b, ValueRange sums) {
-  if (isDouble())
-    return multiplyDoubles(a, b, sums);
-  Type sumType = contraction.accumulatorType;
-  auto type =
-      LLVM::LLVMStructType::getLiteral(builder.getContext(), {sumType, sumType, sumType, sumType});
-  auto getType = [&](const Contraction::Side &side) {
-    if (elementBytes == 1)
-      return side.isUnsigned() ? NVVM::MMATypes::u8 : NVVM::MMATypes::s8;
-    return elementType.isF16()    ? NVVM::MMATypes::f16
-           : elementType.isBF16() ? NVVM::MMATypes::bf16
-                                  : NVVM::MMATypes::tf32;
-  };
-  std::array types{getType(contraction.a), getType(contraction.b)};
-  std::optional<NVVM::MMAIntOverflow> overflow;
-  if (elementBytes == 1)
-    overflow = NVVM::MMAIntOverflow::wrapped;
-  Value result =
-      NVVM::MmaOp::create(builder, loc, type, a, b, sums, {kMmaM, kMmaN, mmaK}, std::nullopt,
-                          overflow, types, std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
-  SmallVector<Value> results;
-  for (int64_t part = 0; part < 4; ++part)
-    results.push_back(LLVM::ExtractValueOp::create(builder, loc, result, part));
-  return results;
+Value MMAEmitter::readRows(ValueRange tiles, int64_t row, int64_t k) {
+  return read(getFirst(), tiles[isSwapped], index.add(getFirstStart(), row), k, rowType);
 }
 
-SmallVector<Value> MMAEmitter::multiply(ArrayRef<Value> fragments, ArrayRef<Value> given,
-                                        function_ref<void(int64_t)> beforeRow) {
-  SmallVector<Value> sums(given);
-  ArrayRef<Value> a = fragments.take_front(rows * 4), b = fragments.drop_front(rows * 4);
-  for (int64_t i = 0; i < rows; ++i) {
-    beforeRow(i);
-    for (int64_t j = 0; j < columns; ++j) {
-      MutableArrayRef<Value> sum = MutableArrayRef(sums).slice((i * columns + j) * 4, 4);
-      llvm::copy(multiplyPiece(a.slice(i * 4, 4), b.slice(j * 2, 2), ValueRange(sum)), sum.begin());
-    }
-  }
-  return sums;
+Value MMAEmitter::readColumns(ValueRange tiles, int64_t k) {
+  return read(getSecond(), tiles[!isSwapped], getSecondStart(), k, columnType);
 }
 
-/// ptxas would multiply all that has been loaded in front of a barrier, and wait for what is loaded
-/// behind it. So the barrier gives a number, which is zero, that the rows' elements of A depend on.
-void MMAEmitter::awaitTileBefore(SmallVector<Value> &fragments) {
-  NVVM::CpAsyncWaitGroupOp::create(builder, loc, static_cast<uint32_t>(config.getStages() - 2));
-  auto dialect = LLVM::AsmDialectAttr::get(builder.getContext(), LLVM::AsmDialect::AD_ATT);
-  Value none =
-      LLVM::InlineAsmOp::create(builder, loc, builder.getI32Type(), ValueRange(),
-                                "{ .reg .pred p; setp.ne.u32 p, 0, 0; bar.red.popc.u32 $0, 0, p; }",
-                                "=r,~{memory}", /*has_side_effects=*/true, /*is_align_stack=*/false,
-                                LLVM::TailCallKind::None, dialect, /*operand_attrs=*/ArrayAttr())
-          .getResult(0);
-  Type words = VectorType::get(2, builder.getI32Type());
+void MMAEmitter::readAll(State &state, ValueRange tiles, int64_t k) {
+  state.rows.clear();
+  for (int64_t row = 0; row < rows; ++row)
+    state.rows.push_back(readRows(tiles, row * kMmaM, k));
+  state.columns = readColumns(tiles, k);
+}
+
+void MMAEmitter::multiply(State &state, ValueRange tiles, int64_t k,
+                          function_ref<void()> beforeRow) {
+  bool isUnsignedA = elementBytes == 1 && contraction.a.isUnsigned(),
+       isUnsignedB = elementBytes == 1 && contraction.b.isUnsigned();
+  State next;
+  if (!isDouble())
+    readAll(next, tiles, k);
   for (int64_t row = 0; row < rows; ++row) {
-    Value pair = LLVM::BitcastOp::create(builder, loc, words, fragments[row * 4]);
-    Value low = arith::OrIOp::create(builder, loc, getLane(builder, loc, pair, 0), none);
-    pair = fromLanes(builder, loc, {low, getLane(builder, loc, pair, 1)});
-    fragments[row * 4] = LLVM::BitcastOp::create(builder, loc, elementType, pair);
+    beforeRow();
+    // A row of f64 is read when the one before it has been multiplied, and takes its registers.
+    if (isDouble() && row > 0)
+      next.rows.push_back(readRows(tiles, (row - 1) * kMmaM, k));
+    else if (isDouble())
+      next.columns = readColumns(tiles, k);
+    state.sums[row] = tile::MultiplyOp::create(builder, loc, state.rows[row], state.columns,
+                                               state.sums[row], isUnsignedA, isUnsignedB);
   }
+  if (isDouble())
+    next.rows.push_back(readRows(tiles, (rows - 1) * kMmaM, k));
+  state.rows = next.rows;
+  state.columns = next.columns;
 }
 
-SmallVector<Value> MMAEmitter::emitIteration(Value step, Value steps, ArrayRef<Value> carried) {
-  int64_t sumCount = rows * columns * 4;
-  Value slot = carried.front();
-  carried = carried.drop_front();
-  SmallVector<Value> sums(carried.take_front(sumCount)), fragments(carried.drop_front(sumCount));
-  Value nextSlot = getSlotAfter(slot), copiedSlot = getSlotBefore(slot);
+//===----------------------------------------------------------------------===//
+// Loop
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> MMAEmitter::pack(const State &state) const {
+  SmallVector<Value> values{state.slot};
+  llvm::append_range(values, state.sums);
+  llvm::append_range(values, state.rows);
+  values.push_back(state.columns);
+  llvm::append_range(values, state.tokens);
+  return values;
+}
+
+MMAEmitter::State MMAEmitter::unpack(ValueRange values) const {
+  return {values[0], SmallVector<Value>(values.slice(1, rows)),
+          SmallVector<Value>(values.slice(1 + rows, rows)), values[1 + 2 * rows],
+          SmallVector<Value>(values.drop_front(2 + 2 * rows))};
+}
+
+SmallVector<Value, 2> MMAEmitter::awaitTile(Value slot, State &state) {
+  Value token = state.tokens.front();
+  state.tokens.erase(state.tokens.begin());
+  SmallVector<Value, 2> slots = getSlots(slot), tokens(slots.size(), token);
+  SmallVector<Value> held;
+  if (isDouble())
+    held = state.rows;
+  auto await = tile::AwaitCopiesOp::create(builder, loc, slots, tokens, held, IntegerAttr());
+  ValueRange results = await.getResults();
+  if (isDouble())
+    state.rows = SmallVector<Value>(results.drop_front(slots.size()));
+  return SmallVector<Value, 2>(results.take_front(slots.size()));
+}
+
+MMAEmitter::State MMAEmitter::emitIteration(Value step, Value steps, State state) {
+  Value nextSlot = getSlotAfter(state.slot), copiedSlot = getSlotBefore(state.slot);
   Value copied = index.add(step, config.getStages() - 1);
   SmallVector<Value> loaded = startLoads(copied, steps);
   // Copies start between the products, evenly: the memory system takes a burst of them no faster,
@@ -149,45 +143,21 @@ SmallVector<Value> MMAEmitter::emitIteration(Value step, Value steps, ArrayRef<V
     for (; count > 0 && !copies.empty(); --count)
       startCopy(copies.pop_back_val(), copied, steps, copiedSlot);
   };
+  SmallVector<Value, 2> tiles = getSlots(state.slot);
   for (int64_t product = 0; product < products; ++product) {
     bool isLast = product == products - 1;
     if (isLast) {
       startSome(copies.size());
-      NVVM::CpAsyncCommitGroupOp::create(builder, loc);
+      state.tokens.push_back(tile::CommitCopiesOp::create(builder, loc));
       finishLoads(loaded, copiedSlot);
-      if (isDouble())
-        awaitTileBefore(fragments);
-      else
-        awaitTile();
+      tiles = awaitTile(nextSlot, state);
     }
-    Value from = isLast ? nextSlot : slot;
-    int64_t k = isLast ? 0 : (product + 1) * mmaK;
-    SmallVector<Value> next;
-    if (!isDouble())
-      next = loadFragments(from, k);
-    // A row of f64 is loaded when the one before it has been multiplied, and takes its registers.
-    SmallVector<Value> nextColumns;
-    sums = multiply(fragments, sums, [&](int64_t row) {
-      startSome(perRow);
-      if (!isDouble())
-        return;
-      if (row > 0)
-        return llvm::append_range(next, loadDoubleRows(from, (row - 1) * kMmaM, k));
-      for (int64_t column = 0; column < columns; ++column)
-        llvm::append_range(nextColumns, loadDoubleColumns(from, column * kMmaN, k));
-    });
-    if (isDouble()) {
-      llvm::append_range(next, loadDoubleRows(from, (rows - 1) * kMmaM, k));
-      llvm::append_range(next, nextColumns);
-    }
-    fragments = next;
+    multiply(state, tiles, isLast ? 0 : (product + 1) * mmaK, [&] { startSome(perRow); });
   }
   if (isDouble())
-    keepLoads();
-  SmallVector<Value> values{nextSlot};
-  llvm::append_range(values, sums);
-  llvm::append_range(values, fragments);
-  return values;
+    tile::FenceReadsOp::create(builder, loc);
+  state.slot = nextSlot;
+  return state;
 }
 
 static void keepRolled(scf::ForOp loop) {
@@ -199,74 +169,90 @@ static void keepRolled(scf::ForOp loop) {
                                               {}, {}, {}, {}, {}));
 }
 
-SmallVector<Value> MMAEmitter::emitIterations(Value first, Value end, Value steps,
-                                              ValueRange carried) {
-  SmallVector<Value> results =
-      points.emitLoop(first, end, index.constant(1), carried, [&](Value step, ValueRange values) {
-        return emitIteration(step, steps, SmallVector<Value>(values));
+MMAEmitter::State MMAEmitter::emitIterations(Value first, Value end, Value steps,
+                                             const State &state) {
+  SmallVector<Value> results = points.emitLoop(
+      first, end, index.constant(1), pack(state), [&](Value step, ValueRange values) {
+        return pack(emitIteration(step, steps, unpack(values)));
       });
   // Unrolled by ptxas, a step would keep the addresses in windows of the steps before it.
   if (plan::isWindowReduction(contraction.getOp()))
     keepRolled(results.front().getDefiningOp<scf::ForOp>());
-  return results;
+  return unpack(results);
 }
 
-SmallVector<Value> MMAEmitter::emitParts(int64_t partSteps, Value steps, ArrayRef<Value> carried) {
-  size_t sumCount = rows * columns * 4;
-  SmallVector<Value> zeros(carried.slice(1, sumCount));
-  return points.emitLoop(index.constant(0), steps, index.constant(partSteps), carried,
-                         [&](Value first, ValueRange values) {
-                           SmallVector<Value> begin(values);
-                           llvm::copy(zeros, begin.begin() + 1);
-                           Value end = index.min(index.add(first, partSteps), steps);
-                           SmallVector<Value> results = emitIterations(first, end, steps, begin);
-                           for (size_t i = 1; i <= sumCount; ++i)
-                             results[i] =
-                                 arith::AddFOp::create(builder, loc, values[i], results[i]);
-                           return results;
-                         });
+MMAEmitter::State MMAEmitter::emitParts(int64_t partSteps, Value steps, const State &state) {
+  auto add = [&](Value lhs, Value rhs) -> Value {
+    auto map = tile::MapOp::create(builder, loc, sumType, ValueRange{lhs, rhs}, /*row=*/Value(),
+                                   /*column=*/Value(), /*width=*/1);
+    OpBuilder::InsertionGuard guard(builder);
+    Type element = sumType.getElementType();
+    Block *body = builder.createBlock(&map.getBody(), {}, {element, element}, {loc, loc});
+    Value sum = arith::AddFOp::create(builder, loc, body->getArgument(0), body->getArgument(1));
+    tile::YieldOp::create(builder, loc, sum);
+    return map;
+  };
+  return unpack(points.emitLoop(index.constant(0), steps, index.constant(partSteps), pack(state),
+                                [&](Value first, ValueRange values) {
+                                  State before = unpack(values), part = before;
+                                  part.sums = state.sums;
+                                  Value end = index.min(index.add(first, partSteps), steps);
+                                  part = emitIterations(first, end, steps, part);
+                                  for (auto [sum, earlier] :
+                                       llvm::zip_equal(part.sums, before.sums))
+                                    sum = add(earlier, sum);
+                                  return pack(part);
+                                }));
+}
+
+MMAEmitter::State MMAEmitter::begin(Value steps) {
+  State state;
+  for (int64_t step = 0; step < config.getStages() - 1; ++step) {
+    Value number = index.constant(step);
+    for (const Share &share : getCopies())
+      startCopy(share, number, steps, number);
+    state.tokens.push_back(tile::CommitCopiesOp::create(builder, loc));
+    finishLoads(startLoads(number, steps), number);
+  }
+  state.slot = index.constant(0);
+  Value zero = points.zero(contraction.accumulatorType);
+  state.sums.assign(rows, tile::SplatOp::create(builder, loc, sumType, zero));
+  readAll(state, awaitTile(state.slot, state), /*k=*/0);
+  if (isDouble())
+    tile::FenceReadsOp::create(builder, loc);
+  return state;
 }
 
 LogicalResult MMAEmitter::run() {
   frame.setFewestBlocks(1);
   tile.placeAtBlock();
-  thread = frame.getThreadId();
-  lane = index.rem(thread, 32);
-  Value warp = index.div(thread, 32);
-  warpRow = index.div(warp, config.getWarpsN());
-  warpColumn = index.rem(warp, config.getWarpsN());
+  auto warp = tile::WarpPlaceOp::create(builder, loc, config.getWarpsN());
+  warpRow = warp.getRow();
+  warpColumn = warp.getColumn();
   operands.push_back(makeOperand(contraction.a, config.getTileM(), tile.startM));
   operands.push_back(makeOperand(contraction.b, config.getTileN(), tile.startN));
+  auto ringType = tile::RingType::get(builder.getContext(), config.getStages(),
+                                      {operands[0].type, operands[1].type});
+  ring = tile::RingOp::create(builder, loc, ringType, /*arrivals=*/0, /*consumers=*/0,
+                              IntegerAttr(), IntegerAttr());
 
   if (isDouble())
-    frame.spreadBlocks(tile.countTiles());
-  int64_t ahead = config.getStages() - 1;
+    frame.spreadBlocks(tile.countTiles(), config.getStages() * ringType.getStageBytes());
   Value steps = tile.getSteps(config.getTileK());
-  for (int64_t step = 0; step < ahead; ++step) {
-    Value number = index.constant(step);
-    for (const Share &share : getCopies())
-      startCopy(share, number, steps, number);
-    NVVM::CpAsyncCommitGroupOp::create(builder, loc);
-    finishLoads(startLoads(number, steps), number);
-  }
-  awaitTile();
-  int64_t sumCount = rows * columns * 4;
-  SmallVector<Value> carried{index.constant(0)};
-  carried.append(sumCount, points.zero(contraction.accumulatorType));
-  llvm::append_range(carried, loadFragments(index.constant(0), 0));
-  if (isDouble())
-    keepLoads();
+  State state = begin(steps);
   int64_t partSteps = config.getPartSteps();
-  carried = partSteps > 0 ? emitParts(partSteps, steps, carried)
-                          : emitIterations(index.constant(0), steps, steps, carried);
+  state = partSteps > 0 ? emitParts(partSteps, steps, state)
+                        : emitIterations(index.constant(0), steps, steps, state);
   // No copy may be under way when the block ends.
-  NVVM::CpAsyncWaitGroupOp::create(builder, loc, 0u);
-  ArrayRef<Value> sums = ArrayRef(carried).slice(1, sumCount);
+  tile::DrainCopiesOp::create(builder, loc);
+  auto pair = tile::PairPlaceOp::create(builder, loc, sumType);
+  pairRow = pair.getRow();
+  pairColumn = pair.getColumn();
   int64_t width = 1;
-  if (const Operand *room = getStagingRoom(width))
-    emitRowOutputs(sums, *room, width);
+  if (std::optional<int64_t> room = getStagingRoom(width))
+    emitRowOutputs(state.sums, *room, width);
   else
-    emitOutputs(sums);
+    emitOutputs(state.sums);
   return tile.finish();
 }
 

@@ -16,6 +16,8 @@
 
 #include "compiler/Codegen/CUDA/Matmul/FMAEmitter.h"
 
+#include "compiler/Codegen/CUDA/Common/Pointers.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -86,13 +88,14 @@ Value FMAEmitter::getSource(Operand &operand, const Place &place, Value own, Val
         getDistance(place.ownOffset - operand.ownOffset, place.kOffset - operand.kOffset);
     from = offsetBy(operand.source, distance);
     if (!getConstantIntValue(distance))
-      from = tile.hideOrigin(from);
+      from = hideOrigin(points.builder, points.loc, from);
   } else {
     Value source = points.getMemory(operand.side.getCopySource());
     Value position =
         tile.getPosition(operand.side, index.add(own, place.ownOffset), index.add(k, place.kOffset))
             .first;
-    from = tile.hideOrigin(tile.getPointer(source, position));
+    from = hideOrigin(points.builder, points.loc,
+                      getPointer(points.builder, points.loc, source, position));
   }
   operand.source = from;
   operand.ownOffset = place.ownOffset;
@@ -141,7 +144,7 @@ void FMAEmitter::startCopy(Operand &operand, int64_t iteration, Value step, Valu
   Value from = getSource(operand, place, own, k);
   Value first = index.add(index.mul(slot, config.getTileK() * row),
                           index.add(index.mul(place.k, row), place.own));
-  Value to = offsetBy(tile.getPointer(operand.buffer, first),
+  Value to = offsetBy(getPointer(builder, loc, operand.buffer, first),
                       index.constant(place.kOffset * row + place.ownOffset));
   auto bytes = static_cast<int32_t>(operand.width * getElementBytes(contraction.accumulatorType));
   Value size = arith::SelectOp::create(builder, loc, inside,

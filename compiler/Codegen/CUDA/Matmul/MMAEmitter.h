@@ -5,18 +5,18 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// What EmitMatmulMMA.cpp, MMACopies.cpp, MMAFragments.cpp and MMAOutputs.cpp share; the first says
-// how the kernel works. It is one class of many methods since copies, fragments and outputs all
-// follow from one layout of the tile, which its members say.
+// What EmitMatmulMMA.cpp, MMACopies.cpp and MMAOutputs.cpp share; the first says how the kernel
+// works. It is one class of many methods since copies, products and outputs all follow from one
+// layout of the tile, which its members say.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef XC_CODEGEN_CUDA_MATMUL_MMAEMITTER_H
 #define XC_CODEGEN_CUDA_MATMUL_MMAEMITTER_H
 
-#include "compiler/Codegen/CUDA/Common/LaneOps.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/Matmul/MatmulTile.h"
+#include "compiler/Dialect/Tile/IR/TileOps.h"
 
 namespace xc::cuda {
 
@@ -29,50 +29,52 @@ public:
         tile(kernel, contraction, frame, config.getTileM(), config.getTileN()),
         elementType(getElementTypeOrSelf(contraction.a.operand->get())),
         elementBytes(getElementBytes(elementType)), chunk(kChunkBytes / elementBytes),
-        mmaK(elementBytes == 8 ? kDoubleK : kMmaKBytes / elementBytes),
-        warpM(config.getTileM() / config.getWarpsM()),
+        mmaK(tile::WarpType::getStep(elementType)), warpM(config.getTileM() / config.getWarpsM()),
         warpN(config.getTileN() / config.getWarpsN()),
         isSwapped(isDouble() && contraction.a.isKContiguous && !contraction.b.isKContiguous),
-        isPaired(!contraction.a.isKContiguous || !contraction.b.isKContiguous),
-        rows((isSwapped ? warpN : warpM) / kMmaM), columns((isSwapped ? warpM : warpN) / kMmaN) {}
+        isPaired(isDouble() && !(contraction.a.isKContiguous && contraction.b.isKContiguous)),
+        rows((isSwapped ? warpN : warpM) / kMmaM), columns((isSwapped ? warpM : warpN) / kMmaN),
+        rowType(getWarpType(kMmaM, mmaK, elementType, tile::WarpLayout::First)),
+        columnType(getWarpType(mmaK, columns * kMmaN, elementType, tile::WarpLayout::Second)),
+        sumType(getWarpType(kMmaM, columns * kMmaN, contraction.accumulatorType,
+                            tile::WarpLayout::Accumulator)) {}
 
   mlir::LogicalResult run();
 
 private:
   static constexpr int64_t kChunkBytes = 16;
-  static constexpr int64_t kMmaM = 16, kMmaN = 8, kMmaKBytes = 32, kDoubleK = 8;
-  /// Bytes are transposed in squares of this side.
-  static constexpr int64_t kPatch = 4;
+  static constexpr int64_t kMmaM = 16, kMmaN = 8;
 
-  struct Operand {
-    const Contraction::Side &side;
-    int64_t own;       // extent of the tile along the operand's own dim
-    mlir::Value start; // of the tile along it
-    bool isAsync = false;
-    bool isTurned = false; // its lines run along k in shared memory, but not in memory
-    int64_t width = 1, iterations = 1;
-    mlir::Value buffer = {};
-    bool hasLinesAlongK() const { return side.isKContiguous || isTurned; }
-  };
-  Operand makeOperand(const Contraction::Side &side, int64_t own, mlir::Value start);
-  int64_t getLineLength(const Operand &operand) const {
-    return operand.hasLinesAlongK() ? config.getTileK() : operand.own;
-  }
-  int64_t getTileElements(const Operand &operand) const { return operand.own * config.getTileK(); }
-  /// A line of a tile as a number that threads compute plus one that is known: addresses of lines
-  /// that differ in the latter alone differ by an immediate.
+  /// A line of a tile as a number that differs between threads plus one that is known.
   struct Line {
     mlir::Value base;
     int64_t offset;
   };
   mlir::Value toValue(const Line &line) { return index.add(line.base, line.offset); }
-  /// The element of the tile where chunk `number` of line `line` begins.
-  mlir::Value getPlace(const Operand &operand, const Line &line, mlir::Value number);
-  /// Line and first element in it of this thread's vector `iteration`.
-  std::pair<Line, mlir::Value> getShare(const Operand &operand, int64_t iteration);
-  /// Where in a transposed operand's tile this thread's patch `iteration` begins: along its own
-  /// dim, and along k.
-  std::pair<mlir::Value, mlir::Value> getPatch(const Operand &operand, int64_t iteration);
+  /// Where this thread's vector, or patch, of a tile begins.
+  struct Place {
+    Line line;
+    mlir::Value along;
+  };
+  struct Operand {
+    const Contraction::Side &side;
+    int64_t own;       // extent of the tile along the operand's own dim
+    mlir::Value start; // of the tile along it
+    bool isAsync = false;
+    bool isTurned = false;         // its lines run along k in shared memory, but not in memory
+    int64_t width = 1, shares = 1; // vectors, or patches, that a thread moves
+    tile::SharedType type = {};
+    bool hasLinesAlongK() const { return side.isKContiguous || isTurned; }
+  };
+  Operand makeOperand(const Contraction::Side &side, int64_t own, mlir::Value start);
+  tile::Swizzle getSwizzle(const Operand &operand) const;
+  Place getPlace(const Operand &operand, int64_t number);
+  /// The tile of an operand in one of the `stages` slots.
+  mlir::Value getSlot(const Operand &operand, mlir::Value slot);
+  /// Those of both.
+  llvm::SmallVector<mlir::Value, 2> getSlots(mlir::Value slot);
+  mlir::Value getSlotAfter(mlir::Value slot);
+  mlir::Value getSlotBefore(mlir::Value slot);
 
   /// A vector of an operand's tile that a thread moves.
   using Share = std::pair<const Operand *, int64_t>;
@@ -80,31 +82,27 @@ private:
   llvm::SmallVector<Share> getCopies();
   void startCopy(const Share &share, mlir::Value step, mlir::Value steps, mlir::Value slot);
   llvm::SmallVector<mlir::Value> startLoads(mlir::Value step, mlir::Value steps);
-  void startPatch(const Operand &operand, int64_t iteration, mlir::Value k0,
+  void startPatch(const Operand &operand, const Place &place, mlir::Value k0,
                   llvm::SmallVector<mlir::Value> &values);
   void finishLoads(llvm::ArrayRef<mlir::Value> values, mlir::Value slot);
-  /// Stores the first of `values` as patch `iteration`; returns how many of them that was.
-  size_t finishPatch(const Operand &operand, int64_t iteration, llvm::ArrayRef<mlir::Value> values,
+  /// Stores the first of `values` as a patch; returns how many of them that was.
+  size_t finishPatch(const Operand &operand, const Place &place, llvm::ArrayRef<mlir::Value> values,
                      mlir::Value slot);
-  void store(const Operand &operand, const Line &line, mlir::Value along, mlir::Value slot,
-             mlir::Value values);
-  /// The bits of an f32 that is rounded to TF32; of each lane, if there are several.
-  mlir::Value roundToTF32(mlir::Value value);
-  /// Waits for the oldest but `stages` - 2 of the copies that were started, in all threads.
-  void awaitTile();
-  /// Where the tile in one of the `stages` slots begins.
-  mlir::Value getBuffer(const Operand &operand, mlir::Value slot);
-  mlir::Value getSlotAfter(mlir::Value slot);
-  mlir::Value getSlotBefore(mlir::Value slot);
 
-  llvm::SmallVector<mlir::Value> loadWords(const Operand &operand, mlir::Value buffer, Line own,
-                                           int64_t k, bool isA);
-  /// The operands of f64 products: 16 rows of the first operand by k, or 8 columns of the second.
-  llvm::SmallVector<mlir::Value> loadDoubleRows(mlir::Value slot, int64_t row, int64_t k);
-  llvm::SmallVector<mlir::Value> loadDoubleColumns(mlir::Value slot, int64_t column, int64_t k);
-  /// `count` neighbours from element `place` of the operand's tile in `slot` on.
-  llvm::SmallVector<mlir::Value> loadNeighbours(const Operand &operand, mlir::Value slot,
-                                                mlir::Value place, int64_t count);
+  /// What the loop carries: the tile's slot, the sums by 16 rows, what the tile's first product
+  /// takes of both operands, the first one by 16 rows, and copies that are under way, oldest first.
+  struct State {
+    mlir::Value slot;
+    llvm::SmallVector<mlir::Value> sums, rows;
+    mlir::Value columns;
+    llvm::SmallVector<mlir::Value> tokens;
+  };
+  llvm::SmallVector<mlir::Value> pack(const State &state) const;
+  State unpack(mlir::ValueRange values) const;
+  /// Waits for the oldest copies, which fill `slot`; returns the tiles. Products behind it take
+  /// rows of f64 that nobody has before.
+  llvm::SmallVector<mlir::Value, 2> awaitTile(mlir::Value slot, State &state);
+
   const Operand &getFirst() const { return operands[isSwapped]; }
   const Operand &getSecond() const { return operands[!isSwapped]; }
   /// Where this warp's part of the first, or second, operand's tile begins along its own dim.
@@ -114,41 +112,33 @@ private:
   mlir::Value getSecondStart() {
     return isSwapped ? index.mul(warpRow, warpM) : index.mul(warpColumn, warpN);
   }
-  /// The address of the element that is `elements` further on.
-  mlir::Value offsetBy(mlir::Value pointer, mlir::Value elements);
-  bool needsWordLoads(const Operand &operand) const {
-    return elementBytes == 4 && !operand.side.isKContiguous;
-  }
   bool isDouble() const { return elementBytes == 8; }
-  /// Four words of each thread: rows `own` (16 of A, or 16 columns of B) by the k of one product.
-  llvm::SmallVector<mlir::Value> loadFragment(const Operand &operand, mlir::Value buffer, Line own,
-                                              int64_t k, bool isA);
-  /// The fragments of both operands for the product at k of the tile in `slot`: of A, then of B.
-  llvm::SmallVector<mlir::Value> loadFragments(mlir::Value slot, int64_t k);
-  /// Adds to `sums` the products of `fragments`; `beforeRow` is called before each row of them.
-  llvm::SmallVector<mlir::Value> multiply(llvm::ArrayRef<mlir::Value> fragments,
-                                          llvm::ArrayRef<mlir::Value> sums,
-                                          llvm::function_ref<void(int64_t)> beforeRow);
-  /// Adds to the four `sums` of one piece the products of its fragments.
-  llvm::SmallVector<mlir::Value> multiplyPiece(mlir::ValueRange a, mlir::ValueRange b,
-                                               mlir::ValueRange sums);
-  llvm::SmallVector<mlir::Value> multiplyDoubles(mlir::ValueRange a, mlir::ValueRange b,
-                                                 mlir::ValueRange sums);
-  /// One iteration of the loop; `carried` are the tile's slot, the sums, then the fragments of the
-  /// tile's first product.
-  llvm::SmallVector<mlir::Value> emitIteration(mlir::Value step, mlir::Value steps,
-                                               llvm::ArrayRef<mlir::Value> carried);
+  tile::WarpType getWarpType(int64_t warpRows, int64_t warpColumns, mlir::Type element,
+                             tile::WarpLayout layout) const {
+    return tile::WarpType::get(element.getContext(), warpRows, warpColumns, element, layout,
+                               isPaired);
+  }
+  /// Reads of `tiles`, for the product at `k`, 16 rows of the first operand from row `row` of the
+  /// warp's on, or all columns of the second one.
+  mlir::Value readRows(mlir::ValueRange tiles, int64_t row, int64_t k);
+  mlir::Value readColumns(mlir::ValueRange tiles, int64_t k);
+  mlir::Value read(const Operand &operand, mlir::Value tile, mlir::Value own, int64_t k,
+                   tile::WarpType type);
+  void readAll(State &state, mlir::ValueRange tiles, int64_t k);
+  /// Multiplies what `state` has, and reads into it, at `k` of `tiles`, what is multiplied next;
+  /// `beforeRow` is called before each 16 rows.
+  void multiply(State &state, mlir::ValueRange tiles, int64_t k,
+                llvm::function_ref<void()> beforeRow);
+  State emitIteration(mlir::Value step, mlir::Value steps, State state);
   /// Those from step `first` up to `end` of all `steps`.
-  llvm::SmallVector<mlir::Value> emitIterations(mlir::Value first, mlir::Value end,
-                                                mlir::Value steps, mlir::ValueRange carried);
+  State emitIterations(mlir::Value first, mlir::Value end, mlir::Value steps, const State &state);
   /// All of them, in parts of `partSteps`, which are added up.
-  llvm::SmallVector<mlir::Value> emitParts(int64_t partSteps, mlir::Value steps,
-                                           llvm::ArrayRef<mlir::Value> carried);
-  /// Keeps LLVM from moving loads in front of this behind it.
-  void keepLoads();
-  /// Awaits a tile, and makes the first element of A of each row of `fragments` one that nobody has
-  /// before.
-  void awaitTileBefore(llvm::SmallVector<mlir::Value> &fragments);
+  State emitParts(int64_t partSteps, mlir::Value steps, const State &state);
+  /// Starts the first copies, waits for the first tile and reads what its first product takes.
+  State begin(mlir::Value steps);
+
+  /// The two neighbours of product j of a row of the sums that are in half `half` of its rows.
+  mlir::Value getPair(mlir::Value sums, int64_t j, int64_t half);
   void emitOutputs(llvm::ArrayRef<mlir::Value> sums);
   /// The same where B is the first operand.
   void emitSwappedOutputs(llvm::ArrayRef<mlir::Value> sums);
@@ -156,10 +146,10 @@ private:
   /// is complete is stored.
   void addToParts(MatmulTile::RowParts &parts, mlir::Value row, mlir::Value column,
                   mlir::Value values, int64_t j);
-  /// The operand whose buffer outputs can pass through on their way to memory, so that threads
-  /// store vectors of `width` of them; null if they store what they hold.
-  const Operand *getStagingRoom(int64_t &width);
-  void emitRowOutputs(llvm::ArrayRef<mlir::Value> sums, const Operand &room, int64_t width);
+  /// The operand in whose place outputs can pass through on their way to memory, so that threads
+  /// store vectors of `width` of them; nothing if they store what they hold.
+  std::optional<int64_t> getStagingRoom(int64_t &width);
+  void emitRowOutputs(llvm::ArrayRef<mlir::Value> sums, int64_t room, int64_t width);
 
   const KernelInfo &kernel;
   const Contraction &contraction;
@@ -177,12 +167,13 @@ private:
   int64_t mmaK;          // values of k in one product
   int64_t warpM, warpN;  // extents of one warp's part of the tile
   bool isSwapped;        // B is the instructions' first operand
-  bool isPaired;         // of f64, neighbours are loaded together: see MMAFragments.cpp
+  bool isPaired;         // of f64, lanes read neighbours together: see !tile.warp
   int64_t rows, columns; // of a warp's instructions: 16 of the first operand, 8 of the second
-  mlir::Value thread, lane, warpRow, warpColumn;
+  tile::WarpType rowType, columnType, sumType; // of 16 rows, and of all columns
+  mlir::Value warpRow, warpColumn;
+  mlir::Value pairRow, pairColumn; // of a thread's first sums
+  mlir::Value ring;
   llvm::SmallVector<Operand, 2> operands;
-  /// Of copies, by memory and position.
-  llvm::DenseMap<std::pair<mlir::Value, mlir::Value>, mlir::Value> sources;
 };
 
 } // namespace xc::cuda

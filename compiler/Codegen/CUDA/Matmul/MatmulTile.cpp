@@ -186,15 +186,6 @@ Value MatmulTile::isInsideBehind(const Contraction::Side &side, Value own, Value
   return index.isLess(index.constant(offset), room);
 }
 
-Value MatmulTile::hideOrigin(Value pointer) {
-  auto dialect = LLVM::AsmDialectAttr::get(points.builder.getContext(), LLVM::AsmDialect::AD_ATT);
-  return LLVM::InlineAsmOp::create(points.builder, points.loc, pointer.getType(), pointer,
-                                   "mov.b64 $0, $1;", "=l,l", /*has_side_effects=*/false,
-                                   /*is_align_stack=*/false, LLVM::TailCallKind::None, dialect,
-                                   /*operand_attrs=*/ArrayAttr())
-      .getResult(0);
-}
-
 Point MatmulTile::makePoint(const Contraction::Side &side, Value own, Value k, int64_t lanes) {
   auto makeCoord = [&](Value first, bool varies) {
     return varies && lanes > 1 ? Coord::consecutive(first) : Coord::uniform(first);
@@ -227,20 +218,6 @@ std::pair<Value, Value> MatmulTile::getPosition(const Contraction::Side &side, V
     coord = Coord::uniform(index.sub(coord.first(), start));
   }
   return {points.getFlat(point, pad.getSource()).first(), inside};
-}
-
-Value MatmulTile::getPointer(Value memory, Value element) {
-  OpBuilder &builder = points.builder;
-  auto type = cast<MemRefType>(memory.getType());
-  auto pointerType =
-      LLVM::LLVMPointerType::get(builder.getContext(), type.getMemorySpace() ? 3 : 1);
-  // Folds away when memrefs become pointers.
-  Value base =
-      UnrealizedConversionCastOp::create(builder, points.loc, TypeRange(pointerType), memory)
-          .getResult(0);
-  Value offset = arith::IndexCastOp::create(builder, points.loc, builder.getI64Type(), element);
-  return LLVM::GEPOp::create(builder, points.loc, pointerType, type.getElementType(), base,
-                             ArrayRef<LLVM::GEPArg>{offset});
 }
 
 bool MatmulTile::canTranspose(const Contraction::Side &side) {

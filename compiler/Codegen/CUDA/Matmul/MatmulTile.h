@@ -53,8 +53,6 @@ public:
   /// padding (null if nothing is).
   std::pair<mlir::Value, mlir::Value> getPosition(const Contraction::Side &side, mlir::Value own,
                                                   mlir::Value k);
-  /// Where element `element` of a buffer is.
-  mlir::Value getPointer(mlir::Value memory, mlir::Value element);
   /// True if words of neighbours along the side's own dim can be loaded for each k, at addresses
   /// that differ by a known number of bytes.
   bool canTranspose(const Contraction::Side &side);
@@ -71,9 +69,6 @@ public:
   /// have to be looked at: of the room that is left, none where the other index is outside.
   mlir::Value isInsideBehind(const Contraction::Side &side, mlir::Value own, mlir::Value k,
                              int64_t offset, int64_t tileOwn, int64_t tileK);
-  /// `pointer`, an address in global memory, so that LLVM does not see how it comes about: of many
-  /// copies at known distances it would keep and step an address each, in pairs of registers.
-  mlir::Value hideOrigin(mlir::Value pointer);
   /// The same along one of its dims.
   mlir::Value isInsideOwn(const Contraction::Side &side, mlir::Value own, int64_t tileOwn);
   mlir::Value isInsideK(mlir::Value k, int64_t tileK);

@@ -23,6 +23,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Common/LaneOps.h"
+#include "compiler/Codegen/CUDA/Common/Pointers.h"
 #include "compiler/Codegen/CUDA/Matmul/WGMMAEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -86,7 +87,8 @@ SmallVector<Value> WGMMAEmitter::loadTransposed(const Operand &operand, int64_t 
   Type elementType = operand.type.getElementType();
   Type type = width > 1 ? Type(VectorType::get(width, elementType)) : elementType;
   Value position = tile.getPosition(operand.side, own, first).first;
-  Value pointer = tile.getPointer(points.getMemory(operand.side.getCopySource()), position);
+  Value pointer =
+      getPointer(builder, loc, points.getMemory(operand.side.getCopySource()), position);
   int64_t stride = *tile.getKnownStride(operand.side, /*alongK=*/true);
   SmallVector<Value> words;
   for (int64_t i = 0; i < kChunkBytes / bytes; ++i) {

@@ -134,13 +134,36 @@ void LowerIssueCopy::copyPanels(TileBuilder &b, tile::IssueCopyOp op, Adaptor ad
 struct LowerRetireCopies final : TilePattern<tile::RetireCopiesOp> {
   using TilePattern::TilePattern;
 
-  LogicalResult matchAndRewrite(tile::RetireCopiesOp op, Adaptor,
+  LogicalResult matchAndRewrite(tile::RetireCopiesOp op, Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     NVVM::CpAsyncWaitGroupOp::create(rewriter, op.getLoc(), static_cast<uint32_t>(op.getPending()));
-    NVVM::BarrierOp::create(rewriter, op.getLoc(), TypeRange(), Value(), Value(),
-                            NVVM::BarrierReductionAttr(), Value());
+    if (!op.getHeld().empty()) {
+      rewriter.replaceOp(op, hold(rewriter, op.getLoc(), adaptor.getHeld()));
+      return success();
+    }
+    // That of all threads, as `gpu.barrier` is: to -xc-cuda-allow-dependent-launch, those of groups
+    // of threads are others.
+    NVVM::Barrier0Op::create(rewriter, op.getLoc());
     rewriter.eraseOp(op);
     return success();
+  }
+
+private:
+  /// A barrier that gives a number, which is zero, that the results depend on.
+  static SmallVector<Value> hold(ConversionPatternRewriter &rewriter, Location loc,
+                                 ValueRange held) {
+    TileBuilder b(rewriter, loc);
+    Value none = b.assembly("{ .reg .pred p; setp.ne.u32 p, 0, 0; bar.red.popc.u32 $0, 0, p; }",
+                            "=r,~{memory}", {}, b.i32)
+                     .getResult(0);
+    Type words = VectorType::get(2, b.i32);
+    return llvm::map_to_vector(held, [&](Value value) -> Value {
+      Value pair = LLVM::BitcastOp::create(rewriter, loc, words, value), zero = b.word(0);
+      Value low = LLVM::ExtractElementOp::create(rewriter, loc, pair, zero);
+      low = LLVM::OrOp::create(rewriter, loc, low, none);
+      pair = LLVM::InsertElementOp::create(rewriter, loc, pair, low, zero);
+      return LLVM::BitcastOp::create(rewriter, loc, value.getType(), pair);
+    });
   }
 };
 

@@ -31,9 +31,9 @@ static constexpr int64_t kMany = 1 << 20;
 
 static int64_t countCopies(Block::iterator from, Block::iterator to);
 
-/// The copies that `op` starts at least.
+/// The copies, or groups of them, that `op` starts at least.
 static int64_t countCopies(Operation &op) {
-  if (isa<tile::CopyOp>(op))
+  if (isa<tile::CopyOp, tile::CommitCopiesOp>(op))
     return 1;
   auto branch = dyn_cast<scf::IfOp>(op);
   if (!branch || branch.getElseRegion().empty())
@@ -94,7 +94,7 @@ std::optional<int64_t> CopyPaths::count(Value token, Operation *wait) {
   if (!visited.insert(token).second)
     return kMany;
   Operation *op = token.getDefiningOp();
-  if (isa_and_nonnull<tile::CopyOp>(op))
+  if (isa_and_nonnull<tile::CopyOp, tile::CommitCopiesOp>(op))
     return countFrom(op->getBlock(), std::next(op->getIterator()), wait);
   std::optional<int64_t> before, after;
   if (auto argument = dyn_cast<BlockArgument>(token)) {

@@ -19,7 +19,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Passes.h"
-#include "compiler/Dialect/Tile/IR/TileOps.h"
+#include "compiler/Codegen/CUDA/Tile/RegisterLowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -27,7 +27,6 @@
 #include "mlir/Dialect/SCF/Transforms/Patterns.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/Transforms/DialectConversion.h"
 
 using namespace mlir;
 
@@ -62,6 +61,7 @@ struct RegisterTypeConverter : TypeConverter {
       return success();
     });
     addConversion([](tile::TokenType, SmallVectorImpl<Type> &) { return success(); });
+    addWarpTypeConversions(*this);
   }
 };
 
@@ -116,22 +116,6 @@ struct ThreadPlace {
   Value lane, quarter, row, column;
 };
 
-template <typename Op> struct RegisterPattern : OpConversionPattern<Op> {
-  using OpConversionPattern<Op>::OpConversionPattern;
-  using Adaptor = typename OpConversionPattern<Op>::OneToNOpAdaptor;
-
-  size_t count(Type type) const {
-    SmallVector<Type> parts;
-    (void)this->getTypeConverter()->convertType(type, parts);
-    return parts.size();
-  }
-};
-
-void replace(ConversionPatternRewriter &rewriter, Operation *op,
-             SmallVector<SmallVector<Value>> values) {
-  rewriter.replaceOpWithMultiple(op, std::move(values));
-}
-
 struct LowerSplat final : RegisterPattern<tile::SplatOp> {
   using RegisterPattern::RegisterPattern;
 
@@ -174,7 +158,7 @@ struct LowerMap final : RegisterPattern<tile::MapOp> {
       Type type = op.getInputs()[number].getType();
       if (isa<tile::RowsType>(type))
         return values[half];
-      if (isColumns || isa<tile::RegisterType>(type))
+      if (isColumns || isa<tile::RegisterType, tile::WarpType>(type))
         return values[i];
       Value &known = spread[number][i / 4 * 2 + i % 2];
       if (!known)
@@ -458,39 +442,6 @@ struct LowerAwait final : RegisterPattern<tile::AwaitOp> {
   }
 };
 
-//===----------------------------------------------------------------------===//
-// Copies
-//===----------------------------------------------------------------------===//
-
-struct LowerCopy final : RegisterPattern<tile::CopyOp> {
-  using RegisterPattern::RegisterPattern;
-
-  LogicalResult matchAndRewrite(tile::CopyOp op, Adaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    tile::IssueCopyOp::create(rewriter, op.getLoc(), op.getMemory(), op.getStart(), op.getStride(),
-                              op.getRow(), op.getRows(), op.getColumns(), adaptor.getTile().front(),
-                              op.getThreads());
-    replace(rewriter, op, {SmallVector<Value>()});
-    return success();
-  }
-};
-
-struct LowerAwaitCopies final : RegisterPattern<tile::AwaitCopiesOp> {
-  using RegisterPattern::RegisterPattern;
-
-  LogicalResult matchAndRewrite(tile::AwaitCopiesOp op, Adaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    if (!op.getPending())
-      return rewriter.notifyMatchFailure(op, "nobody has said how many copies may be under way");
-    tile::RetireCopiesOp::create(rewriter, op.getLoc(), *op.getPending());
-    SmallVector<SmallVector<Value>> tiles;
-    for (ValueRange tile : adaptor.getTiles())
-      tiles.push_back(SmallVector<Value>(tile));
-    replace(rewriter, op, std::move(tiles));
-    return success();
-  }
-};
-
 struct LowerRead final : RegisterPattern<tile::ReadOp> {
   using RegisterPattern::RegisterPattern;
 
@@ -507,18 +458,22 @@ struct LowerRead final : RegisterPattern<tile::ReadOp> {
 
 struct LowerRegisters final : impl::LowerRegistersBase<LowerRegisters> {
   void runOnOperation() override {
+    lowerThreadOps(getOperation());
     MLIRContext *context = &getContext();
     RegisterTypeConverter converter;
     RewritePatternSet patterns(context);
     ConversionTarget target(*context);
     target.addIllegalOp<tile::SplatOp, tile::MapOp, tile::EachOp, tile::ReduceRowsOp,
                         tile::CombineRowsOp, tile::ConvertLayoutOp, tile::DotOp, tile::AwaitOp,
-                        tile::CopyOp, tile::AwaitCopiesOp, tile::ReadOp>();
+                        tile::ReadOp>();
+    addIllegalCopyOps(target);
+    addIllegalWarpOps(target);
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
     scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns, target);
     patterns.add<LowerSplat, LowerMap, LowerEach, LowerReduceRows, LowerCombineRows,
-                 LowerConvertLayout, LowerDot, LowerAwait, LowerCopy, LowerAwaitCopies, LowerRead>(
-        converter, context);
+                 LowerConvertLayout, LowerDot, LowerAwait, LowerRead>(converter, context);
+    populateRegisterCopyPatterns(converter, patterns);
+    populateWarpPatterns(converter, patterns);
     if (failed(applyPartialConversion(getOperation(), target, std::move(patterns))))
       signalPassFailure();
   }

@@ -30,6 +30,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Common/TF32.h"
+#include "compiler/Codegen/CUDA/Tile/MMASync.h"
 #include "compiler/Codegen/CUDA/Tile/Products.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -70,14 +71,7 @@ public:
 
   /// `count` (2 or 4) matrices from that row and column on, multiples of 8 and of two chunks.
   SmallVector<Value> load(int64_t row, int64_t column, int64_t count = 4) {
-    auto type =
-        LLVM::LLVMStructType::getLiteral(b.rewriter.getContext(), SmallVector<Type>(count, b.i32));
-    auto shape = NVVM::LdStMatrixShapeAttr::get(b.rewriter.getContext(), 8, 8);
-    Value matrices = NVVM::LdMatrixOp::create(
-        b.rewriter, b.loc, type, place.getPointer(row, column), static_cast<uint32_t>(count),
-        transposed ? NVVM::MMALayout::col : NVVM::MMALayout::row, shape,
-        NVVM::LdStMatrixEltType::B16);
-    return unpack(b, matrices);
+    return loadMatrices(b.rewriter, b.loc, place.getPointer(row, column), count, transposed);
   }
 
 private:
@@ -158,18 +152,8 @@ void multiply(TileBuilder &b, Type element, ValueRange a, ValueRange second,
   };
   SmallVector<Value> left = llvm::map_to_vector(a, toFragment),
                      right = llvm::map_to_vector(second, toFragment);
-  Type f32 = b.rewriter.getF32Type();
-  auto type = LLVM::LLVMStructType::getLiteral(b.rewriter.getContext(), {f32, f32, f32, f32});
-  auto operand = element.isF16()   ? NVVM::MMATypes::f16
-                 : element.isF32() ? NVVM::MMATypes::tf32
-                                   : NVVM::MMATypes::bf16;
-  int64_t step = element.isF32() ? 8 : 16;
-  Value product =
-      NVVM::MmaOp::create(b.rewriter, b.loc, type, left, right, ValueRange(sums), {16, 8, step},
-                          std::nullopt, std::nullopt, std::array{operand, operand},
-                          std::array{NVVM::MMALayout::row, NVVM::MMALayout::col});
-  for (auto [i, sum] : llvm::enumerate(sums))
-    sum = LLVM::ExtractValueOp::create(b.rewriter, b.loc, product, i);
+  NVVM::MMATypes type = getMMAType(element);
+  emitMMA(b.rewriter, b.loc, {type, type}, left, right, sums);
 }
 
 /// Steps of a product of f32 for which the first operand is halved at a time.

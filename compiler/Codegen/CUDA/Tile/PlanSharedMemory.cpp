@@ -58,7 +58,8 @@ void PlanSharedMemory::runOnOperation() {
         take(ring.getRing().getType().getStages() * ring.getRing().getType().getStageBytes(),
              tile::kTileAlignment));
   for (tile::AllocOp tile : tiles)
-    tile.setOffset(take(tile.getTile().getType().getBytes(), tile::kTileAlignment));
+    tile.setOffset(
+        take(tile.getTile().getType().getBytes(), tile.getTile().getType().getAlignment()));
   for (tile::RingOp ring : rings)
     if (ring.hasBarriers())
       ring.setBarriers(take(2 * ring.getRing().getType().getStages() * tile::kBarrierBytes,

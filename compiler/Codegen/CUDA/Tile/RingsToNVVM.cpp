@@ -81,20 +81,37 @@ struct LowerAlloc final : TilePattern<tile::AllocOp> {
   }
 };
 
+/// Where tile `number` of the first stage begins. All stages of the first tile come, then all of
+/// the second: the multiplications are by one size.
+int64_t getFirstByte(tile::RingType ring, int64_t number) {
+  int64_t first = 0;
+  for (tile::SharedType tile : ring.getTiles().take_front(number))
+    first += ring.getStages() * llvm::alignTo(tile.getBytes(), tile.getAlignment());
+  return first;
+}
+
 struct LowerSlot final : TilePattern<tile::SlotOp> {
   using TilePattern::TilePattern;
 
   LogicalResult matchAndRewrite(tile::SlotOp op, Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     TileBuilder b(rewriter, op.getLoc());
-    // All stages of the first tile, then all of the second: the multiplications are by one size.
-    tile::RingType type = op.getRing().getType();
-    int64_t first = 0;
-    for (tile::SharedType tile : type.getTiles().take_front(op.getTile()))
-      first += type.getStages() * llvm::alignTo(tile.getBytes(), tile::kTileAlignment);
-    int64_t bytes = llvm::alignTo(op.getSlot().getType().getBytes(), tile::kTileAlignment);
-    Value start = b.advance(adaptor.getRing(), first);
+    tile::SharedType type = op.getSlot().getType();
+    int64_t bytes = llvm::alignTo(type.getBytes(), type.getAlignment());
+    Value start = b.advance(adaptor.getRing(), getFirstByte(op.getRing().getType(), op.getTile()));
     rewriter.replaceOp(op, b.advance(start, b.mul(b.toWord(adaptor.getStage()), bytes)));
+    return success();
+  }
+};
+
+struct LowerReuse final : TilePattern<tile::ReuseOp> {
+  using TilePattern::TilePattern;
+
+  LogicalResult matchAndRewrite(tile::ReuseOp op, Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    TileBuilder b(rewriter, op.getLoc());
+    rewriter.replaceOp(
+        op, b.advance(adaptor.getRing(), getFirstByte(op.getRing().getType(), op.getTile())));
     return success();
   }
 };
@@ -334,9 +351,9 @@ struct LowerFenceAsync final : TilePattern<tile::FenceAsyncOp> {
 } // namespace
 
 void populateRingPatterns(const LLVMTypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerRing, LowerAlloc, LowerSlot, LowerWaitFull, LowerWaitEmpty, LowerPublish,
-               LowerRelease, LowerReleaseIn, LowerSyncBlocks, LowerLoad, LowerMulticast, LowerStore,
-               LowerWaitStores, LowerFenceAsync>(converter);
+  patterns.add<LowerRing, LowerAlloc, LowerSlot, LowerReuse, LowerWaitFull, LowerWaitEmpty,
+               LowerPublish, LowerRelease, LowerReleaseIn, LowerSyncBlocks, LowerLoad,
+               LowerMulticast, LowerStore, LowerWaitStores, LowerFenceAsync>(converter);
 }
 
 } // namespace xc::cuda::tile_lowering

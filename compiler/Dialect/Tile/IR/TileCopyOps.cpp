@@ -14,9 +14,9 @@ using namespace mlir;
 namespace xc::tile {
 
 /// Nobody reads a tile that may be on its way.
-static LogicalResult verifyUses(CopyOp op) {
+template <typename Op> static LogicalResult verifyUses(Op op) {
   for (Operation *user : op.getTile().getUsers()) {
-    if (isa<CopyOp, AwaitCopiesOp>(user))
+    if (isa<CopyOp, StartCopyOp, WriteOp, AwaitCopiesOp>(user))
       continue;
     InFlightDiagnostic diag =
         op.emitOpError("expected its tile to be awaited by its token before it is used");
@@ -49,16 +49,79 @@ LogicalResult CopyOp::verify() {
 }
 
 LogicalResult AwaitCopiesOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
-                                              ValueRange operands, DictionaryAttr, OpaqueProperties,
-                                              RegionRange, SmallVectorImpl<Type> &types) {
-  llvm::append_range(types, operands.take_front(operands.size() / 2).getTypes());
+                                              ValueRange operands, DictionaryAttr attributes,
+                                              OpaqueProperties properties, RegionRange regions,
+                                              SmallVectorImpl<Type> &types) {
+  AwaitCopiesOp::Adaptor op(operands, attributes, properties, regions);
+  llvm::append_range(types, op.getTiles().getTypes());
+  llvm::append_range(types, op.getHeld().getTypes());
   return success();
 }
 
 LogicalResult AwaitCopiesOp::verify() {
-  if (!getTiles().empty())
+  if (getTiles().empty() || getTiles().size() != getTokens().size())
+    return emitOpError("expected at least one tile, and a token for each, got ")
+           << getTiles().size() << " and " << getTokens().size();
+  for (Value held : getHeld())
+    if (auto tile = cast<WarpType>(held.getType());
+        !tile.isFirst() || !tile.getElementType().isF64())
+      return emitOpError("expected to hold first operands of f64, got ") << tile;
+  return success();
+}
+
+LogicalResult RetireCopiesOp::verify() {
+  if (getResults().size() == getHeld().size())
     return success();
-  return emitOpError("expected at least one tile and its token");
+  return emitOpError("expected as many results as it holds, got ")
+         << getResults().size() << " and " << getHeld().size();
+}
+
+std::optional<int64_t> ShareOp::getLines(int64_t length, int64_t width, int64_t threads) {
+  int64_t perLine = length / width;
+  if (threads % perLine != 0)
+    return std::nullopt;
+  return threads / perLine;
+}
+
+/// Shares are those of whole warps.
+static LogicalResult verifyThreads(Operation *op, uint64_t threads) {
+  if (threads >= kWarpThreads && threads % kWarpThreads == 0)
+    return success();
+  return op->emitOpError("expected threads of whole warps, got ") << threads;
+}
+
+LogicalResult ShareOp::verify() {
+  if (getWidth() < 1 || getLength() < 1 || getLength() % getWidth() != 0)
+    return emitOpError("expected lines of whole vectors, got ")
+           << getLength() << " elements in vectors of " << getWidth();
+  return verifyThreads(*this, getThreads());
+}
+
+LogicalResult PatchOp::verify() {
+  constexpr int64_t kNeighbours = 8;
+  auto tile = cast<SharedType>(getTile());
+  if (failed(verifyThreads(*this, getThreads())))
+    return failure();
+  if (tile.getElementBytes() != 1 || tile.getRows() % (kNeighbours * kPatch) != 0 ||
+      tile.getColumns() % tile.getChunkColumns() != 0)
+    return emitOpError("expected bytes in a multiple of ")
+           << kNeighbours * kPatch << " lines of whole chunks, got " << tile;
+  return success();
+}
+
+LogicalResult StartCopyOp::verify() {
+  SharedType tile = getTile().getType();
+  auto memory = cast<MemRefType>(getMemory().getType());
+  auto width = static_cast<int64_t>(getWidth());
+  if (memory.getRank() != 1 || memory.getElementType() != tile.getElementType() || tile.hasPanels())
+    return emitOpError("expected one-dimensional memory of the elements of a tile whose lines are "
+                       "whole, got ")
+           << memory << " for " << tile;
+  int64_t bytes = width * tile.getElementBytes(); // in range: checked to be 16 at most
+  if (width < 1 || width > tile.getChunkColumns() || (bytes != 4 && bytes != 8 && bytes != 16))
+    return emitOpError("expected 4, 8 or 16 bytes, got ")
+           << width << " of " << tile.getElementType();
+  return verifyUses(*this);
 }
 
 LogicalResult ReadOp::verify() {

@@ -68,18 +68,48 @@ static void printMatrix(AsmPrinter &printer, ArrayRef<int64_t> shape, Type eleme
   printer << ">";
 }
 
+/// `, name` of an enum whose names `symbolize` knows.
+template <typename Enum>
+static ParseResult parseName(AsmParser &parser, Enum &value,
+                             std::optional<Enum> (*symbolize)(StringRef), StringRef expected) {
+  StringRef name;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseKeyword(&name))
+    return failure();
+  std::optional<Enum> known = symbolize(name);
+  if (!known)
+    return parser.emitError(loc, "expected ") << expected << ", got '" << name << "'";
+  value = *known;
+  return success();
+}
+
 Type SharedType::parse(AsmParser &parser) {
   SmallVector<int64_t> shape;
   Type elementType;
+  Swizzle swizzle = Swizzle::Panels;
   SMLoc loc = parser.getCurrentLocation();
-  if (parseMatrix(parser, shape, elementType))
+  if (parser.parseLess() || parseDims(parser, shape, elementType))
     return Type();
+  if (succeeded(parser.parseOptionalComma()) &&
+      parseName(parser, swizzle, symbolizeSwizzle,
+                "the swizzle 'lines', 'even', 'pairs', 'halves' or 'patches'"))
+    return Type();
+  if (parser.parseGreater())
+    return Type();
+  if (shape.size() != 2) {
+    parser.emitError(loc, "expected 2 dims, got ") << shape.size();
+    return Type();
+  }
   return getChecked([&] { return parser.emitError(loc); }, parser.getContext(), shape[0], shape[1],
-                    elementType);
+                    elementType, swizzle);
 }
 
 void SharedType::print(AsmPrinter &printer) const {
-  printMatrix(printer, {getRows(), getColumns()}, getElementType());
+  printer << "<";
+  printDims(printer, {getRows(), getColumns()}, getElementType());
+  if (!hasPanels())
+    printer << ", " << stringifySwizzle(getSwizzle());
+  printer << ">";
 }
 
 /// Bytes of a line of the box; 0 of what has no size in bytes.
@@ -179,6 +209,32 @@ void RegisterType::print(AsmPrinter &printer) const {
   printer << ", " << stringifyLayout(getLayout()) << ">";
 }
 
+Type WarpType::parse(AsmParser &parser) {
+  SmallVector<int64_t> shape;
+  Type elementType;
+  WarpLayout layout = WarpLayout::Accumulator;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess() || parseDims(parser, shape, elementType) || parser.parseComma() ||
+      parseName(parser, layout, symbolizeWarpLayout,
+                "the layout 'accumulator', 'first' or 'second'"))
+    return Type();
+  bool paired = succeeded(parser.parseOptionalComma());
+  if ((paired && parser.parseKeyword("paired")) || parser.parseGreater())
+    return Type();
+  if (shape.size() != 2) {
+    parser.emitError(loc, "expected 2 dims, got ") << shape.size();
+    return Type();
+  }
+  return getChecked([&] { return parser.emitError(loc); }, parser.getContext(), shape[0], shape[1],
+                    elementType, layout, paired);
+}
+
+void WarpType::print(AsmPrinter &printer) const {
+  printer << "<";
+  printDims(printer, {getRows(), getColumns()}, getElementType());
+  printer << ", " << stringifyWarpLayout(getLayout()) << (getPaired() ? ", paired>" : ">");
+}
+
 Type RowsType::parse(AsmParser &parser) {
   Type elementType;
   if (parser.parseLess() || parser.parseType(elementType))
@@ -198,17 +254,29 @@ void RowsType::print(AsmPrinter &printer) const {
 //===----------------------------------------------------------------------===//
 
 LogicalResult SharedType::verify(llvm::function_ref<InFlightDiagnostic()> emitError, int64_t rows,
-                                 int64_t columns, Type elementType) {
+                                 int64_t columns, Type elementType, Swizzle swizzle) {
   if (!isWholeBytes(elementType))
     return emitError() << "expected elements of whole bytes, got " << elementType;
   int64_t bytes = columns * elementType.getIntOrFloatBitWidth() / 8;
   if (rows < 8 || rows % 8 != 0)
     return emitError() << "expected a multiple of 8 rows, got " << rows;
+  if (swizzle != Swizzle::Panels) {
+    bool isWhole = bytes > 0 && (bytes == 32 || bytes == 64 || bytes % kBankBytes == 0);
+    if (!isWhole || rows * bytes % kBankBytes != 0) // in range: of shared memory
+      return emitError() << "expected lines of 32, 64 or a multiple of " << kBankBytes
+                         << " bytes for '" << stringifySwizzle(swizzle) << "', got " << bytes;
+    if (swizzle == Swizzle::Halves && bytes < kBankBytes)
+      return emitError() << "expected lines of " << kBankBytes
+                         << " bytes at least for 'halves', got " << bytes;
+    return success();
+  }
   if (columns < 1 || bytes % 16 != 0 || (bytes < 64 && bytes != 32))
     return emitError() << "expected lines of 32 bytes, or of a multiple of 16 from 64 on, got "
                        << bytes;
   return success();
 }
+
+int64_t SharedType::getAlignment() const { return hasPanels() ? kTileAlignment : kBankBytes; }
 
 LogicalResult RingType::verify(llvm::function_ref<InFlightDiagnostic()> emitError, int64_t stages,
                                ArrayRef<SharedType> tiles) {
@@ -221,7 +289,7 @@ LogicalResult RingType::verify(llvm::function_ref<InFlightDiagnostic()> emitErro
 int64_t RingType::getStageBytes() const {
   int64_t bytes = 0;
   for (SharedType tile : getTiles())
-    bytes += llvm::alignTo(tile.getBytes(), kTileAlignment);
+    bytes += llvm::alignTo(tile.getBytes(), tile.getAlignment());
   return bytes;
 }
 
@@ -267,6 +335,42 @@ LogicalResult RegisterType::verify(llvm::function_ref<InFlightDiagnostic()> emit
            << columns << " of " << elementType;
   if (layout == Layout::Paired && !elementType.isF32())
     return emitError() << "expected a paired operand of f32, got " << elementType;
+  return success();
+}
+
+int64_t WarpType::getStep(Type elementType) {
+  constexpr int64_t stepBits = 256, stepOf64 = 8;
+  unsigned bits = elementType.getIntOrFloatBitWidth();
+  return bits == 64 ? stepOf64 : stepBits / bits;
+}
+
+LogicalResult WarpType::verify(llvm::function_ref<InFlightDiagnostic()> emitError, int64_t rows,
+                               int64_t columns, Type elementType, WarpLayout layout, bool paired) {
+  constexpr int64_t kRows = 16, kColumns = 8;
+  if (paired && !elementType.isF64())
+    return emitError() << "expected a paired tile of f64, got " << elementType;
+  if (layout == WarpLayout::Accumulator) {
+    if (!elementType.isF32() && !elementType.isF64() && !elementType.isInteger(32))
+      return emitError() << "expected sums of type f32, f64 or i32, got " << elementType;
+    if (rows != kRows || columns < kColumns || columns % kColumns != 0)
+      return emitError() << "expected " << kRows << " rows and a multiple of " << kColumns
+                         << " columns of sums, got " << rows << " x " << columns;
+    return success();
+  }
+  if (!elementType.isF16() && !elementType.isBF16() && !elementType.isF32() &&
+      !elementType.isF64() && !elementType.isInteger(8))
+    return emitError() << "expected operands of type f16, bf16, f32, f64 or i8, got "
+                       << elementType;
+  int64_t step = getStep(elementType);
+  if (layout == WarpLayout::First && (rows != kRows || columns != step))
+    return emitError() << "expected a first operand of " << kRows << " x " << step << " "
+                       << elementType << ", got " << rows << " x " << columns;
+  // ldmatrix reads those of 16 columns at a time.
+  int64_t unit = elementType.isF64() ? kColumns : 2 * kColumns;
+  if (layout == WarpLayout::Second && (rows != step || columns < unit || columns % unit != 0))
+    return emitError() << "expected a second operand of " << step << " " << elementType
+                       << " by a multiple of " << unit << " columns, got " << rows << " x "
+                       << columns;
   return success();
 }
 

@@ -19,7 +19,7 @@ def Tile_Dialect : Dialect {
   let cppNamespace = "::xc::tile";
   let summary = "Tiles in shared memory, the rings they move through, and asynchronous products of them";
   let description = [{
-    What a kernel on tensor cores does, without addresses, barriers' places or descriptors. On sm_90a warps may have roles: tiles lie
+    What a kernel on tensor cores does, without addresses, lanes, barriers' places or descriptors. On sm_90a warps may have roles: tiles lie
     swizzled in shared memory, a ring hands them from the warps that fetch to the warps that multiply, products run
     asynchronously on accumulators that are SSA values. Emitters build it inside a kernel function;
     `-xc-cuda-lower-schedule` turns roles and the persistent loop into branches and loops,
@@ -29,7 +29,8 @@ def Tile_Dialect : Dialect {
     fill 128 bytes (64 or 32, if those are all that the tile has). The last panel takes the same place if the tile has fewer columns
     for it. The 16-byte chunks of a panel's line are
     permuted by an exclusive or with the line's number, as the tensor memory accelerator and `wgmma` know it
-    (PTX ISA, "Swizzling modes"). Tiles are 1024-byte aligned.
+    (PTX ISA, "Swizzling modes"). Such tiles are 1024-byte aligned. Tiles that `mma.sync` alone reads may have lines that are whole, and
+    other swizzles: see `!tile.shared`.
   }];
   let useDefaultTypePrinterParser = 1;
 }
@@ -44,16 +45,39 @@ class Tile_Type<string name, string typeMnemonic> : TypeDef<Tile_Dialect, name> 
   let mnemonic = typeMnemonic;
 }
 
+def Tile_Swizzle : I32EnumAttr<"Swizzle", "how the chunks of a tile's lines are permuted", [
+    I32EnumAttrCase<"Panels", 0, "panels">, I32EnumAttrCase<"Lines", 1, "lines">, I32EnumAttrCase<"Even", 2, "even">,
+    I32EnumAttrCase<"Pairs", 3, "pairs">, I32EnumAttrCase<"Halves", 4, "halves">, I32EnumAttrCase<"Patches", 5, "patches">]> {
+  let cppNamespace = "::xc::tile";
+}
+
 def Tile_SharedType : Tile_Type<"Shared", "shared"> {
   let summary = "A swizzled tile in shared memory";
   let description = [{
-    `rows` x `columns` elements; a line of columns is contiguous, up to the panels and the swizzle that the dialect
-    describes. Example: `!tile.shared<128x64xbf16>`.
+    `rows` x `columns` elements. Where no swizzle is said, a line of columns is contiguous up to the panels and the swizzle that the dialect
+    describes, which is what TMA and `wgmma` know. With one of the others, which `mma.sync` reads, lines follow one another whole, 32 or 64
+    bytes long or a multiple of 128, and chunk c of 16 bytes of line l lies at c xor key(l). Of r = l * min(1, bytes of a line / 128), the
+    128-byte row that the line begins in, and n, the chunks of a line but at most 8, the key is
+
+    - `lines`: r mod n. The eight lines of a matrix that `ldmatrix` reads lie in different banks.
+    - `even`: 2 * (r mod n / 2). For lanes that take single elements of 4 bytes of four lines and two neighbouring chunks, or of 8 bytes of
+      two chunks of four lines.
+    - `pairs`: 2 * (r / 2 mod n / 2). For elements of 8 bytes of every other one of eight lines.
+    - `halves`: 4 * (r mod n / 4). For four chunks of each of two lines.
+    - `patches`: (r + r / n) mod n. As `lines`, where bytes are also written across lines, to every fourth one.
+
+    Examples: `!tile.shared<128x64xbf16>`, `!tile.shared<128x32xf32, even>`.
   }];
-  let parameters = (ins "int64_t":$rows, "int64_t":$columns, "::mlir::Type":$elementType);
+  let parameters = (ins "int64_t":$rows, "int64_t":$columns, "::mlir::Type":$elementType, "::xc::tile::Swizzle":$swizzle);
+  let builders = [TypeBuilder<(ins "int64_t":$rows, "int64_t":$columns, "::mlir::Type":$elementType), [{
+    return $_get($_ctxt, rows, columns, elementType, ::xc::tile::Swizzle::Panels);
+  }]>];
   let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
+    bool hasPanels() const { return getSwizzle() == ::xc::tile::Swizzle::Panels; }
+    /// Bytes that its start is a multiple of.
+    int64_t getAlignment() const;
     int64_t getElementBytes() const { return getElementType().getIntOrFloatBitWidth() / 8; }
     /// Bytes of one line of a panel: 128, 64 or 32. It is also the swizzle's span.
     int64_t getLineBytes() const {
@@ -68,7 +92,9 @@ def Tile_SharedType : Tile_Type<"Shared", "shared"> {
     int64_t getPanels() const { return (getColumns() + getPanelColumns() - 1) / getPanelColumns(); }
     /// Columns of the last panel where they do not fill it; otherwise 0.
     int64_t getTailColumns() const { return getColumns() % getPanelColumns(); }
-    int64_t getBytes() const { return getPanels() * getPanelBytes(); }
+    int64_t getBytes() const {
+      return hasPanels() ? getPanels() * getPanelBytes() : getRows() * getColumns() * getElementBytes();
+    }
   }];
 }
 
@@ -170,6 +196,43 @@ def Tile_RegisterType : Tile_Type<"Register", "reg"> {
     int64_t getElements() const { return getColumns() / 2; }
     /// Words of an operand that a thread holds.
     int64_t getWords() const { return getElements() * getElementType().getIntOrFloatBitWidth() / 32; }
+  }];
+}
+
+def Tile_WarpLayout : I32EnumAttr<"WarpLayout", "what of a product a warp's tile is", [
+    I32EnumAttrCase<"Accumulator", 0, "accumulator">, I32EnumAttrCase<"First", 1, "first">, I32EnumAttrCase<"Second", 2, "second">]> {
+  let cppNamespace = "::xc::tile";
+}
+
+def Tile_WarpType : Tile_Type<"Warp", "warp"> {
+  let summary = "A tile of a product on mma.sync that the 32 threads of one warp hold in registers";
+  let description = [{
+    Which thread holds which elements is what PTX ISA says in "Matrix Fragments" for `mma.m16n8k16` (bytes: `m16n8k32`, f32 as TF32 and f64:
+    `m16n8k8`). The layouts:
+
+    - `accumulator`: 16 rows of sums of f32, i32 or f64, any number of 8 columns. Lane l has, of each 8 columns, rows l / 4 and 8 below it,
+      columns 2 * (l % 4) and the next.
+    - `first`: the first operand, 16 rows by the elements along k of one instruction.
+    - `second`: the second operand, those by any number of 8 columns.
+
+    Of f64, `paired` tiles have neighbours where the instruction has rows and elements along k that are apart: rows 2 * (l / 4) and the next
+    for l / 4 and 8 below it, and along k 2 * (l % 4) and the next for l % 4 and 4 behind it. So lanes read 16 bytes at a time.
+
+    Examples: `!tile.warp<16x64xf32, accumulator>`, `!tile.warp<16x16xbf16, first>`, `!tile.warp<8x32xf64, second, paired>`.
+  }];
+  let parameters = (ins "int64_t":$rows, "int64_t":$columns, "::mlir::Type":$elementType, "::xc::tile::WarpLayout":$layout, "bool":$paired);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+  let extraClassDeclaration = [{
+    bool isAccumulator() const { return getLayout() == ::xc::tile::WarpLayout::Accumulator; }
+    bool isFirst() const { return getLayout() == ::xc::tile::WarpLayout::First; }
+    int64_t getElementBytes() const { return getElementType().getIntOrFloatBitWidth() / 8; }
+    /// Registers of a thread, which are single elements of 8 bytes, and else words.
+    int64_t getRegisters() const { return getRows() * getColumns() * getElementBytes() / 32 / (getElementBytes() == 8 ? 8 : 4); }
+    /// How far below a thread's first row its second one is.
+    int64_t getRowDistance() const { return getPaired() ? 1 : 8; }
+    /// Elements along k that one instruction multiplies.
+    static int64_t getStep(::mlir::Type elementType);
   }];
 }
 

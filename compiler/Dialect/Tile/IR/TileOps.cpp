@@ -9,6 +9,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -96,6 +97,19 @@ LogicalResult SlotOp::verify() {
   if (getTile() >= tiles.size() || tiles[getTile()] != getSlot().getType())
     return emitOpError("expected tile ")
            << getTile() << " of " << getRing().getType() << ", got " << getSlot().getType();
+  return success();
+}
+
+LogicalResult ReuseOp::verify() {
+  RingType ring = getRing().getType();
+  SharedType result = getResult().getType();
+  if (getTile() >= ring.getTiles().size())
+    return emitOpError("expected a tile of ") << ring << ", got number " << getTile();
+  SharedType tile = ring.getTiles()[getTile()];
+  int64_t room = ring.getStages() * llvm::alignTo(tile.getBytes(), tile.getAlignment());
+  if (result.getBytes() > room || result.getAlignment() > tile.getAlignment())
+    return emitOpError("expected a tile that fits the ")
+           << room << " bytes of all stages of " << tile << ", got " << result;
   return success();
 }
 
@@ -314,12 +328,16 @@ LogicalResult WaitMmaOp::verify() {
 }
 
 LogicalResult FragmentOp::verify() {
-  AccumulatorType sums = getAccumulator().getType();
-  if (getColumn() % 8 != 0 || getColumn() >= static_cast<uint64_t>(sums.getColumns()) ||
-      getHalf() > 1)
+  Type sums = getAccumulator().getType();
+  auto ofWarp = dyn_cast<WarpType>(sums);
+  if (ofWarp && !ofWarp.isAccumulator())
+    return emitOpError("expected a tile of layout 'accumulator', got ") << sums;
+  int64_t columns = ofWarp ? ofWarp.getColumns() : cast<AccumulatorType>(sums).getColumns();
+  Type element = ofWarp ? ofWarp.getElementType() : cast<AccumulatorType>(sums).getElementType();
+  if (getColumn() % 8 != 0 || getColumn() >= static_cast<uint64_t>(columns) || getHalf() > 1)
     return emitOpError("expected a multiple of 8 below ")
-           << sums.getColumns() << " and half 0 or 1, got " << getColumn() << " and " << getHalf();
-  if (getPair().getType() != VectorType::get(2, sums.getElementType()))
+           << columns << " and half 0 or 1, got " << getColumn() << " and " << getHalf();
+  if (getPair().getType() != VectorType::get(2, element))
     return emitOpError("expected two elements of ") << sums << ", got " << getPair().getType();
   return success();
 }

@@ -29,10 +29,14 @@ namespace xc::tile {
 
 /// Tiles begin at multiples of this many bytes: the longest period of a swizzle.
 inline constexpr int64_t kTileAlignment = 1024;
+/// Bytes of one row of all banks of shared memory, which tiles of other swizzles begin at.
+inline constexpr int64_t kBankBytes = 128;
 /// Bytes of a barrier (mbarrier).
 inline constexpr int64_t kBarrierBytes = 8;
 /// Threads of a warpgroup, and the rows of its accumulators.
 inline constexpr int64_t kWarpgroupThreads = 128, kWarpgroupRows = 64;
+/// Threads of a warp, and the side of the squares that bytes are transposed in.
+inline constexpr int64_t kWarpThreads = 32, kPatch = 4;
 /// Rows of an operand A that has no more: wgmma reads them again for each eight of its rows.
 inline constexpr int64_t kRepeatedRows = 8;
 

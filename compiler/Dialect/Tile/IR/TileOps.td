@@ -64,7 +64,7 @@ def Tile_RingOp : Tile_EffectOp<"ring"> {
     One thread initialises the barriers. All threads of the block must pass a `gpu.barrier` before they use the ring.
     A stage becomes full when `arrivals` threads have published it and all bytes that they announced have come; it becomes empty
     when `consumers` threads have released it. `offset` and `barriers` are places in shared memory, set by
-    `-xc-cuda-plan-shared-memory`. A ring of no arrivals and no consumers has no barriers: `tile.copy` fills its stages. Example:
+    `-xc-cuda-plan-shared-memory`. A ring of no arrivals and no consumers has no barriers: `tile.copy` or `tile.start_copy` fills its stages. Example:
     ```mlir
     %ring = tile.ring arrivals 1 consumers 2 : !tile.ring<4, !tile.shared<128x64xbf16>, !tile.shared<256x64xbf16>>
     ```
@@ -102,6 +102,20 @@ def Tile_SlotOp : Tile_Op<"slot", [Pure]> {
   let arguments = (ins Tile_RingType:$ring, Index:$stage, I64Attr:$tile);
   let results = (outs Tile_SharedType:$slot);
   let assemblyFormat = "$ring `[` $stage `]` $tile attr-dict `:` type($ring) `->` type($slot)";
+  let hasVerifier = 1;
+}
+
+def Tile_ReuseOp : Tile_Op<"reuse", [Pure]> {
+  let summary = "A tile in the place of a ring's, when nobody needs those any more";
+  let description = [{
+    It begins where tile `tile` of the ring's first stage does, and may take as much as that has in all stages. Example:
+    ```mlir
+    %staging = tile.reuse %ring 0 : !tile.ring<3, !tile.shared<128x32xbf16, lines>> -> !tile.shared<64x64xbf16, lines>
+    ```
+  }];
+  let arguments = (ins Tile_RingType:$ring, I64Attr:$tile);
+  let results = (outs Tile_SharedType:$result);
+  let assemblyFormat = "$ring $tile attr-dict `:` type($ring) `->` type($result)";
   let hasVerifier = 1;
 }
 
@@ -495,12 +509,13 @@ def Tile_WaitMmaOp : Tile_EffectOp<"wait_mma", [
 def Tile_FragmentOp : Tile_Op<"fragment", [Pure]> {
   let summary = "Two neighbouring elements of an accumulator that a thread holds";
   let description = [{
-    Those of columns `column` + 2 * (lane % 4) and the next, in row lane / 4, or 8 below it where `half` is 1. Example:
+    Those of columns `column` + 2 * (lane % 4) and the next, in row lane / 4, or 8 below it where `half` is 1 (of a `paired` tile of a warp,
+    2 * (lane / 4) and the next). Example:
     ```mlir
     %pair = tile.fragment %d[8, 1] : !tile.accumulator<64x256xf32> -> vector<2xf32>
     ```
   }];
-  let arguments = (ins Tile_AccumulatorType:$accumulator, I64Attr:$column, I64Attr:$half);
+  let arguments = (ins AnyTypeOf<[Tile_AccumulatorType, Tile_WarpType]>:$accumulator, I64Attr:$column, I64Attr:$half);
   let results = (outs AnyType:$pair);
   let assemblyFormat = "$accumulator `[` $column `,` $half `]` attr-dict `:` type($accumulator) `->` type($pair)";
   let hasVerifier = 1;
@@ -638,5 +653,6 @@ def Tile_PersistentOp : Tile_Op<"persistent", [SingleBlock, RecursiveMemoryEffec
 
 include "compiler/Dialect/Tile/IR/TileCopyOps.td"
 include "compiler/Dialect/Tile/IR/TileRegisterOps.td"
+include "compiler/Dialect/Tile/IR/TileWarpOps.td"
 
 #endif // XC_DIALECT_TILE_IR_TILEOPS_TD

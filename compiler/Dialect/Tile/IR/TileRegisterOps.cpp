@@ -20,10 +20,15 @@ static Type getElement(Type type) {
     return rows.getElementType();
   if (auto columns = dyn_cast<ColumnsType>(type))
     return columns.getElementType();
+  if (auto ofWarp = dyn_cast<WarpType>(type))
+    return ofWarp.getElementType();
   return cast<RegisterType>(type).getElementType();
 }
 
 LogicalResult SplatOp::verify() {
+  auto ofWarp = dyn_cast<WarpType>(getResult().getType());
+  if (ofWarp && !ofWarp.isAccumulator())
+    return emitOpError("expected a result of layout 'accumulator', got ") << ofWarp;
   if (getValue().getType() == getElement(getResult().getType()))
     return success();
   return emitOpError("expected a value of the result's element type, got ")
@@ -45,7 +50,21 @@ static LogicalResult verifyBody(Operation *op, Region &body, ArrayRef<Type> argu
   return success();
 }
 
+/// Of accumulators of warps, which are computed from others of the same type alone.
+static LogicalResult verifyMapOfWarp(MapOp op, WarpType result) {
+  for (Type input : op.getInputs().getTypes())
+    if (input != result)
+      return op.emitOpError("expected inputs of the result's layout and columns, got ")
+             << input << " for " << result;
+  if (!result.isAccumulator() || op.getRow() || op.getColumn() || op.getWidth() != 1)
+    return op.emitOpError("expected an accumulator without a place, one by one, got ") << result;
+  SmallVector<Type> arguments(op.getInputs().size(), result.getElementType());
+  return verifyBody(op, op.getBody(), arguments, result.getElementType());
+}
+
 LogicalResult MapOp::verify() {
+  if (auto ofWarp = dyn_cast<WarpType>(getResult().getType()))
+    return verifyMapOfWarp(*this, ofWarp);
   auto result = dyn_cast<RegisterType>(getResult().getType());
   if (result && result.isOperand())
     return emitOpError("expected a result of layout 'accumulator', got ") << result;
@@ -64,6 +83,9 @@ LogicalResult MapOp::verify() {
   for (Type input : getInputs().getTypes()) {
     auto tile = dyn_cast<RegisterType>(input);
     auto ofColumns = dyn_cast<ColumnsType>(input);
+    if (isa<WarpType>(input))
+      return emitOpError("expected inputs of the result's layout and columns, got ")
+             << input << " for " << getResult().getType();
     bool fits = tile        ? result && !tile.isOperand() && tile.getColumns() == columns
                 : ofColumns ? ofColumns.getColumns() == columns
                             : !numbers;

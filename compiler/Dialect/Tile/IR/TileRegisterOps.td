@@ -16,7 +16,7 @@ include "compiler/Dialect/Tile/IR/TileDialect.td"
 
 def Tile_Value : AnyTypeOf<[Tile_RegisterType, Tile_RowsType], "a tile in registers or numbers of its rows">;
 
-def Tile_Number : AnyTypeOf<[Tile_RegisterType, Tile_RowsType, Tile_ColumnsType],
+def Tile_Number : AnyTypeOf<[Tile_RegisterType, Tile_RowsType, Tile_ColumnsType, Tile_WarpType],
                             "a tile in registers or numbers of its rows or columns">;
 
 def Tile_Combine : I32EnumAttr<"Combine", "how elements of a row become one number", [
@@ -37,7 +37,7 @@ def Tile_SplatOp : Tile_Op<"splat", [Pure]> {
     ```
   }];
   let arguments = (ins AnyType:$value);
-  let results = (outs Tile_Value:$result);
+  let results = (outs AnyTypeOf<[Tile_RegisterType, Tile_RowsType, Tile_WarpType]>:$result);
   let assemblyFormat = "$value attr-dict `:` type($value) `->` type($result)";
   let hasVerifier = 1;
 }
@@ -48,7 +48,7 @@ def Tile_MapOp : Tile_Op<"map", [SingleBlock, RecursiveMemoryEffects, AttrSizedO
     The body gets an element of each input, of numbers of rows that of the element's row, of columns that of its column, and yields the
     result's element. With `at (row, column)`, the place of the tile's first element, it gets the element's own row and column, too (of
     numbers of columns, the first row). Inputs and result are accumulators of as many columns, or all are numbers of rows, or all of
-    columns. All lanes of a warp execute it where an input is numbers of columns: they come by shuffles. Of `width` 2, which an accumulator
+    columns; or they are accumulators of warps of one type, without a place. All lanes of a warp execute it where an input is numbers of columns: they come by shuffles. Of `width` 2, which an accumulator
     with a place may be computed in, the body gets and yields vectors of two neighbours of a row, a row's number, and the first one's
     column: what it loads is loaded together. Example:
     ```mlir

@@ -91,3 +91,25 @@ func.func @narrow() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.
   memref.store %zero, %x[%b] : memref<?xf32>
   return
 }
+
+// -----
+
+// So are tiles.
+// CHECK-LABEL: func.func @tiles
+// CHECK:         scf.for
+// CHECK:           tile.ring
+// CHECK:           tile.read_elements
+// CHECK:           memref.store
+// CHECK-NEXT:      gpu.barrier
+// CHECK-NEXT:    }
+func.func @tiles() attributes {cuda.index_bits = 64 : i32, plan.launch = #plan.launch_config<grid = [s0, 1, 1], block = [32, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
+  %n = plan.scalar 0 : index
+  %x = plan.binding 0 write align 64 sizes(%n) : memref<?xbf16>
+  %zero = arith.constant 0 : index
+  %b = plan.workgroup_id x : index
+  %ring = tile.ring arrivals 0 consumers 0 : !tile.ring<2, !tile.shared<64x64xbf16, lines>>
+  %t = tile.slot %ring[%zero] 0 : !tile.ring<2, !tile.shared<64x64xbf16, lines>> -> !tile.shared<64x64xbf16, lines>
+  %e = tile.read_elements %t[%zero, %zero] : !tile.shared<64x64xbf16, lines> -> bf16
+  memref.store %e, %x[%b] : memref<?xbf16>
+  return
+}

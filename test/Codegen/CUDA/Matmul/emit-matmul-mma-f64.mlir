@@ -1,4 +1,4 @@
-// RUN: xc-opt %s -split-input-file -canonicalize -xc-cuda-select-strategy -xc-cuda-emit-matmul-mma -canonicalize -cse | FileCheck %s
+// RUN: xc-opt %s -split-input-file -canonicalize -xc-cuda-select-strategy -xc-cuda-emit-matmul-mma -xc-cuda-plan-shared-memory -xc-cuda-place-waits -xc-cuda-lower-registers -canonicalize -cse | FileCheck %s
 
 // Threads load two neighbours at once: along k of A, along columns of B, which is the instructions' first operand. Factors are loaded one product
 // ahead of their use, across the barrier too. Pairs of neighbours are stored.
@@ -10,7 +10,7 @@
 // CHECK-COUNT-2:   llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<2xf64>
 // CHECK-COUNT-2:   llvm.call_intrinsic "llvm.nvvm.mma.m16n8k8.row.col.f64"
 // CHECK-COUNT-2:   llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<2xf64>
-// CHECK:           llvm.inline_asm has_side_effects {{.*}}bar.red.popc
+// CHECK:           tile.retire_copies 1 hold %{{.*}} : f64
 // CHECK-COUNT-2:   llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<2xf64>
 // CHECK-COUNT-2:   llvm.call_intrinsic "llvm.nvvm.mma.m16n8k8.row.col.f64"
 // CHECK-COUNT-2:   llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<2xf64>

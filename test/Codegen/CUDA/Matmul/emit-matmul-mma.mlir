@@ -1,12 +1,43 @@
-// RUN: xc-opt %s -split-input-file -canonicalize -xc-cuda-select-strategy -xc-cuda-emit-matmul-mma -canonicalize -cse | FileCheck %s
+// RUN: xc-opt %s -split-input-file -canonicalize -xc-cuda-select-strategy -xc-cuda-emit-matmul-mma -xc-cuda-plan-shared-memory -xc-cuda-place-waits -xc-cuda-lower-registers -canonicalize -cse | FileCheck %s
+// RUN: xc-opt %s -split-input-file -canonicalize -xc-cuda-select-strategy -xc-cuda-emit-matmul-mma -canonicalize -cse | FileCheck %s --check-prefix=TEXT
 
 // Fragments are loaded one product ahead of their use, across the barrier too; copies start between
 // the products.
+//
+// What is emitted says nothing of lanes and instructions: the first product's operands come with the tile that is waited for, the second
+// one's from the slot that the loop carries.
+// TEXT-LABEL: func.func @async
+// TEXT-NOT:     {{(^| )(nvvm|llvm)\.[a-z_]+ %}}
+// TEXT:         %[[RING:.*]] = tile.ring arrivals 0 consumers 0 :
+// TEXT:         tile.start_copy %{{.*}}[%[[FROM:.*]]] distance 0 inside %{{.*}} to %[[A:.*]][%[[LINE:.*]], %[[AT:.*]]] width 8
+// TEXT:         %[[DOWN:.*]] = arith.addi %[[LINE]], %c8
+// TEXT:         tile.start_copy %{{.*}}[%[[FROM]]] distance 512 inside %{{.*}} to %[[A]][%[[DOWN]], %[[AT]]] width 8
+// TEXT:         %[[COPIED:.*]] = tile.commit_copies
+// TEXT:         tile.await_copies %[[A]], %{{.*}} after %[[COPIED]], %[[COPIED]] :
+// TEXT:         tile.read_operand
+// TEXT:         tile.read_operand %{{.*}} transposed
+// TEXT:         scf.for {{.*}} iter_args(%[[SLOT:[a-z0-9]+]] = %c0
+// TEXT:           %[[THERE:.*]] = tile.slot %[[RING]][%[[SLOT]]] 0
+// TEXT:           tile.read_operand %[[THERE]]
+// TEXT:           tile.multiply
+// TEXT:           %[[NEXT:.*]] = tile.commit_copies
+// TEXT:           %[[TILES:.*]]:2 = tile.await_copies %{{.*}}, %{{.*}} after %[[NEXT]], %[[NEXT]] :
+// TEXT:           tile.read_operand %[[TILES]]#0
+// TEXT:           tile.read_operand %[[TILES]]#1{{.*}} transposed
+// TEXT:           tile.multiply
+// TEXT:         tile.drain_copies
+// TEXT:         tile.reuse %[[RING]] 0
+// TEXT:         tile.fragment
+// TEXT:         tile.write
+// TEXT:         tile.sync_warp
+// TEXT:         tile.read_elements
+// TEXT-NOT:     {{(^| )(nvvm|llvm)\.[a-z_]+ %}}
+// TEXT:         return
+
 // CHECK-LABEL: func.func @async
 // CHECK:         nvvm.cp.async.shared.global
 // CHECK:         nvvm.cp.async.commit.group
-// CHECK:         nvvm.cp.async.wait.group 0
-// CHECK:         gpu.barrier
+// CHECK:         tile.retire_copies 0
 // CHECK:         nvvm.ldmatrix {{.*}}layout = #nvvm.mma_layout<row>
 // CHECK:         nvvm.ldmatrix {{.*}}layout = #nvvm.mma_layout<col>
 // CHECK:         scf.for
@@ -15,8 +46,7 @@
 // CHECK:           nvvm.cp.async.shared.global
 // CHECK-COUNT-2:   nvvm.mma.sync
 // CHECK:           nvvm.cp.async.commit.group
-// CHECK:           nvvm.cp.async.wait.group 0
-// CHECK:           gpu.barrier
+// CHECK:           tile.retire_copies 0
 // CHECK:           nvvm.ldmatrix {{.*}}layout = #nvvm.mma_layout<row>
 // CHECK:           nvvm.ldmatrix {{.*}}layout = #nvvm.mma_layout<col>
 // CHECK-COUNT-2:   nvvm.mma.sync
@@ -88,8 +118,8 @@ builtin.module @narrow attributes {plan.kernel, plan.target = #plan.target<"cuda
 // CHECK-NOT:     nvvm.cp.async.shared.global
 // CHECK:         scf.for
 // CHECK:           memref.load
-// CHECK:           memref.store %{{.*}} #gpu.address_space<workgroup>>
-// CHECK:           gpu.barrier
+// CHECK:           llvm.store %{{.*}} : bf16, !llvm.ptr<3>
+// CHECK:           tile.retire_copies 0
 // CHECK:           nvvm.mma.sync
 // CHECK:           scf.yield
 builtin.module @unaligned attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {

@@ -8,7 +8,7 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
   // CHECK-COUNT-4: llvm.inline_asm {{.*}}"cp.async.cg.shared.global [$0 + {{[0-9]+}}], [$1 + {{[0-9]+}}], 16, $2;", "r,l,r,~{memory}"
   // CHECK:         nvvm.cp.async.commit.group
   // CHECK:         nvvm.cp.async.wait.group 1
-  // CHECK-NEXT:    nvvm.barrier
+  // CHECK-NEXT:    nvvm.barrier0
   func.func @copy() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = [1, 1, 1], block = [128, 1, 1], cluster = [1, 1, 1], shared = 8192, scratch = 0>} {
     %m = plan.binding 0 read align 64 : memref<4096xbf16>
     %i = arith.constant 0 : index
@@ -110,6 +110,30 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
     memref.store %t#1, %c[%i] : memref<4096xf32>
     memref.store %t#2, %c[%i] : memref<4096xf32>
     memref.store %t#3, %c[%i] : memref<4096xf32>
+    return
+  }
+
+  // A wait that holds a number: the barrier gives a zero that it depends on. The tile is in the place of the ring's second one.
+  // CHECK-LABEL: llvm.func @held
+  // CHECK:         nvvm.cp.async.wait.group 1
+  // CHECK:         %[[NONE:.*]] = llvm.inline_asm has_side_effects {{.*}}bar.red.popc.u32 $0, 0, p; }", "=r,~{memory}"
+  // CHECK:         %[[LOW:.*]] = llvm.extractelement
+  // CHECK:         %[[LATER:.*]] = llvm.or %[[LOW]], %[[NONE]]
+  // CHECK:         llvm.insertelement %[[LATER]]
+  // CHECK-NOT:     nvvm.barrier
+  // CHECK:         llvm.store
+  // CHECK:         llvm.getelementptr %{{.*}}[8192] : (!llvm.ptr<3>) -> !llvm.ptr<3>, i8
+  func.func @held() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = [1, 1, 1], block = [128, 1, 1], cluster = [1, 1, 1], shared = 16384, scratch = 0>} {
+    %c = plan.binding 0 read_write align 64 : memref<4096xf64>
+    %d = plan.binding 1 write align 64 : memref<4096xbf16>
+    %i = arith.constant 0 : index
+    %x = memref.load %c[%i] : memref<4096xf64>
+    %y = tile.retire_copies 1 hold %x : f64
+    memref.store %y, %c[%i] : memref<4096xf64>
+    %ring = tile.ring arrivals 0 consumers 0 {offset = 0 : i64} : !tile.ring<2, !tile.shared<32x64xbf16>, !tile.shared<32x64xbf16>>
+    %t = tile.reuse %ring 1 : !tile.ring<2, !tile.shared<32x64xbf16>, !tile.shared<32x64xbf16>> -> !tile.shared<64x64xbf16>
+    %e = tile.read_elements %t[%i, %i] : !tile.shared<64x64xbf16> -> bf16
+    memref.store %e, %d[%i] : memref<4096xbf16>
     return
   }
 

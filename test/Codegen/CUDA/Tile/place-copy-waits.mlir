@@ -33,6 +33,24 @@ func.func @loop(%m: !memory, %i: index, %a: !smem, %b: !smem) {
   return
 }
 
+// Groups of copies of vectors count as copies of tiles do: of three stages, one may be under way.
+// CHECK-LABEL: func.func @groups
+// CHECK:         tile.await_copies %{{.*}} after %{{.*}} pending 1 :
+// CHECK:         scf.for
+// CHECK:           tile.await_copies %{{.*}} after %{{.*}} pending 1 :
+func.func @groups(%m: !memory, %i: index, %c: i1, %a: !tile.shared<64x64xbf16, lines>) {
+  %0 = tile.commit_copies
+  %1 = tile.commit_copies
+  %x = tile.await_copies %a after %0 : !tile.shared<64x64xbf16, lines>
+  %r = scf.for %j = %i to %i step %i iter_args(%t = %1) -> !tile.token {
+    tile.start_copy %m[%j] distance 0 inside %c to %a[%i, %i] width 8 : !memory to !tile.shared<64x64xbf16, lines>
+    %n = tile.commit_copies
+    %y = tile.await_copies %a after %t : !tile.shared<64x64xbf16, lines>
+    scf.yield %n : !tile.token
+  }
+  return
+}
+
 // Only what both sides start is sure to have been started.
 // CHECK-LABEL: func.func @branch
 // CHECK:         tile.await_copies %{{.*}} after %{{.*}} pending 1 :

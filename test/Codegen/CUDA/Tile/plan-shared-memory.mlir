@@ -15,6 +15,21 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
 
 // -----
 
+// Tiles of whole lines begin at multiples of 128 bytes, the ring itself at one of 1024.
+// CHECK-LABEL: func.func @whole_lines
+// CHECK-SAME:    shared = 5376
+// CHECK:         tile.ring arrivals 0 consumers 0 {offset = 1024 : i64}
+// CHECK:         tile.alloc {offset = 5120 : i64}
+builtin.module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @whole_lines() attributes {plan.launch = #plan.launch_config<grid = [1, 1, 1], block = [32, 1, 1], cluster = [1, 1, 1], shared = 16, scratch = 0>} {
+    %ring = tile.ring arrivals 0 consumers 0 : !tile.ring<2, !tile.shared<40x16xbf16, lines>, !tile.shared<24x16xbf16, lines>>
+    %tile = tile.alloc : !tile.shared<8x32xi8, lines>
+    return
+  }
+}
+
+// -----
+
 // Buffers that an emitter placed come first.
 // CHECK-LABEL: func.func @after_buffers
 // CHECK-SAME:    shared = 9216
