@@ -25,8 +25,8 @@ inline mlir::Value roundToTF32(mlir::OpBuilder &builder, mlir::Location loc, mli
 inline llvm::SmallVector<mlir::Value> roundToTF32(mlir::OpBuilder &builder, mlir::Location loc,
                                                   llvm::ArrayRef<mlir::Value> words) {
   return llvm::map_to_vector(words, [&](mlir::Value word) -> mlir::Value {
-    return roundToTF32(
-        builder, loc, mlir::LLVM::BitcastOp::create(builder, loc, builder.getF32Type(), word));
+    return roundToTF32(builder, loc,
+                       mlir::LLVM::BitcastOp::create(builder, loc, builder.getF32Type(), word));
   });
 }
 

@@ -15,8 +15,8 @@
 
 #include "compiler/Codegen/CUDA/Common/LaneOps.h"
 #include "compiler/Codegen/CUDA/Common/Pointers.h"
-#include "compiler/Codegen/CUDA/Tile/LinePlaces.h"
 #include "compiler/Codegen/CUDA/Common/TF32.h"
+#include "compiler/Codegen/CUDA/Tile/LinePlaces.h"
 #include "compiler/Codegen/CUDA/Tile/MMASync.h"
 #include "compiler/Codegen/CUDA/Tile/RegisterLowering.h"
 

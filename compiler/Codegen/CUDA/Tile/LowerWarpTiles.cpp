@@ -20,8 +20,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Common/LaneOps.h"
-#include "compiler/Codegen/CUDA/Tile/LinePlaces.h"
 #include "compiler/Codegen/CUDA/Common/TF32.h"
+#include "compiler/Codegen/CUDA/Tile/LinePlaces.h"
 #include "compiler/Codegen/CUDA/Tile/MMASync.h"
 #include "compiler/Codegen/CUDA/Tile/RegisterLowering.h"
 
