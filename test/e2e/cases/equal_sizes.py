@@ -109,6 +109,19 @@ def norms():
                      kind="sum")
 
 
+def residuals():
+    """Products of 16-bit squares plus a square, which their epilogues read straight, transposed, or both; or plus an operand."""
+    for n, way in itertools.product((64, 136, 256), ("straight", "transposed", "both", "twice", "operand")):
+        p = Program()
+        x, w, r = (p.random("bf16", (n, n)) for _ in range(3))
+        product = p.matmul(x, p.mul(w, 1 / 16))
+        turned = p.transpose(r, 1, 0)
+        result = {"straight": lambda: p.relu(p.add(product, r)), "transposed": lambda: p.add(product, turned),
+                  "both": lambda: p.add(p.add(product, r), turned), "twice": lambda: p.add(p.mul(product, r), r),
+                  "operand": lambda: p.add(product, x)}[way]()
+        yield p.case(f"residual_{way}_{n}", result, kind="through_bf16")
+
+
 def families():
     """Ops with kernels of their own, all of whose dims are of one size."""
     for n in (1, 2, 8, 16):
@@ -148,3 +161,4 @@ def cases():
     yield from cubes()
     yield from batches()
     yield from norms()
+    yield from residuals()

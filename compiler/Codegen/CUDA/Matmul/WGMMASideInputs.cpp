@@ -21,6 +21,8 @@
 #include "compiler/Codegen/CUDA/Matmul/WGMMAEmitter.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 
@@ -40,6 +42,41 @@ int64_t WGMMAEmitter::countSideStages(int64_t columns) const {
          llvm::divideCeil(columns, getSideType().getColumns());
 }
 
+/// The op that reads `value` element by element, each at the place of its own result: the only one
+/// beside reductions of rows in parts, which read it at the same places. Null if there is none.
+static Operation *getReader(Value value, const ReductionGroup &group) {
+  Operation *reader = nullptr;
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    auto op = dyn_cast<linalg::LinalgOp>(user);
+    bool isPart = llvm::any_of(group.rowParts, [&](const ReductionGroup::RowPart &part) {
+      return part.member.combiner.getOp() == user;
+    });
+    if (isPart && op.getMatchingIndexingMap(&use).isIdentity())
+      continue;
+    bool isView = isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user);
+    bool isElementwise =
+        op && op.getNumReductionLoops() == 0 && op->getNumResults() == 1 &&
+        op.getMatchingIndexingMap(&use) == op.getIndexingMapMatchingResult(op->getResult(0));
+    if (reader || !(isView || isElementwise))
+      return nullptr;
+    reader = user;
+  }
+  return reader;
+}
+
+/// Whether elements of `tensor` are for the outputs at their own places alone: a tensor plus its
+/// transpose is read at two.
+static bool isReadInPlace(Value tensor, Value output, const ReductionGroup &group) {
+  while (tensor != output) {
+    Operation *reader = getReader(tensor, group);
+    if (!reader)
+      return false;
+    tensor = reader->getResult(0);
+  }
+  return true;
+}
+
 /// Those of the same type as operand A, where the slots of that hold rows of the tile, and the
 /// outputs are staged.
 void WGMMAEmitter::addSideInputs() {
@@ -54,7 +91,8 @@ void WGMMAEmitter::addSideInputs() {
     std::optional<TiledAccess> access = matchTiledInput(contraction, input, knownSizes, reason);
     if (!access || access->dims.back().group != Group::N ||
         input.coords != group.results.front().coords ||
-        input.getMemoryType().getElementType() != type.getElementType())
+        input.getMemoryType().getElementType() != type.getElementType() ||
+        !isReadInPlace(input.tensor, group.results.front().output.tensor, group))
       continue;
     int64_t rows = operands[0].rows * operands[0].sharers;
     sideInputs.push_back({input, *access, Value()});
