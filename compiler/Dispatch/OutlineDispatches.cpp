@@ -394,7 +394,7 @@ static bool isInput(Value tensor) {
 void Outliner::markFixed(func::FuncOp kernel) {
   bool readsInputs = kernel.walk([](kernel::AttentionDecodeOp) { return WalkResult::interrupt(); })
                          .wasInterrupted();
-  SmallVector<int64_t> fixed;
+  SmallVector<int64_t> fixed, inputs;
   for (auto [ordinal, tensor] : llvm::enumerate(tensors)) {
     Value root = tensor;
     while (root.getDefiningOp() && isView(root.getDefiningOp()))
@@ -402,11 +402,17 @@ void Outliner::markFixed(func::FuncOp kernel) {
     Operation *definition = root.getDefiningOp();
     bool isConstant = definition && (isa<array::ParameterOp, PackedOp>(definition) ||
                                      definition->hasTrait<OpTrait::ConstantLike>());
-    if (isConstant || (readsInputs && isInput(root)))
-      fixed.push_back(ordinal);
+    if (readsInputs && isInput(root))
+      inputs.push_back(ordinal);
+    else if (!isConstant)
+      continue;
+    fixed.push_back(ordinal);
   }
-  if (!fixed.empty() && getDispatchTarget(region).loadsBeforeWaiting())
-    kernel->setAttr(kFixedBindingsAttr, DenseI64ArrayAttr::get(context, fixed));
+  if (fixed.empty() || !getDispatchTarget(region).loadsBeforeWaiting())
+    return;
+  kernel->setAttr(kFixedBindingsAttr, DenseI64ArrayAttr::get(context, fixed));
+  if (!inputs.empty())
+    kernel->setAttr(kFixedInputsAttr, DenseI64ArrayAttr::get(context, inputs));
 }
 
 void Outliner::buildDispatch() {

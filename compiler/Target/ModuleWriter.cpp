@@ -197,6 +197,7 @@ ModuleWriter::buildExport(ModuleOp kernel, DictionaryAttr description, FormulaTa
   result.add_static_shared_memory(getNumber(description, "static_shared", 0));
   result.add_scratch(launch.getScratch());
   result.add_programmatic_launch(description.contains("programmatic"));
+  result.add_reads_inputs_early(description.contains("reads_inputs_early"));
   result.add_parameters(parameterVector);
   result.add_binding_count(getNumber(counts, "bindings", 0));
   result.add_tensor_maps(mapVector);

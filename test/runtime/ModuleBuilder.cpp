@@ -191,6 +191,7 @@ static Offset<fb::Executable> writeExecutable(FlatBufferBuilder &builder,
     writer.add_locations(locations);
     writer.add_cluster(cluster);
     writer.add_programmatic_launch(entry.programmaticLaunch);
+    writer.add_reads_inputs_early(entry.readsInputsEarly);
     writer.add_tensor_maps(mapVector);
     writer.add_name(name);
     writer.add_block(block);

@@ -151,7 +151,7 @@ struct ExportSpec {
   std::vector<fb::Parameter> parameters;
   std::vector<uint32_t> cluster;
   std::vector<TensorMapSpec> tensorMaps;
-  bool programmaticLaunch = false;
+  bool programmaticLaunch = false, readsInputsEarly = false;
   std::vector<OperandSpec> operands;
   std::vector<std::string> locations;
 };

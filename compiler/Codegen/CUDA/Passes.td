@@ -604,7 +604,8 @@ def AllowDependentLaunch : Pass<"xc-cuda-allow-dependent-launch", "mlir::ModuleO
     depend on, but for large ones with loops that load from several
     buffers or beside stores and barriers, and those of a symbolic size, which may be empty; `cuda.programmatic` on the function becomes the export's `programmatic_launch`. A kernel that has
     `cuda.programmatic` already waits by itself: a strategy made it. The loads of both are no longer of memory that never
-    changes. Of bindings in `plan.fixed_bindings`, which no kernel in front writes, a kernel's first block loads up to 160 bytes a thread before it waits. Example:
+    changes. Of bindings in `plan.fixed_bindings`, which no kernel in front writes, a kernel's first block loads up to 160 bytes a thread before it waits;
+    `cuda.reads_inputs_early` on the function says that some of them are inputs of the call (`plan.fixed_inputs`). Example:
     ```mlir
     llvm.func @k(...) attributes {nvvm.kernel, plan.launch = ...} { ... }                     // input
     llvm.func @k(...) attributes {cuda.programmatic, nvvm.kernel, plan.launch = ...} {        // output

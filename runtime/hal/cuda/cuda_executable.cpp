@@ -182,6 +182,7 @@ Status CudaExecutable::addKernel(const fb::Export &description) {
   }
   kernel.sharedBytes = description.dynamic_shared_memory();
   kernel.isProgrammatic = description.programmatic_launch();
+  kernel.readsInputsEarly = description.reads_inputs_early();
   if (description.parameters())
     for (const fb::Parameter *parameter : *description.parameters())
       XCR_RETURN_IF_ERROR(kernel.parameters.push({parameter->kind(), parameter->operand()}));

@@ -51,6 +51,7 @@ struct Kernel {
   uint32_t cluster[3] = {1, 1, 1};
   uint32_t sharedBytes = 0;
   bool isProgrammatic = false;
+  bool readsInputsEarly = false;
   Vector<KernelParameter> parameters;
   Vector<TensorMapSpec> maps;
 

@@ -143,6 +143,7 @@ Status CudaRecording::adopt(uint32_t ordinal) {
   if (command.kind != CommandKind::Dispatch)
     return Status();
   XCR_RETURN_IF_ERROR(keep(command.executable));
+  readsInputsEarly |= getKernel(command).readsInputsEarly;
   XCR_RETURN_IF_ERROR(makeRoom(getKernel(command)));
   pointAt(ordinal);
   return encodeMaps(ordinal);

@@ -124,6 +124,8 @@ private:
   const bool isGraph;
   const bool hasNestedControl;
   bool isBroken = false; ///< the last update failed
+  /// A kernel that is or was in it does: launches begin in order.
+  bool readsInputsEarly = false;
   Vector<hal::Command> commands;
   Vector<uint32_t> edges;
   Vector<uint64_t> addresses;

@@ -65,10 +65,9 @@ Status CudaRecording::launchCommand(uint32_t ordinal, CUstream stream, bool isBe
 Status CudaRecording::launchLanes(const CUstream *streams) {
   if (lanes.laneCount() > 1)
     XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuEventRecord, marks.back(), streams[0]));
-  // Whether a lane's last work is a kernel of this launch. The first one begins in order behind
-  // what is before the launch: kernels read inputs of a call before they wait for those in front of
-  // them (plan.fixed_bindings).
+  // Whether a lane's last work may be a kernel. What is before this launch mostly is one.
   bool endsInKernel[kMaxLanes] = {};
+  endsInKernel[0] = lanes.laneCount() == 1 && !readsInputsEarly;
   for (uint32_t i = 0; i < commands.size(); ++i) {
     const LanePlan::Step &step = lanes.step(i);
     CUstream stream = streams[step.lane];

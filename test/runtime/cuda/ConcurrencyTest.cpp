@@ -123,6 +123,7 @@ ModuleSpec programmaticModule() {
   entry.programmaticLaunch = true;
   code.exports.push_back(entry);
   entry.name = "copy_ahead";
+  entry.readsInputsEarly = true;
   code.exports.push_back(entry);
   module.executables.push_back(code);
   return module;

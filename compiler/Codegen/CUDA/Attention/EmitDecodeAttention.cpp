@@ -470,6 +470,9 @@ LogicalResult DecodeEmitter::run() {
   locate();
   Loaded ahead;
   if (loadsAhead()) {
+    if (kernel.isFixedInput(getSourceBinding(op.getKey())) ||
+        kernel.isFixedInput(getSourceBinding(op.getValue())))
+      kernel.getFunction()->setAttr(kReadsInputsEarlyAttr, builder.getUnitAttr());
     findKeys();
     ahead = load(index.mul(index.add(firstBlock, warp), kDecodeKeys));
     keepHere(ahead);

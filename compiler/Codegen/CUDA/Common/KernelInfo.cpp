@@ -31,9 +31,17 @@ bool KernelInfo::mayAlias() const {
   return llvm::any_of(bindings, [](plan::BindingOp binding) { return binding.getMayAlias(); });
 }
 
+static bool isListed(const KernelInfo &kernel, StringRef list, plan::BindingOp binding) {
+  auto ordinals = kernel.getFunction()->getAttrOfType<DenseI64ArrayAttr>(list);
+  return ordinals && llvm::is_contained(ordinals.asArrayRef(), binding.getOrdinal());
+}
+
 bool KernelInfo::isFixed(plan::BindingOp binding) const {
-  auto fixed = getFunction()->getAttrOfType<DenseI64ArrayAttr>(plan::kFixedBindingsAttr);
-  return fixed && llvm::is_contained(fixed.asArrayRef(), binding.getOrdinal());
+  return isListed(*this, plan::kFixedBindingsAttr, binding);
+}
+
+bool KernelInfo::isFixedInput(plan::BindingOp binding) const {
+  return isListed(*this, plan::kFixedInputsAttr, binding);
 }
 
 bool KernelInfo::hasUpdates() const {

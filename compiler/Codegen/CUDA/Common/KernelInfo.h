@@ -39,8 +39,10 @@ struct KernelInfo {
   llvm::SmallVector<mlir::linalg::LinalgOp> getReductions() const;
   /// True if some binding may be the same memory as another one.
   bool mayAlias() const;
-  /// True if no call writes what `binding` is of: it may be read while the kernel before runs.
+  /// True if no kernel in front writes what `binding` is of: it may be read while that runs. Of an
+  /// input of the call, the kernel then has to say so (`cuda.reads_inputs_early`).
   bool isFixed(plan::BindingOp binding) const;
+  bool isFixedInput(plan::BindingOp binding) const;
   /// True if some output is a box of its binding.
   bool hasUpdates() const;
   /// The shape of what is read or written of `binding`: all of it, or a box.

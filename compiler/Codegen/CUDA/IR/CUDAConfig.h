@@ -26,6 +26,8 @@ inline constexpr llvm::StringLiteral kSelectionAttr = "cuda.selection";
 inline constexpr llvm::StringLiteral kLoadsAheadAttr = "cuda.loads_ahead";
 inline constexpr llvm::StringLiteral kDivisorAttr = "cuda.divisor";
 inline constexpr llvm::StringLiteral kProgrammaticAttr = "cuda.programmatic";
+/// Unit, on kernel functions that have `cuda.programmatic`: see `reads_inputs_early` in module.fbs.
+inline constexpr llvm::StringLiteral kReadsInputsEarlyAttr = "cuda.reads_inputs_early";
 inline constexpr llvm::StringLiteral kSharedOffsetAttr = "cuda.shared_offset";
 
 /// A unit, on reductions that are in parts, and on those that bring the parts together: they are

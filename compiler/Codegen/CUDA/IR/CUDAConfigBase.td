@@ -21,7 +21,8 @@ def CUDA_Dialect : Dialect {
     arithmetic was proven to need; `cuda.divisor` on a `plan.scalar` is a divisor that the variant's guards
     promise; `cuda.shared_offset` is the place of a buffer in the block's shared memory, in bytes. A kernel function with
     `cuda.programmatic` executes `griddepcontrol.wait` in every thread before it touches memory, so that it may be
-    launched before the kernels in front of it have ended. One with `cuda.loads_ahead` has loads under way while it
+    launched before the kernels in front of it have ended; one with `cuda.reads_inputs_early` may read inputs of the call
+    before that. One with `cuda.loads_ahead` has loads under way while it
     computes, which `-xc-cuda-relax-math` then leaves exact quotients and roots to.
   }];
   let useDefaultAttributePrinterParser = 1;

@@ -56,6 +56,8 @@ static constexpr plan::Contract kContracts[] = {
     {kLoadsAheadAttr, plan::isOn<FunctionOpInterface>, "functions", plan::isA<UnitAttr>, "a unit"},
     {kProgrammaticAttr, plan::isOn<FunctionOpInterface>, "functions", plan::isA<UnitAttr>,
      "a unit"},
+    {kReadsInputsEarlyAttr, plan::isOn<FunctionOpInterface>, "functions", plan::isA<UnitAttr>,
+     "a unit"},
     {kScalarsAttr, plan::isOn<FunctionOpInterface>, "functions", plan::isA<DenseI64ArrayAttr>,
      "an array of i64"},
     {kTensorMapsAttr, plan::isOn<FunctionOpInterface>, "functions",

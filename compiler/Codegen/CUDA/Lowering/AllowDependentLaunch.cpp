@@ -163,7 +163,7 @@ static uint64_t getByteCount(Type type) {
 }
 
 /// Moves loads of fixed bindings that are in the kernel's first block, and their addresses, from
-/// behind `wait` in front of it.
+/// behind `wait` in front of it. Says so on the kernel if inputs are among them.
 static void loadFixedFirst(LLVM::LLVMFuncOp kernel, Operation *wait) {
   auto fixed = kernel->getAttrOfType<DenseI64ArrayAttr>(plan::kFixedBindingsAttr);
   if (!fixed)
@@ -209,6 +209,14 @@ static void loadFixedFirst(LLVM::LLVMFuncOp kernel, Operation *wait) {
   llvm::sort(inOrder, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
   for (Operation *op : inOrder)
     op->moveBefore(wait);
+  auto inputs = kernel->getAttrOfType<DenseI64ArrayAttr>(plan::kFixedInputsAttr);
+  bool readsInputs =
+      inputs && llvm::any_of(loads, [&](Operation *load) {
+        return llvm::is_contained(inputs.asArrayRef(),
+                                  findArgument(cast<LLVM::LoadOp>(load).getAddr()).getArgNumber());
+      });
+  if (readsInputs)
+    kernel->setAttr(kReadsInputsEarlyAttr, UnitAttr::get(kernel.getContext()));
 }
 
 /// The first instructions let what is behind the kernel begin, which waits in turn, and wait for

@@ -220,8 +220,10 @@ ArrayAttr EmitPTX::describeExports() {
           std::pair("reason", plan::kReasonAttr), std::pair("selection", kSelectionAttr)})
       if (Attribute value = kernel->getAttr(source))
         entries.push_back(builder.getNamedAttr(name, value));
-    if (kernel->hasAttr(kProgrammaticAttr))
-      entries.push_back(builder.getNamedAttr("programmatic", builder.getUnitAttr()));
+    for (auto [name, source] : {std::pair("programmatic", kProgrammaticAttr),
+                                std::pair("reads_inputs_early", kReadsInputsEarlyAttr)})
+      if (kernel->hasAttr(source))
+        entries.push_back(builder.getNamedAttr(name, builder.getUnitAttr()));
     exports.push_back(builder.getDictionaryAttr(entries));
   }
   return builder.getArrayAttr(exports);

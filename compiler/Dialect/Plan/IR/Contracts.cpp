@@ -76,6 +76,7 @@ static constexpr Field kExportFields[] = {
     {"parameters", isArrayOf<ArrayAttr>, false},
     {"tensor_maps", isArrayOf<DictionaryAttr>, false},
     {"programmatic", isA<UnitAttr>, false},
+    {"reads_inputs_early", isA<UnitAttr>, false},
     // By ptxas.
     {"registers", isCount, false},
     {"spills", isCount, false},
@@ -134,6 +135,8 @@ static constexpr Contract kContracts[] = {
      isArrayOf<ValueGuardAttr, AlignmentGuardAttr>, "guards"},
     {kReasonAttr, isOn<FunctionOpInterface>, "functions", isA<StringAttr>, "a string"},
     {kFixedBindingsAttr, isOn<FunctionOpInterface>, "functions", isA<DenseI64ArrayAttr>,
+     "an array of i64"},
+    {kFixedInputsAttr, isOn<FunctionOpInterface>, "functions", isA<DenseI64ArrayAttr>,
      "an array of i64"},
     // Of ops on tensors.
     {kAllowTF32Attr, hasProducts, "linalg ops and attention", isA<UnitAttr>, "a unit"},

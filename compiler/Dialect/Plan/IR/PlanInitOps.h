@@ -21,9 +21,13 @@ inline constexpr llvm::StringLiteral kInitAttr = "plan.init";
 inline constexpr llvm::StringLiteral kHoistedAttr = "plan.hoisted";
 /// Array of integers, on kernel functions for CUDA: the ordinals of bindings that no kernel in
 /// front of this one writes, wherever it is launched. Those are parameters, constants and results
-/// of the init plan, and inputs of the call: what is in front of a call has ended before its first
-/// kernel begins. So a kernel may read them before it has waited for those in front of it.
+/// of the init plan, and inputs of the call. So a kernel may read them before it has waited for
+/// those in front of it.
 inline constexpr llvm::StringLiteral kFixedBindingsAttr = "plan.fixed_bindings";
+/// Array of integers, on the same: those of them that are inputs of the call. What is in front of
+/// the call may write them, so a kernel that reads them early has the call begin when that has
+/// ended.
+inline constexpr llvm::StringLiteral kFixedInputsAttr = "plan.fixed_inputs";
 
 } // namespace xc::plan
 

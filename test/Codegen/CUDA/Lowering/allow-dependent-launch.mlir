@@ -178,3 +178,33 @@ builtin.module @k attributes {plan.kernel, plan.target = #plan.target<"cuda", "s
     llvm.return
   }
 }
+
+// -----
+
+// Of an input of the call, the kernel says so: what is in front of the call may still write it.
+// CHECK-LABEL: llvm.func @input(
+// CHECK-SAME:    attributes {cuda.programmatic, cuda.reads_inputs_early,
+// CHECK-NEXT:    nvvm.griddepcontrol launch_dependents
+// CHECK-NEXT:    llvm.load
+// CHECK-NEXT:    nvvm.griddepcontrol wait
+// CHECK-LABEL: llvm.func @inputs_behind(
+// CHECK-SAME:    attributes {cuda.programmatic, nvvm.kernel
+// CHECK-NEXT:    nvvm.griddepcontrol launch_dependents
+// CHECK-NEXT:    llvm.load
+// CHECK-NEXT:    nvvm.griddepcontrol wait
+// CHECK-NEXT:    llvm.load
+builtin.module @k attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  llvm.func @input(%k: !llvm.ptr<1> {llvm.noalias, llvm.readonly}, %y: !llvm.ptr<1> {llvm.noalias}) attributes {nvvm.kernel, plan.fixed_bindings = array<i64: 0>, plan.fixed_inputs = array<i64: 0>, plan.launch = #plan.launch_config<grid = [4, 1, 1], block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
+    %a = llvm.load %k : !llvm.ptr<1> -> f32
+    llvm.store %a, %y : f32, !llvm.ptr<1>
+    llvm.return
+  }
+  // All that may be held is of weights.
+  llvm.func @inputs_behind(%w: !llvm.ptr<1> {llvm.noalias, llvm.readonly}, %k: !llvm.ptr<1> {llvm.noalias, llvm.readonly}, %y: !llvm.ptr<1> {llvm.noalias}) attributes {nvvm.kernel, plan.fixed_bindings = array<i64: 0, 1>, plan.fixed_inputs = array<i64: 1>, plan.launch = #plan.launch_config<grid = [4, 1, 1], block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
+    %a = llvm.load %w : !llvm.ptr<1> -> vector<40xf32>
+    %b = llvm.load %k : !llvm.ptr<1> -> f32
+    llvm.store %a, %y : vector<40xf32>, !llvm.ptr<1>
+    llvm.store %b, %y : f32, !llvm.ptr<1>
+    llvm.return
+  }
+}
