@@ -184,6 +184,17 @@ def tensor_cores():
                      %s = array.add %g, %3 : {c}
                      %r0 = array.convert %s : {c} -> {mlir_type("bf16", (72, 88))}""", "sum")
     yield product(a, b, out="f32", tag="_warpgroups_to_f32")
+    # Results lie where the residual did, which other blocks still read: tiles are narrower than what comes of it at a time.
+    a, b, c, d = random("bf16", (128, 64), 48), random("bf16", (64, 288), 49), random("bf16", (128, 64), 50), random("bf16", (64, 288), 51)
+    t, z = mlir_type("bf16", (128, 288)), random("bf16", (288, 128), 52)
+    powers = np.exp(a.values @ b.values + tensors.round_bf16(c.values @ d.values))
+    yield simple("warpgroups_residual_in_place", [a, b, c, d, z], [("bf16", (powers / powers.sum(1, keepdims=True)).T + z.values)],
+                 f"""%r = array.matmul %2, %3 : ({c.mlir}, {d.mlir}) -> {t}
+                     %p = array.matmul %0, %1 : ({a.mlir}, {b.mlir}) -> {t}
+                     %q = array.add %p, %r : {t}
+                     %s = array.softmax %q axis = 1 : {t}
+                     %t = array.transpose %s permutation = [1, 0] : {t} -> {z.mlir}
+                     %r0 = array.add %t, %4 : {z.mlir}""", "through_bf16")
     a, b = random("f16", (5, 24, 64), 38), random("f16", (64, 40), 39)
     yield simple("warpgroups_rows_of_two_dims", [a, b], [("f16", a.values @ b.values)],
                  f"%r0 = array.dot_general %0, %1 batch = [] x [] contract = [2] x [0] "

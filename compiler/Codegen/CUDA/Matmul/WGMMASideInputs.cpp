@@ -81,8 +81,10 @@ static bool isReadInPlace(Value tensor, Value output, const ReductionGroup &grou
 /// outputs are staged.
 void WGMMAEmitter::addSideInputs() {
   tile::SharedType type = getSideType();
-  if (!output || !operands[0].runsAlongK() || operands[1].isTurned || type.getElementBytes() != 2 ||
-      type.getRows() != config.getTileM() || type.getTailColumns() != 0)
+  bool hasTail = ownColumns % type.getColumns() != 0;
+  if (!output || !operands[0].runsAlongK() || hasLoadingThreads() || type.getElementBytes() != 2 ||
+      type.getRows() != config.getTileM() || type.getTailColumns() != 0 ||
+      (hasTail && type.getPanels() > 1))
     return;
   const ReductionGroup &group = contraction.group;
   int64_t staged = cast<tile::SharedType>(staging.getType()).getColumns();
@@ -95,39 +97,55 @@ void WGMMAEmitter::addSideInputs() {
         !isReadInPlace(input.tensor, group.results.front().output.tensor, group))
       continue;
     int64_t rows = operands[0].rows * operands[0].sharers;
-    sideInputs.push_back({input, *access, Value()});
-    // What is waited for together must be in the ring together.
-    bool fits = config.getPingPong()
-                    ? countSideStages(ownColumns) <= config.getStages() - kStagesOfOthers
-                    : countSideStages(staged) <= config.getStages();
+    sideInputs.push_back({input, *access});
+    // What is waited for together must be in the ring together: where blocks share a sum, all that
+    // a block has, since they meet before it leaves, and the warpgroup that fetches is among them.
+    int64_t together = config.getPingPong() || config.getSplit() > 1 ? ownColumns : staged,
+            others = config.getPingPong() ? kStagesOfOthers : 0;
+    bool fits = countSideStages(together) <= config.getStages() - others;
     if (!fits) {
       sideInputs.pop_back();
       return;
     }
-    sideInputs.back().map = makeMap(*access, type, /*isOperand=*/false, [&](Group dim) {
-      return dim == Group::N ? type.getPanelColumns() : rows;
-    });
+    auto makeBoxes = [&, access = *access](int64_t width) {
+      return makeMap(access, type, /*isOperand=*/false,
+                     [&](Group dim) { return dim == Group::N ? width : rows; });
+    };
+    if (ownColumns >= type.getColumns())
+      sideInputs.back().map = makeBoxes(type.getPanelColumns());
+    // Other blocks may store results where the columns behind this one's are.
+    if (int64_t tail = ownColumns % type.getColumns())
+      sideInputs.back().tailMap = makeBoxes(tail);
   }
+}
+
+int64_t WGMMAEmitter::getSideColumns(int64_t column) const {
+  return std::min(getSideType().getColumns(), ownColumns - column);
 }
 
 /// All inputs of some columns, then those of the next ones.
 RingState WGMMAEmitter::fetchSideInputs(RingState state) {
   tile::SharedType type = getSideType();
-  int64_t bytes =
-      operands[0].rows * operands[0].sharers * type.getColumns() * type.getElementBytes();
+  int64_t rows = operands[0].rows * operands[0].sharers;
   Value start =
       config.getSplit() > 1 ? index.add(tile.startN, index.mul(rank, ownColumns)) : tile.startN;
-  for (int64_t column = 0; column < ownColumns; column += type.getColumns())
+  for (int64_t column = 0; column < ownColumns; column += type.getColumns()) {
+    int64_t columns = getSideColumns(column);
     for (const SideInput &side : sideInputs) {
       tile::WaitEmptyOp::create(builder, loc, ring, state.stage, state.phase);
-      tile::PublishOp::create(builder, loc, ring, state.stage, bytes);
+      tile::PublishOp::create(builder, loc, ring, state.stage,
+                              rows * columns * type.getElementBytes());
       Value slot = tile::SlotOp::create(builder, loc, type, ring, state.stage, /*tile=*/0);
       SmallVector<Value> coords = getCoords(side.access, {}, [&](Group group) {
         return group == Group::N ? index.add(start, column) : tile.startM;
       });
-      tile::LoadOp::create(builder, loc, side.map, coords, slot, ring, state.stage);
+      bool isWhole = columns == type.getColumns();
+      tile::LoadOp::create(builder, loc, isWhole ? side.map : side.tailMap, coords, ValueRange(),
+                           slot, ring, state.stage,
+                           isWhole ? IntegerAttr() : builder.getI64IntegerAttr(0));
       state = advance(state);
     }
+  }
   return state;
 }
 
@@ -151,7 +169,8 @@ void WGMMAEmitter::awaitSideInputs(int64_t first, int64_t columns) {
 
 void WGMMAEmitter::readSideInputs(Value row, int64_t column) {
   tile::SharedType type = getSideType();
-  SmallVector<Type> words(type.getColumns() / 8 * kWordsPerColumns, builder.getI32Type());
+  int64_t columns = getSideColumns(column / type.getColumns() * type.getColumns());
+  SmallVector<Type> words(columns / 8 * kWordsPerColumns, builder.getI32Type());
   sideWords.clear();
   for (size_t number = 0; number < sideInputs.size(); ++number) {
     size_t stage = column / type.getColumns() * sideInputs.size() + number;

@@ -136,24 +136,23 @@ static LogicalResult verifyBox(Operation *op, TensorMapType map, SharedType tile
   return success();
 }
 
-/// Whole panels, or a last one that is not full.
+/// Whole panels, a last one that is not full, or the first columns of one panel.
 template <typename Op> static LogicalResult verifyLoad(Op op) {
   TensorMapType map = op.getMap().getType();
   SharedType slot = op.getSlot().getType();
   size_t offsets = map.isIm2col() ? map.getRank() - 2 : 0;
   if (op.getOffsets().size() != offsets)
     return op.emitOpError("expected ") << offsets << " offsets, got " << op.getOffsets().size();
-  int64_t width = map.getBox().back(), tail = slot.getTailColumns();
-  return verifyBox(op, map, slot, op.getCoords().size(),
-                   width == tail ? tail : slot.getPanelColumns());
+  int64_t width = map.getBox().back(), whole = slot.getPanelColumns();
+  bool isPart = width == slot.getTailColumns() || op->hasAttr("panel");
+  return verifyBox(op, map, slot, op.getCoords().size(), isPart ? std::min(width, whole) : whole);
 }
 
 LogicalResult LoadOp::verify() {
   SharedType slot = getSlot().getType();
   if (std::optional<uint64_t> panel = getPanel()) {
-    bool isWhole = getMap().getType().getBox().back() == slot.getPanelColumns();
     int64_t whole = slot.getColumns() / slot.getPanelColumns();
-    if (!isWhole || *panel >= static_cast<uint64_t>(whole))
+    if (*panel >= static_cast<uint64_t>(whole))
       return emitOpError("expected a whole panel below ") << whole << ", got " << *panel;
   }
   return verifyLoad(*this);

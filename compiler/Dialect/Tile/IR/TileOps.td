@@ -215,7 +215,7 @@ def Tile_LoadOp : Tile_EffectOp<"load", [AttrSizedOperandSegments]> {
   let description = [{
     One thread executes it. Copies the `slot`'s panels from the tensor, the first from `coords` (outermost dim first) on, each next one
     further along the innermost dim; the stage's full barrier counts the bytes. TMA boxes of fewer rows leave the slot's last ones as they are. A box as
-    wide as a last panel that is not full brings that one alone, as does one with `panel`. Of an im2col map `coords` are the first pixel's, in the bounding box, and
+    wide as a last panel that is not full brings that one alone. With `panel` the box brings that one, or its first columns if it is narrower. Of an im2col map `coords` are the first pixel's, in the bounding box, and
     each pixel is read `offsets` further along the spatial dims; what is outside of the image is zero. Becomes `cp.async.bulk.tensor`
     for each panel. Example:
     ```mlir
