@@ -64,6 +64,11 @@ inline int64_t getTransposedRows(int64_t bytes) { return bytes == 1 ? 64 : 32; }
 inline int64_t countTransposedWords(int64_t rows, int64_t bytes) {
   return rows / 4 + (bytes == 1 ? 8 : 0);
 }
+/// Registers of a thread that loads an operand of `own` rows or columns, and 128 bytes along k, as
+/// it lies: so many for each word that it stores.
+inline int64_t countLoadedValues(int64_t own, int64_t loadsPerWord) {
+  return own / 4 * loadsPerWord;
+}
 
 } // namespace xc::cuda
 

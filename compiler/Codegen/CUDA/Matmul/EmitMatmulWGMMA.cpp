@@ -135,7 +135,7 @@ void WGMMAEmitter::makeRing() {
   // Whoever is sent a part releases the stages of its sender.
   int64_t consumers = (inRegisters ? sharers * kGroupWarps : sharers) * countSenders();
   // Of those that fetch, one thread stands for all copies, and one of each warp that stores.
-  int64_t arrivals = operands.back().isTurned ? 1 + kGroupWarps : 1;
+  int64_t arrivals = hasLoadingThreads() ? 1 + kGroupWarps : 1;
   ring =
       tile::RingOp::create(builder, loc, type, arrivals, consumers, IntegerAttr(), IntegerAttr());
   for (auto [number, operand] : llvm::enumerate(operands))
@@ -189,9 +189,13 @@ void WGMMAEmitter::makeSteps() {
   Value share = index.ceilDiv(steps, index.constant(config.getSplit()));
   firstStep = index.mul(rank, share);
   lastStep = index.min(steps, index.add(firstStep, share));
-  // Of a sum whose length is not known a block may have no share. It adds a step of zeros, which
-  // boxes behind the end are: without any, its sums would be what its registers held.
-  if (!getConstantIntValue(steps))
+  // A block may have no share: of a sum whose length is not known, or by a configuration that was
+  // given. It adds a step of zeros, which boxes behind the end are: without any, its sums would be
+  // what its registers held.
+  std::optional<int64_t> number = getConstantIntValue(steps);
+  bool haveAll =
+      number && (config.getSplit() - 1) * llvm::divideCeil(*number, config.getSplit()) < *number;
+  if (!haveAll)
     lastStep = index.max(lastStep, index.add(firstStep, 1));
 }
 
@@ -260,10 +264,12 @@ RingState WGMMAEmitter::skip(RingState state, Value count) {
 //===----------------------------------------------------------------------===//
 
 WarpgroupRegisters WGMMAEmitter::getThreadRegisters() const {
-  const Operand &second = operands.back();
-  int64_t words = second.isTurned
-                      ? countTransposedWords(second.type.getRows(), second.type.getElementBytes())
-                      : 0;
+  int64_t words = 0;
+  for (auto [number, operand] : llvm::enumerate(operands)) {
+    int64_t own = number == 0 ? config.getTileM() : config.getTileN();
+    words += operand.isTurned ? countTransposedWords(own, operand.type.getElementBytes())
+                              : countLoadedValues(own, operand.loadsPerWord);
+  }
   return getWarpgroupRegisters(config.getWarpgroups(), config.getBlocks(), words);
 }
 
@@ -324,7 +330,7 @@ LogicalResult WGMMAEmitter::run() {
   addSideInputs();
   SmallVector<Value> maps{outputMap, outputTailMap};
   for (const SideInput &side : sideInputs)
-    maps.push_back(side.map);
+    maps.append({side.map, side.tailMap});
   for (const Operand &operand : operands)
     maps.append({operand.map, operand.tailMap});
   for (Value map : maps)

@@ -28,9 +28,10 @@ bool isReadAcross(const MatmulProblem &problem) {
   return problem.elementBytes != 2 && !problem.isKContiguousA;
 }
 
-WarpgroupRegisters getRegisters(const MatmulProblem &problem, int64_t tileN, int64_t warpgroups,
-                                int64_t blocks) {
+WarpgroupRegisters getRegisters(const MatmulProblem &problem, int64_t tileM, int64_t tileN,
+                                int64_t warpgroups, int64_t blocks) {
   int64_t words = problem.transposesB ? countTransposedWords(tileN, problem.elementBytes) : 0;
+  words += countLoadedValues(tileM, problem.loadsA) + countLoadedValues(tileN, problem.loadsB);
   return getWarpgroupRegisters(warpgroups, blocks, words);
 }
 
@@ -134,7 +135,7 @@ std::string checkWGMMAPlan(const Target &target, const MatmulProblem &problem,
   int64_t bytes = problem.elementBytes, stepBytes = plan.tileK * bytes;
   if ((plan.clusterN > 1 && problem.m == 1) || (plan.clusterM > 1 && problem.n == 1))
     return "blocks of a cluster cannot fetch parts of a vector for each other";
-  if (getBoxRows(problem, plan) > kMostBoxRows)
+  if (!problem.loadsA && getBoxRows(problem, plan) > kMostBoxRows)
     return "a box has at most " + std::to_string(kMostBoxRows) + " rows, not " +
            std::to_string(getBoxRows(problem, plan));
   bool reachesA = problem.isKContiguousA || hasCopiedLines(plan.tileM * bytes, false),
@@ -155,9 +156,20 @@ std::string checkWGMMAPlan(const Target &target, const MatmulProblem &problem,
     return "an operand B that threads transpose needs steps of 128 bytes along k, and multiples "
            "of " +
            std::to_string(getTransposedRows(bytes)) + " columns";
+  if (problem.loadsA || problem.loadsB) {
+    auto isWhole = [&](int64_t loads, bool isKContiguous, int64_t own) {
+      return loads == 0 || isKContiguous || own * bytes % kLineBytes == 0;
+    };
+    if (plan.clusterM * plan.clusterN > 1 || stepBytes != kLineBytes ||
+        !isWhole(problem.loadsA, problem.isKContiguousA, plan.tileM) ||
+        !isWhole(problem.loadsB, problem.isKContiguousB, plan.tileN))
+      return "operands that threads load need blocks that fetch for themselves, steps of 128 bytes "
+             "along k, and lines of 128 bytes";
+  }
   if (isReadAcross(problem)) {
     int64_t sharers = plan.getWarpgroupsPerTile(), parts = plan.tileM / sharers / 64;
-    int64_t available = getRegisters(problem, plan.tileN, plan.warpgroups, plan.blocks).consumer;
+    int64_t available =
+        getRegisters(problem, plan.tileM, plan.tileN, plan.warpgroups, plan.blocks).consumer;
     if (plan.clusterM * plan.clusterN > 1 || stepBytes % 64 != 0 ||
         (parts != 2 && (parts != 1 || bytes != 4)) ||
         parts * (plan.tileN / 2 + 16) + 40 > available)

@@ -41,9 +41,9 @@ std::string checkWGMMAPlan(const Target &target, const MatmulProblem &problem,
 /// True if wgmma cannot read operand A from shared memory.
 bool isReadAcross(const MatmulProblem &problem);
 
-/// The registers of a thread of each kind of warpgroup, in tiles of `tileN` columns.
-WarpgroupRegisters getRegisters(const MatmulProblem &problem, int64_t tileN, int64_t warpgroups,
-                                int64_t blocks);
+/// The registers of a thread of each kind of warpgroup, in tiles of `tileM` x `tileN`.
+WarpgroupRegisters getRegisters(const MatmulProblem &problem, int64_t tileM, int64_t tileN,
+                                int64_t warpgroups, int64_t blocks);
 
 /// What a block may have so that as many as the plan wants fit a multiprocessor.
 int64_t getSharedRoom(const Target &target, int64_t blocks);

@@ -91,9 +91,11 @@ static constexpr double kCrowdLoss = 0.2;
 /// Large clusters leave one in so many multiprocessors idle: they do not cross the groups that
 /// multiprocessors come in, whose sizes are no multiples of theirs.
 static constexpr int64_t kLargeCluster = 4, kIdleShare = 11;
-/// Cycles of a step whose operand B threads transpose, and those for each of the rows of the
-/// operands.
+/// Cycles of a step of which threads bring an operand, and those for each of the rows of one that
+/// boxes bring, and of one that is transposed.
 static constexpr double kTransposeCycles = 400, kReadRowCycles = 2.2, kTransposeRowCycles = 6.5;
+/// The same for each line that threads load as it lies, and for each load of a word of it.
+static constexpr double kLoadLineCycles = 2, kLoadCycles = 2;
 /// Cycles that the copy engine takes for each pixel of a column, in lines of up to 128 bytes.
 static constexpr double kPixelCycles = 3.5;
 /// Microseconds that a launch behind another kernel costs.
@@ -201,12 +203,27 @@ static double countBoxRows(const MatmulProblem &problem, const WGMMAPlan &plan, 
 
 /// Cycles that the copy engine takes for the boxes of a step's operands.
 static double getBoxCycles(const MatmulProblem &problem, const WGMMAPlan &plan) {
-  double rows = countBoxRows(problem, plan, std::min(plan.tileM, problem.m), problem.isKContiguousA,
-                             plan.clusterN);
-  if (!problem.transposesB)
+  double rows = 0;
+  if (!problem.loadsA)
+    rows += countBoxRows(problem, plan, std::min(plan.tileM, problem.m), problem.isKContiguousA,
+                         plan.clusterN);
+  if (!problem.transposesB && !problem.loadsB)
     rows += countBoxRows(problem, plan, std::min(plan.tileN, problem.n), problem.isKContiguousB,
                          plan.clusterM);
   return kBoxRowCycles * rows;
+}
+
+/// The same where threads bring one: a step is under way, and passes through L1 and registers.
+static double getThreadCycles(const MatmulProblem &problem, const WGMMAPlan &plan) {
+  auto getLineCycles = [](int64_t loads) {
+    return loads ? kLoadLineCycles + kLoadCycles * static_cast<double>(loads) : kReadRowCycles;
+  };
+  double a = getLineCycles(problem.loadsA);
+  double b = problem.transposesB ? kTransposeRowCycles : getLineCycles(problem.loadsB);
+  // Lines behind the last one are not loaded.
+  int64_t rowsA = problem.loadsA ? std::min(plan.tileM, problem.m) : plan.tileM,
+          rowsB = problem.loadsB ? std::min(plan.tileN, problem.n) : plan.tileN;
+  return kTransposeCycles + a * static_cast<double>(rowsA) + b * static_cast<double>(rowsB);
 }
 
 /// Cycles that bringing a step's operands takes where `blocks` blocks do it.
@@ -228,11 +245,8 @@ static double getFetchCycles(const Target &target, const MatmulProblem &problem,
   }
   if (problem.isAcross())
     fetch = std::max(fetch, getAcrossCycles(problem, plan));
-  // Of an operand that threads transpose one step is under way, and it passes through L1 and
-  // registers.
-  if (problem.transposesB)
-    fetch = std::max(fetch, kTransposeCycles + kReadRowCycles * plan.tileM +
-                                kTransposeRowCycles * plan.tileN);
+  if (problem.isByThreads())
+    fetch = std::max(fetch, getThreadCycles(problem, plan));
   // One stage is multiplied while those behind it are under way, and arrive one after another.
   double waits = (kLatencyCycles + fetch) / (static_cast<double>(plan.stages - 1) * together);
   return std::max(fetch, waits);

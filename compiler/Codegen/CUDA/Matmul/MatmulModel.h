@@ -21,7 +21,9 @@ struct MatmulProblem {
   int64_t batch, m, n, k;
   int64_t elementBytes, outputBytes;
   bool isKContiguousA, isKContiguousB;
-  bool transposesB;        // threads load operand B and store it with its lines along k
+  bool transposesB; // threads load operand B and store it with its lines along k
+  /// Where threads load an operand as it lies, how many loads make a word; 0 where boxes bring it.
+  int64_t loadsA = 0, loadsB = 0;
   bool isStaged;           // the output passes through shared memory
   bool hasOddRows = false; // threads store rows of f32 that begin anywhere, a few at a time
   int64_t outputOps;       // instructions for one element of the output, beyond its store
@@ -43,6 +45,8 @@ struct MatmulProblem {
   /// Elements of the operands of all products together, where a batch shares them; otherwise 0.
   int64_t sharedElements = 0;
 
+  /// Threads bring an operand.
+  bool isByThreads() const { return transposesB || loadsA > 0 || loadsB > 0; }
   bool isConvolution() const { return pixels > 0; }
   bool isAcross() const { return across != Across::None; }
 };

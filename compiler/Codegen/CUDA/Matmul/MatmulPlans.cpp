@@ -22,7 +22,7 @@
 
 namespace xc::cuda {
 
-/// The most registers of sums beside what transposing takes, where blocks split them.
+/// The most registers of sums beside what threads load, where blocks split them.
 static constexpr int64_t kSplitSums = 64;
 /// Columns of one wgmma, and the most waves that tiles of fitted widths may take.
 static constexpr int64_t kMostColumns = 256, kFittedWaves = 8;
@@ -119,9 +119,10 @@ static bool fitsRegisters(const MatmulProblem &problem, const Shape &shape, int6
   // Outputs that threads store themselves take places of their own, and so do sums that other
   // blocks send.
   int64_t others = (problem.isStaged ? 40 : 48) + (split > 1 ? 24 : 0);
-  WarpgroupRegisters registers = getRegisters(problem, shape.tileN, shape.warpgroups, blocks);
-  // Sums of two parts and those that other blocks send do not fit beside what transposing takes.
-  if (problem.transposesB && split > 1 && sums > kSplitSums)
+  WarpgroupRegisters registers =
+      getRegisters(problem, shape.tileM, shape.tileN, shape.warpgroups, blocks);
+  // Sums of two parts and those that other blocks send do not fit beside what threads load.
+  if (problem.isByThreads() && split > 1 && sums > kSplitSums)
     return false;
   // Two blocks a multiprocessor start with so few registers that all of a thread's sums must fit
   // them: ptxas spills otherwise, but where one warpgroup gets the other's in time.

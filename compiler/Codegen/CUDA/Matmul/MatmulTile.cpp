@@ -230,6 +230,23 @@ bool MatmulTile::canTranspose(const Contraction::Side &side) {
          getKnownStride(side, /*alongK=*/true);
 }
 
+int64_t MatmulTile::countLoadsPerWord(const Contraction::Side &side) {
+  constexpr int64_t kWordBytes = 4, kMostOffset = 1 << 30, kMostLines = 256;
+  int64_t bytes = getElementBytes(getElementTypeOrSelf(side.operand->get()));
+  plan::BindingOp binding = side.getCopySource();
+  if (bytes == 1 || !binding || side.getZeroPadding() || !side.isVectorizable ||
+      static_cast<int64_t>(binding.getAlignment()) < bytes)
+    return 0;
+  std::optional<int64_t> within = getKnownStride(side, side.isKContiguous),
+                         between = getKnownStride(side, !side.isKContiguous);
+  if (within != 1 || !between || *between > kMostOffset / kMostLines)
+    return 0;
+  int64_t width = kWordBytes / bytes;
+  bool hasWords = getVectorWidth(side, width) == width &&
+                  static_cast<int64_t>(binding.getAlignment()) >= kWordBytes;
+  return hasWords ? 1 : width;
+}
+
 Value MatmulTile::getStride(const Contraction::Side &side, bool alongK) {
   if (side.getZeroPadding())
     return nullptr;

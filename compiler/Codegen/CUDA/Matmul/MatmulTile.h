@@ -56,6 +56,10 @@ public:
   /// True if words of neighbours along the side's own dim can be loaded for each k, at addresses
   /// that differ by a known number of bytes.
   bool canTranspose(const Contraction::Side &side);
+  /// How many loads make a word of 4 bytes of neighbours, whose lines of 128 bytes are at known
+  /// distances: one, or one for each element of 16 bits where words begin anywhere. 0 if elements
+  /// are not to be loaded like that.
+  int64_t countLoadsPerWord(const Contraction::Side &side);
   /// How far apart in the copy source neighbours along k, or along the operand's own dim, are
   /// everywhere; null if that varies.
   mlir::Value getStride(const Contraction::Side &side, bool alongK);

@@ -7,9 +7,9 @@
 //
 // The copy engine takes rows whose distance is a multiple of 16 bytes. An operand whose rows are
 // not is brought to shared memory by threads, in few bytes at a time, and as often as there are
-// tiles of the other operand; and mma.sync multiplies it. Where all sizes are known, the models of
-// both strategies say which of these is faster: that, or a copy into wider rows and wgmma. Where
-// one is not, the product must have so many operations that the copy is worth it.
+// tiles of the other operand, for wgmma or mma.sync to multiply it; or it is copied into wider rows
+// for wgmma. Where all sizes are known, the models of the strategies say which of these is
+// fastest. Where one is not, the product must have so many operations that the copy is worth it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,6 +24,8 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <cmath>
+#include <limits>
+#include <numeric>
 
 using namespace mlir;
 
@@ -191,6 +193,32 @@ static ProductSize makeMMASize(linalg::ContractOp op, const MatmulProblem &probl
   return size;
 }
 
+/// How many loads make a word of the operand where threads of a kernel on wgmma load it as it lies;
+/// 0 if they do not.
+static int64_t countLoads(linalg::ContractOp op, OpOperand *operand) {
+  constexpr int64_t kWordBytes = 4;
+  int64_t bytes = getElementBytes(operand->get());
+  std::optional<int64_t> row = getRowBytes(operand->get());
+  bool isKnown = !op.hasDynamicShape() && row && bytes > 1;
+  return !isKnown ? 0 : *row % kWordBytes == 0 ? 1 : kWordBytes / bytes;
+}
+
+/// Microseconds of wgmma where threads load the operands of `loaded` as they lie; infinite if they
+/// cannot.
+static double estimateLoaded(linalg::ContractOp op, MatmulProblem problem,
+                             ArrayRef<OpOperand *> loaded, const Target &target) {
+  // Whether the model's operand A is the op's B: see makeAlignedProblem.
+  bool isSwapped = problem.elementBytes != 2 && !runsAlongK(op, op.getDpsInputOperand(1));
+  for (OpOperand *operand : loaded) {
+    int64_t loads = countLoads(op, operand);
+    if (loads == 0)
+      return std::numeric_limits<double>::infinity();
+    bool isA = (operand == op.getDpsInputOperand(0)) != isSwapped;
+    (isA ? problem.loadsA : problem.loadsB) = loads;
+  }
+  return estimateBestWGMMAPlan(target, problem);
+}
+
 /// Microseconds that mma.sync takes for `problem`, whose operands lie as those of `op` do.
 static double estimateInPlace(linalg::ContractOp op, const MatmulProblem &problem,
                               const Target &target) {
@@ -205,10 +233,12 @@ static double estimateInPlace(linalg::ContractOp op, const MatmulProblem &proble
 
 namespace {
 
-/// Operands whose rows keep wgmma from a product, and the nanoseconds of copying them.
+/// Operands whose rows boxes cannot bring, and the nanoseconds of copying each of them.
 struct Unaligned {
   SmallVector<OpOperand *> operands;
-  double cost = 0;
+  SmallVector<double> costs;
+
+  double getCost() const { return std::accumulate(costs.begin(), costs.end(), 0.0); }
 };
 
 } // namespace
@@ -227,8 +257,7 @@ static Unaligned findUnaligned(linalg::ContractOp op) {
   for (OpOperand *operand : operands)
     if (double bytes = getUnalignedBytes(op, operand)) {
       found.operands.push_back(operand);
-      if (!isFixed(operand->get()))
-        found.cost += 2 * bytes / kCopyRate + kLaunchTime;
+      found.costs.push_back(isFixed(operand->get()) ? 0 : 2 * bytes / kCopyRate + kLaunchTime);
     }
   return found;
 }
@@ -237,8 +266,10 @@ double estimatePart(linalg::ContractOp op, const MatmulProblem &whole, const Mat
                     bool endsEarly, const Target &target) {
   if (hasAlignedOperands(op))
     return estimateBestWGMMAPlan(target, part);
-  double inPlace = estimateInPlace(op, part, target);
   Unaligned unaligned = findUnaligned(op);
+  double inPlace = estimateInPlace(op, part, target);
+  if (!unaligned.operands.empty())
+    inPlace = std::min(inPlace, estimateLoaded(op, part, unaligned.operands, target));
   // The rows of parts along k are as far apart as whole rows, and are not copied; nor are operands
   // of partial sums. Copies of a part of each row take as long as those of all of it.
   bool isInParts = part.batch != whole.batch;
@@ -249,28 +280,45 @@ double estimatePart(linalg::ContractOp op, const MatmulProblem &whole, const Mat
   double share = isAlongK ? 1
                           : static_cast<double>(part.batch * part.k) /
                                 static_cast<double>(whole.batch * whole.k);
-  return std::min(inPlace, estimateBestWGMMAPlan(target, part) + share * unaligned.cost / 1000);
+  return std::min(inPlace,
+                  estimateBestWGMMAPlan(target, part) + share * unaligned.getCost() / 1000);
 }
 
-/// Nanoseconds that are saved by wgmma beside what multiplies the operands as they lie.
-static double getSaved(linalg::ContractOp op, const Target &target) {
-  std::optional<MatmulProblem> problem = makeAlignedProblem(op);
-  // Bytes whose model knows no patches are not compared.
-  if (!problem || problem->elementBytes == 1)
-    return countFlops(op) * getGain(op);
-  double onWGMMA = estimateBestWGMMAPlan(target, *problem);
-  if (std::isinf(onWGMMA))
-    return 0;
-  return 1000 * (estimateInPlace(op, *problem, target) - onWGMMA);
+/// Those of `unaligned` that are best copied, while threads load the others as they lie; none where
+/// mma.sync does without.
+static SmallVector<OpOperand *> chooseCopies(linalg::ContractOp op, const MatmulProblem &problem,
+                                             const Unaligned &unaligned, const Target &target) {
+  SmallVector<OpOperand *> best;
+  double shortest = estimateInPlace(op, problem, target);
+  for (unsigned copies = 0; copies < 1u << unaligned.operands.size(); ++copies) {
+    SmallVector<OpOperand *> copied, loaded;
+    double cost = 0;
+    for (auto [number, operand] : llvm::enumerate(unaligned.operands)) {
+      bool isCopied = copies >> number & 1;
+      (isCopied ? copied : loaded).push_back(operand);
+      cost += isCopied ? unaligned.costs[number] / 1000 : 0;
+    }
+    double time = estimateLoaded(op, problem, loaded, target) + cost;
+    if (time < shortest) {
+      shortest = time;
+      best = copied;
+    }
+  }
+  return best;
 }
 
 SmallVector<OpOperand *> chooseOperandsToAlign(linalg::ContractOp op, const Target &target) {
   if (!target.hasWGMMA || getGain(op) == 0)
     return {};
   Unaligned unaligned = findUnaligned(op);
-  if (unaligned.operands.empty() || getSaved(op, target) < unaligned.cost)
+  if (unaligned.operands.empty())
     return {};
-  return unaligned.operands;
+  std::optional<MatmulProblem> problem = makeAlignedProblem(op);
+  // Bytes whose model knows no patches are not compared.
+  if (problem && problem->elementBytes > 1)
+    return chooseCopies(op, *problem, unaligned, target);
+  return countFlops(op) * getGain(op) < unaligned.getCost() ? SmallVector<OpOperand *>()
+                                                            : unaligned.operands;
 }
 
 } // namespace xc::cuda

@@ -105,6 +105,8 @@ private:
     return std::nullopt;
   }
   bool canTranspose(const Contraction::Side &side, llvm::ArrayRef<unsigned> own);
+  /// See MatmulTile::countLoadsPerWord; of static sizes, where there is no kernel yet.
+  int64_t countLoadsPerWord(const Contraction::Side &side, llvm::ArrayRef<unsigned> own);
   /// What an operand is beyond a matrix, or a batch of them, in memory; empty if it is just that.
   std::string findNoKeyReason(const Contraction::Side &side, llvm::ArrayRef<unsigned> own) const;
 

@@ -92,6 +92,40 @@ bool ProductChooser::canTranspose(const Contraction::Side &side, ArrayRef<unsign
          getInnermostDivisor(sizes, contraction.group, own) >= width;
 }
 
+int64_t ProductChooser::countLoadsPerWord(const Contraction::Side &side, ArrayRef<unsigned> own) {
+  constexpr int64_t kWordBytes = 4, kMostDistance = 1 << 22;
+  linalg::LinalgOp op = contraction.getOp();
+  plan::BindingOp binding = side.getCopySource();
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  int64_t bytes = getElementBytes(getElementTypeOrSelf(side.operand->get()));
+  auto isOneLoop = [&](ArrayRef<unsigned> dims) {
+    return llvm::count_if(dims, [&](unsigned dim) { return ranges[dim] != 1; }) == 1;
+  };
+  if (bytes == 1 || llvm::any_of(ranges, ShapedType::isDynamic) || !binding ||
+      side.getZeroPadding() || !side.isVectorizable || !isOneLoop(contraction.k) ||
+      !isOneLoop(own) || static_cast<int64_t>(binding.getAlignment()) < bytes ||
+      !op.getMatchingIndexingMap(side.operand).isProjectedPermutation())
+    return 0;
+  // How far apart the lines are.
+  int64_t distance = 1;
+  AffineMap map = op.getMatchingIndexingMap(side.operand);
+  ArrayRef<unsigned> between = side.isKContiguous ? own : ArrayRef<unsigned>(contraction.k);
+  for (AffineExpr expr : llvm::reverse(map.getResults())) {
+    unsigned dim = cast<AffineDimExpr>(expr).getPosition();
+    if (llvm::is_contained(between, dim) && ranges[dim] != 1)
+      break;
+    if (llvm::MulOverflow(distance, ranges[dim], distance))
+      return 0;
+  }
+  if (distance > kMostDistance)
+    return 0;
+  ArrayRef<unsigned> inner = side.isKContiguous ? ArrayRef<unsigned>(contraction.k) : own;
+  int64_t width = kWordBytes / bytes;
+  bool hasWords = getInnermostDivisor(sizes, contraction.group, inner) % width == 0 &&
+                  static_cast<int64_t>(binding.getAlignment()) >= kWordBytes;
+  return hasWords ? 1 : width;
+}
+
 std::optional<MatmulProblem> ProductChooser::makeProblem() {
   if (!kernel.target->hasWGMMA ||
       !(contraction.hasHalfOperands() || isTF32 || contraction.hasSignedByteOperands()))
@@ -112,18 +146,24 @@ std::optional<MatmulProblem> ProductChooser::makeProblem() {
   convolution = matchConvolution(contraction, pixelReason);
   if (convolution)
     return makeConvolutionProblem();
+  ArrayRef<unsigned> firstOwn = swapped ? contraction.n : contraction.m,
+                     secondOwn = swapped ? contraction.m : contraction.n;
+  MatmulProblem problem{};
   std::optional<TiledAccess> a = matchTiledOperand(contraction, first, sizes, reason);
   if (!a)
+    problem.loadsA = countLoadsPerWord(first, firstOwn);
+  if (!a && !problem.loadsA)
     return refuse("no boxes can be copied of " + getName(first) + ": " + reason +
                   ", nor columns of pixels: " + pixelReason);
   bool transposes = contraction.runsAcrossK();
-  if (transposes && !canTranspose(second, swapped ? contraction.m : contraction.n))
+  if (transposes && !canTranspose(second, secondOwn))
     return refuse("threads cannot transpose " + getName(second));
   std::optional<TiledAccess> b =
-      transposes ? TiledAccess() : matchTiledOperand(contraction, second, sizes, reason);
-  if (!b)
+      transposes ? std::nullopt : matchTiledOperand(contraction, second, sizes, reason);
+  if (!b && !transposes)
+    problem.loadsB = countLoadsPerWord(second, secondOwn);
+  if (!b && !transposes && !problem.loadsB)
     return refuse("no boxes can be copied of " + getName(second) + ": " + reason);
-  MatmulProblem problem;
   problem.batch = getExpectedBatch();
   problem.m = swapped ? getExpectedColumns() : getExpectedRows();
   problem.n = swapped ? getExpectedRows() : getExpectedColumns();
@@ -140,10 +180,13 @@ std::optional<MatmulProblem> ProductChooser::makeProblem() {
   problem.isGuess = !contraction.getProduct(contraction.batch) ||
                     !contraction.getProduct(contraction.m) ||
                     !contraction.getProduct(contraction.n);
-  problem.isKContiguousA = a->dims.back().group == TiledAccess::Group::K;
+  auto runsAlongK = [](const std::optional<TiledAccess> &access, const Contraction::Side &side) {
+    return access ? access->dims.back().group == TiledAccess::Group::K : side.isKContiguous;
+  };
+  problem.isKContiguousA = runsAlongK(a, first);
   problem.transposesB = transposes;
-  problem.isKContiguousB = !transposes && b->dims.back().group == TiledAccess::Group::K;
-  problem.isFixedB = !transposes && kernel.isFixed(b->binding);
+  problem.isKContiguousB = !transposes && runsAlongK(b, second);
+  problem.isFixedB = b && !problem.loadsA && kernel.isFixed(b->binding);
   problem.isStaged =
       isStagedOutput(contraction, sizes) && (problem.elementBytes == 2 || problem.isKContiguousA);
   if (problem.elementBytes != 2 && !problem.isKContiguousB && !transposes)

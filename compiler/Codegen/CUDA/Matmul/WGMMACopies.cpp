@@ -1,19 +1,22 @@
-//===- WGMMACopies.cpp - Operands that threads transpose on the way -------===//
+//===- WGMMACopies.cpp - Operands that threads bring to the ring ----------===//
 //
 // Part of xcompile, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// wgmma takes an operand B of other than 16 bits only if its lines run along k, and boxes keep
-// the order that memory has. Where that is the other one, the warpgroup that fetches loads the
-// operand into registers, a step ahead, and stores it transposed:
+// Where boxes cannot bring an operand, the warpgroup that fetches loads it into registers, a step
+// ahead, and stores it to the ring:
 //
 //   load the first step's share
 //   for each step along k
-//     wait until the stage is empty; start the copies of operand A
-//     store what was loaded, by whole chunks of 16 bytes along k; load the next step's share
+//     wait until the stage is empty; start the copies of the other operand, if boxes bring that
+//     store what was loaded; load the next step's share
 //     let the stores be seen by wgmma; signal the stage
+//
+// It takes rows that begin anywhere as they lie (WGMMALines.cpp). Or it transposes: wgmma takes an
+// operand B of other than 16 bits only if its lines run along k, and boxes keep the order that
+// memory has. Such an operand is stored by whole chunks of 16 bytes along k.
 //
 // A warp moves 32 rows at a time. Of elements of 4 bytes each lane has one row, and a load of the
 // warp is 32 neighbours. Of bytes each lane loads words of 4 rows, whose 4 x 4 bytes it transposes
@@ -82,7 +85,7 @@ std::pair<Value, Value> WGMMAEmitter::getTransposedPlace(const Operand &operand,
 SmallVector<Value> WGMMAEmitter::loadTransposed(const Operand &operand, int64_t unit, Value k) {
   int64_t bytes = operand.type.getElementBytes(), width = kWordBytes / bytes;
   auto [ownOffset, kOffset] = getTransposedPlace(operand, unit);
-  Value own = index.add(swapped ? tile.startM : tile.startN, ownOffset);
+  Value own = index.add(getStart(operand), ownOffset);
   Value first = index.add(k, kOffset);
   Type elementType = operand.type.getElementType();
   Type type = width > 1 ? Type(VectorType::get(width, elementType)) : elementType;
@@ -109,11 +112,8 @@ SmallVector<Value> WGMMAEmitter::transpose(const Operand &operand, ArrayRef<Valu
   Type elementType = operand.type.getElementType();
   if (operand.type.getElementBytes() == kWordBytes) {
     SmallVector<Value> rounded;
-    for (Value word : words) {
-      Value bits = NVVM::ConvertFloatToTF32Op::create(builder, loc, builder.getI32Type(), word,
-                                                      NVVM::FPRoundingMode::RNA);
-      rounded.push_back(arith::BitcastOp::create(builder, loc, elementType, bits));
-    }
+    for (Value word : words)
+      rounded.push_back(roundToTF32(word));
     return {fromLanes(builder, loc, rounded)};
   }
   auto word = VectorType::get(1, builder.getI32Type());
@@ -138,12 +138,38 @@ void WGMMAEmitter::storeTurned(const Operand &operand, int64_t unit, ArrayRef<Va
     tile::WriteOp::create(builder, loc, chunk, slot, index.add(own, row), k);
 }
 
-void WGMMAEmitter::emitTransposingProducer() {
-  const Operand &transposed = operands.back();
-  int64_t bytes = transposed.type.getElementBytes();
-  int64_t units = transposed.type.getRows() * config.getTileK() * bytes /
-                  (tile::kWarpgroupThreads * kChunkBytes / bytes * kWordBytes);
-  int64_t perUnit = kChunkBytes / bytes;
+/// The parts of the operands that threads bring, in the order in which they are stored.
+SmallVector<WGMMAEmitter::Unit> WGMMAEmitter::listUnits() {
+  SmallVector<Unit> units;
+  for (auto [slot, operand] : llvm::enumerate(operands)) {
+    int64_t bytes = operand.type.getElementBytes(), count = 0, loads = operand.loadsPerWord;
+    if (operand.loadsPerWord) {
+      count = llvm::divideCeil(countLines(operand), kWarps);
+    } else if (operand.isTurned) {
+      loads = kChunkBytes / bytes;
+      count = operand.type.getRows() * config.getTileK() * bytes /
+              (tile::kWarpgroupThreads * loads * kWordBytes);
+    }
+    for (int64_t number = 0; number < count; ++number)
+      units.push_back({&operand, static_cast<int64_t>(slot), number, loads});
+  }
+  return units;
+}
+
+SmallVector<Value> WGMMAEmitter::loadUnit(const Unit &unit, Value k) {
+  return unit.operand->isTurned ? loadTransposed(*unit.operand, unit.number, k)
+                                : loadLine(*unit.operand, unit.number, k);
+}
+
+void WGMMAEmitter::storeUnit(const Unit &unit, ArrayRef<Value> values, Value slot) {
+  if (unit.operand->isTurned)
+    storeTurned(*unit.operand, unit.number, values, slot);
+  else
+    storeLine(*unit.operand, unit.number, values, slot);
+}
+
+void WGMMAEmitter::emitLoadingProducer() {
+  SmallVector<Unit> units = listUnits();
   Value isLeader = index.isEqual(thread, index.constant(0));
   Value isFirst = index.isEqual(index.rem(thread, 32), index.constant(0));
   Value steps = index.ceilDiv(tile.sumLength, index.constant(config.getTileK()));
@@ -154,32 +180,32 @@ void WGMMAEmitter::emitTransposingProducer() {
   };
   auto emitStep = [&](Value step, ValueRange carried) -> SmallVector<Value> {
     RingState state{carried[0], carried[1]};
-    SmallVector<Value> words(carried.drop_front(2));
+    SmallVector<Value> values(carried.drop_front(2));
     tile::WaitEmptyOp::create(builder, loc, ring, state.stage, state.phase);
     points.emitIf(isLeader, [&] {
       publishBoxes(state.stage);
       fetchBoxes(state.stage, getStep(step), [](const Operand &) { return true; });
     });
-    Value slot =
-        tile::SlotOp::create(builder, loc, transposed.type, ring, state.stage, operands.size() - 1);
+    SmallVector<Value> slots = getSlots(state.stage);
     Value next = getK(index.add(step, 1));
-    for (int64_t unit = 0; unit < units; ++unit) {
-      MutableArrayRef<Value> own = MutableArrayRef(words).slice(unit * perUnit, perUnit);
-      storeTurned(transposed, unit, own, slot);
-      llvm::copy(loadTransposed(transposed, unit, next), own.begin());
+    MutableArrayRef<Value> rest(values);
+    for (const Unit &unit : units) {
+      storeUnit(unit, rest.take_front(unit.loads), slots[unit.slot]);
+      llvm::copy(loadUnit(unit, next), rest.begin());
+      rest = rest.drop_front(unit.loads);
     }
     tile::FenceAsyncOp::create(builder, loc);
     syncWarp();
     points.emitIf(isFirst, [&] { tile::PublishOp::create(builder, loc, ring, state.stage, 0); });
     RingState after = advance(state);
-    words.insert(words.begin(), {after.stage, after.phase});
-    return words;
+    values.insert(values.begin(), {after.stage, after.phase});
+    return values;
   };
   emitTiles(Value(), {index.constant(0), index.constant(0)},
             [&](ValueRange carried) -> SmallVector<Value> {
               SmallVector<Value> inits(carried);
-              for (int64_t unit = 0; unit < units; ++unit)
-                llvm::append_range(inits, loadTransposed(transposed, unit, getK(firstStep)));
+              for (const Unit &unit : units)
+                llvm::append_range(inits, loadUnit(unit, getK(firstStep)));
               SmallVector<Value> results =
                   points.emitLoop(firstStep, lastStep, index.constant(1), inits, emitStep);
               return {results[0], results[1]};

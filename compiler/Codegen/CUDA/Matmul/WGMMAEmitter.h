@@ -8,10 +8,10 @@
 // It is one class of many methods since the warpgroup that fetches and those that multiply are two
 // halves of one protocol: what one waits for, the other one signals, and both need the operands,
 // the ring, the tile, and where the block is in its cluster. Its files are by concept:
-// WGMMAOperands.cpp has operands and their tensor maps, WGMMAProducer.cpp and WGMMACopies.cpp what
-// fills the ring, WGMMAProducts.cpp the products, WGMMASideInputs.cpp what outputs are computed
-// from beside them, WGMMAOutputs.cpp how results leave, and EmitMatmulWGMMA.cpp the kernel as a
-// whole.
+// WGMMAOperands.cpp has operands and their tensor maps, WGMMAProducer.cpp what fills the ring with
+// them, WGMMACopies.cpp and WGMMALines.cpp what threads fill it with, WGMMAProducts.cpp the
+// products, WGMMASideInputs.cpp what outputs are computed from beside them, WGMMAOutputs.cpp how
+// results leave, and EmitMatmulWGMMA.cpp the kernel as a whole.
 //
 //===----------------------------------------------------------------------===//
 
@@ -66,11 +66,17 @@ private:
     int64_t sharers = 1; // blocks of the cluster that need the same tile, and fetch parts
     mlir::Value part = {}, blocks = {}; // which of them this one is, and a bit for each of them
     bool isTurned = false; // by threads that load it, and store it with its lines along k
+    /// Threads load it as it lies: so many loads make a word of shared memory. 0 if boxes bring it.
+    int64_t loadsPerWord = 0;
     /// Columns of its pixels come, not boxes; null if it is none.
     const WindowedImage *image = nullptr;
 
+    bool isByThreads() const { return isTurned || loadsPerWord > 0; }
     bool runsAlongK() const {
-      return image ? !image->isAcross : access.dims.back().group == TiledAccess::Group::K;
+      if (image)
+        return !image->isAcross;
+      return isTurned || (loadsPerWord ? side.isKContiguous
+                                       : access.dims.back().group == TiledAccess::Group::K);
     }
   };
   /// An input that each output has an element of, a residual say, where the ring brings it
@@ -78,10 +84,12 @@ private:
   struct SideInput {
     const ReductionGroup::Input &input;
     TiledAccess access;
-    mlir::Value map;
+    mlir::Value map = {}, tailMap = {}; // of whole slots, and of what is left of the columns
   };
   void addSideInputs();
   tile::SharedType getSideType() const { return operands.front().type; }
+  /// Those that a slot has from column `column` on, where it begins.
+  int64_t getSideColumns(int64_t column) const;
   /// Stages that all side inputs take of so many columns of a tile.
   int64_t countSideStages(int64_t columns) const;
   /// Starts the copies of a tile's side inputs to the stages from `state` on.
@@ -100,6 +108,7 @@ private:
 
   mlir::LogicalResult addOperand(const Contraction::Side &side, int64_t own);
   mlir::LogicalResult addTransposed(const Contraction::Side &side, int64_t own);
+  mlir::LogicalResult addLoaded(const Contraction::Side &side, int64_t own);
   mlir::LogicalResult addImage(const Contraction::Side &side, int64_t own);
   /// Adds A or B, whichever `side` is, in tiles of `own` rows or columns.
   mlir::LogicalResult add(const Contraction::Side &side, int64_t own);
@@ -163,7 +172,25 @@ private:
   void fillAhead(mlir::Value end);
   RingState fetchStep(mlir::Value step, mlir::Value ahead, RingState state);
   void emitProducer();
-  void emitTransposingProducer();
+  /// A part of an operand that each thread that fetches has a share of, by so many loads.
+  struct Unit {
+    const Operand *operand;
+    int64_t slot, number, loads;
+  };
+  llvm::SmallVector<Unit> listUnits();
+  llvm::SmallVector<mlir::Value> loadUnit(const Unit &unit, mlir::Value k);
+  void storeUnit(const Unit &unit, llvm::ArrayRef<mlir::Value> values, mlir::Value slot);
+  void emitLoadingProducer();
+  bool hasLoadingThreads() const {
+    return llvm::any_of(operands, [](const Operand &operand) { return operand.isByThreads(); });
+  }
+  /// The row and the column in the tile that a thread's word of its warp's line `number` is at.
+  std::pair<mlir::Value, mlir::Value> getLinePlace(const Operand &operand, int64_t number);
+  int64_t countLines(const Operand &operand);
+  llvm::SmallVector<mlir::Value> loadLine(const Operand &operand, int64_t number, mlir::Value k);
+  void storeLine(const Operand &operand, int64_t number, llvm::ArrayRef<mlir::Value> values,
+                 mlir::Value slot);
+  mlir::Value roundToTF32(mlir::Value number);
   std::pair<mlir::Value, mlir::Value> getTransposedPlace(const Operand &operand, int64_t unit);
   llvm::SmallVector<mlir::Value> loadTransposed(const Operand &operand, int64_t unit,
                                                 mlir::Value k);
@@ -186,6 +213,9 @@ private:
   llvm::SmallVector<mlir::Value> getSlots(mlir::Value stage);
   tile::FragmentsType getHalfType() const;
   mlir::Value getStartRow() { return swapped ? tile.startN : tile.startM; }
+  mlir::Value getStart(const Operand &operand) {
+    return &operand.side == &contraction.a ? tile.startM : tile.startN;
+  }
   void arrivePingPong(mlir::Value half);
   void release(mlir::Value stage, mlir::Value condition);
   void reduce(mlir::Value warpgroup, llvm::SmallVector<mlir::Value> &sums);

@@ -55,6 +55,8 @@ LogicalResult WGMMAEmitter::addOperand(const Contraction::Side &side, int64_t ow
     return addTransposed(side, own);
   std::string reason;
   std::optional<TiledAccess> access = matchTiledOperand(contraction, side, knownSizes, reason);
+  if (!access && tile.countLoadsPerWord(side) > 0)
+    return addLoaded(side, own);
   if (!access)
     return kernel.getFunction().emitOpError("expected operands that can be copied by boxes for ")
            << config << ": " << reason;

@@ -7,7 +7,7 @@
 //
 // One thread of the producer warpgroup starts all TMA copies. For each step of each tile it waits
 // until a stage of the ring is empty, publishes how many bytes will arrive, and starts the boxes of
-// both operands. Where threads transpose operand B, WGMMACopies.cpp emits the producer instead.
+// both operands. Where threads bring an operand, WGMMACopies.cpp emits the producer instead.
 //
 // Weights that no call writes need not wait for the kernels in front. So the ring is filled with
 // those of the first steps before anything else, while those kernels still run:
@@ -192,7 +192,7 @@ void WGMMAEmitter::fetch(const Operand &operand, Value slot, const SumStep &step
 void WGMMAEmitter::publishBoxes(Value stage) {
   int64_t bytes = 0;
   for (const Operand &operand : operands)
-    if (!operand.isTurned)
+    if (!operand.isByThreads())
       bytes += operand.rows * operand.sharers * operand.type.getColumns() *
                operand.type.getElementBytes();
   tile::PublishOp::create(builder, loc, ring, stage, bytes);
@@ -201,20 +201,20 @@ void WGMMAEmitter::publishBoxes(Value stage) {
 void WGMMAEmitter::fetchBoxes(Value stage, const SumStep &step,
                               llvm::function_ref<bool(const Operand &)> isWanted) {
   for (auto [number, operand] : llvm::enumerate(operands))
-    if (!operand.isTurned && isWanted(operand))
+    if (!operand.isByThreads() && isWanted(operand))
       fetch(operand, tile::SlotOp::create(builder, loc, operand.type, ring, stage, number), step,
             stage);
 }
 
 /// Whether boxes bring the operand from memory that no call writes, to this block alone.
 bool WGMMAEmitter::isFixed(const Operand &operand) const {
-  return !operand.isTurned && !operand.image && cluster == 1 &&
+  return !operand.isByThreads() && !operand.image && cluster == 1 &&
          kernel.isFixed(operand.access.binding);
 }
 
 /// There are weights to fill the ring with, and each block has a tile.
 bool WGMMAEmitter::canFillAhead() {
-  return !operands.back().isTurned &&
+  return !hasLoadingThreads() &&
          getConstantIntValue(index.mul(tile.batches, index.mul(tile.tilesM, tile.tilesN))) &&
          llvm::any_of(operands, [&](const Operand &operand) { return isFixed(operand); });
 }
@@ -240,8 +240,8 @@ void WGMMAEmitter::placePixels() {
 }
 
 void WGMMAEmitter::emitProducer() {
-  if (operands.back().isTurned)
-    return emitTransposingProducer();
+  if (hasLoadingThreads())
+    return emitLoadingProducer();
   // One thread starts all copies.
   Value isFirstWarp = index.isLess(thread, index.constant(32));
   Value elected = NVVM::ElectSyncOp::create(builder, loc, builder.getI1Type(), Value());
