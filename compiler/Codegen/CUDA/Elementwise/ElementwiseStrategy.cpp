@@ -285,8 +285,12 @@ LogicalResult GenericStrategy::enumerate(KernelQuery &query,
     (void)query.getReductionGroup();
     reason = query.getContraction() ? "rows of a product that is not on tensor cores"
                                     : query.getReductionRefusal().str();
+    // A thread sums up all that a result is of, not its part.
     for (linalg::LinalgOp op : query.kernel.getReductions())
-      if (int64_t parts = query.getContraction() ? 0 : plan::countCyclicParts(op))
+      if (std::optional<plan::PartialSums> sums = plan::getPartialSums(op))
+        return op->emitOpError("expected partial sums of ")
+               << sums->count << " parts to be a product's on tensor cores: " << reason;
+      else if (int64_t parts = query.getContraction() ? 0 : plan::countCyclicParts(op))
         return op->emitOpError("expected the results of ")
                << parts << " parts to fit the other ops of the kernel: " << reason;
   }

@@ -293,7 +293,8 @@ static AffineExpr getPlace(linalg::LinalgOp op, ArrayRef<unsigned> loops) {
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   AffineExpr place = getAffineConstantExpr(0, op.getContext());
   for (unsigned loop : loops)
-    place = place * ranges[loop] + getAffineDimExpr(loop, op.getContext());
+    if (ranges[loop] != 1)
+      place = place * ranges[loop] + getAffineDimExpr(loop, op.getContext());
   return place;
 }
 

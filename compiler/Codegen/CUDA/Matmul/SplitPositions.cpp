@@ -236,12 +236,13 @@ MatmulProblem PositionSplitter::describe(int64_t positions) {
   return problem;
 }
 
-/// The number of a position, over the op's loops.
+/// The number of a position, over the op's loops, in the order in which kernels go through them
+/// (see matchContraction): that of operand B.
 AffineExpr PositionSplitter::getPosition() const {
-  AffineExpr position = getAffineConstantExpr(0, a.input->getOwner()->getContext());
-  for (auto [number, loop] : llvm::enumerate(a.k))
+  AffineExpr position = getAffineConstantExpr(0, b.input->getOwner()->getContext());
+  for (auto [number, loop] : llvm::enumerate(b.k))
     position = position + getAffineDimExpr(loop, position.getContext()) *
-                              count(ArrayRef(a.k).drop_front(number + 1));
+                              count(ArrayRef(b.k).drop_front(number + 1));
   return position;
 }
 
