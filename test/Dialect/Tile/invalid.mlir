@@ -467,9 +467,9 @@ func.func @load_panel_behind_the_last(%map: !tile.tensor_map<64x64xbf16>, %slot:
 
 // -----
 
-func.func @load_tail_as_panel(%map: !tile.tensor_map<64x16xbf16, span = 128>, %slot: !tile.shared<64x144xbf16>, %ring: !tile.ring<2, !tile.shared<64x144xbf16>>, %i: index) {
-  // expected-error@+1 {{expected a whole panel below 2, got 1}}
-  tile.load %map[%i, %i] to %slot panel 1 signal %ring[%i] : !tile.tensor_map<64x16xbf16, span = 128>, !tile.shared<64x144xbf16>, !tile.ring<2, !tile.shared<64x144xbf16>>
+func.func @load_part_of_no_panel(%map: !tile.tensor_map<64x32xbf16, span = 128>, %slot: !tile.shared<64x144xbf16>, %ring: !tile.ring<2, !tile.shared<64x144xbf16>>, %i: index) {
+  // expected-error@+1 {{expected a box that is a panel of '!tile.shared<64x144xbf16>', got '!tile.tensor_map<64x32xbf16, span = 128>'}}
+  tile.load %map[%i, %i] to %slot signal %ring[%i] : !tile.tensor_map<64x32xbf16, span = 128>, !tile.shared<64x144xbf16>, !tile.ring<2, !tile.shared<64x144xbf16>>
   return
 }
 

@@ -24,6 +24,12 @@ mlir::Value offsetBy(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type el
 /// copies at known distances it would keep and step an address each, in pairs of registers.
 mlir::Value hideOrigin(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value pointer);
 
+/// The 2 or 4 bytes of `type` in global memory that lie `offset` bytes behind `pointer`; zeros
+/// where `inside` (i1, may be null) is false. No branch: of many loads in a row each would be one,
+/// and take longer than the load does.
+mlir::Value loadOrZero(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type type,
+                       mlir::Value pointer, int64_t offset, mlir::Value inside);
+
 } // namespace xc::cuda
 
 #endif // XC_CODEGEN_CUDA_COMMON_POINTERS_H

@@ -69,6 +69,9 @@ inline int64_t countTransposedWords(int64_t rows, int64_t bytes) {
 inline int64_t countLoadedValues(int64_t own, int64_t loadsPerWord) {
   return own / 4 * loadsPerWord;
 }
+/// How many steps ahead threads load, whose operands are `values` registers a step, some of them of
+/// operands as they lie: more than one where registers allow it.
+inline int64_t getLoadDepth(int64_t values) { return values <= 40 ? 2 : 1; }
 
 } // namespace xc::cuda
 

@@ -263,14 +263,25 @@ RingState WGMMAEmitter::skip(RingState state, Value count) {
 // The kernel
 //===----------------------------------------------------------------------===//
 
-WarpgroupRegisters WGMMAEmitter::getThreadRegisters() const {
-  int64_t words = 0;
+int64_t WGMMAEmitter::countValues() const {
+  int64_t values = 0;
   for (auto [number, operand] : llvm::enumerate(operands)) {
     int64_t own = number == 0 ? config.getTileM() : config.getTileN();
-    words += operand.isTurned ? countTransposedWords(own, operand.type.getElementBytes())
-                              : countLoadedValues(own, operand.loadsPerWord);
+    values += operand.isTurned ? countTransposedWords(own, operand.type.getElementBytes())
+                               : countLoadedValues(own, operand.loadsPerWord);
   }
-  return getWarpgroupRegisters(config.getWarpgroups(), config.getBlocks(), words);
+  return values;
+}
+
+bool WGMMAEmitter::isLoading() const {
+  return llvm::any_of(operands, [](const Operand &operand) { return operand.loadsPerWord > 0; });
+}
+
+int64_t WGMMAEmitter::getDepth() const { return isLoading() ? getLoadDepth(countValues()) : 1; }
+
+WarpgroupRegisters WGMMAEmitter::getThreadRegisters() const {
+  return getWarpgroupRegisters(config.getWarpgroups(), config.getBlocks(),
+                               countValues() * getDepth());
 }
 
 /// Nothing where all threads keep what they start with.

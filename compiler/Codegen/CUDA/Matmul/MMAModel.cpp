@@ -46,6 +46,8 @@ static constexpr double kCopyLatency = 1940;
 /// Bytes of outputs that a multiprocessor stores in a cycle, and the cycles of a block before its
 /// first step and behind its last one.
 static constexpr double kStoreBytesPerCycle = 21, kBlockCycles = 1600;
+/// What is stored of rows of odd length, element by element, on an H100.
+static constexpr double kOddRowBytesPerMicrosecond = 4e5;
 /// Nanoseconds until memory is at its rate, and microseconds of a launch behind another kernel.
 static constexpr double kMemoryStart = 500, kLaunchTime = 0.4;
 /// Registers of a thread beside its sums, and those for values that are rounded.
@@ -122,9 +124,11 @@ double estimateMMAPlan(const Target &target, const MMAProblem &problem, const MM
                   busiest / resident * getRound(resident) + getRound(busiest % resident);
   double factors = problem.k * static_cast<double>(problem.m + problem.n) * problem.elementBytes,
          results = static_cast<double>(problem.m) * problem.n * problem.outputBytes;
+  double scattered = problem.hasOddRows ? problem.batch * results / kOddRowBytesPerMicrosecond : 0;
   double busy = cycles / target.rates.clock,
          read = problem.batch * (factors + results) / target.rates.memory + kMemoryStart;
-  return kLaunchTime + (std::max(busy, read) + kOverlapLoss * std::min(busy, read)) / 1000;
+  return kLaunchTime + (std::max(busy, read) + kOverlapLoss * std::min(busy, read)) / 1000 +
+         scattered;
 }
 
 } // namespace xc::cuda

@@ -18,6 +18,7 @@ struct MMAProblem {
   int64_t elementBytes, outputBytes; // of operands and of results
   bool isCopied;                     // operands reach shared memory by cp.async, else by registers
   int64_t copyBytes = 16;            // that each copy moves
+  bool hasOddRows = false;           // of results, which are stored element by element
 };
 
 /// The parameters of #cuda.matmul_mma.

@@ -21,6 +21,8 @@ namespace xc::cuda {
 static constexpr int64_t kTileAlignment = 1024;
 /// Bytes of a sum.
 static constexpr int64_t kSumBytes = 4;
+/// Registers of a thread beside the operands that it has under way.
+static constexpr int64_t kFetchingRegisters = 40;
 /// The most rows that a box has.
 static constexpr int64_t kMostBoxRows = 256;
 
@@ -30,9 +32,15 @@ bool isReadAcross(const MatmulProblem &problem) {
 
 WarpgroupRegisters getRegisters(const MatmulProblem &problem, int64_t tileM, int64_t tileN,
                                 int64_t warpgroups, int64_t blocks) {
-  int64_t words = problem.transposesB ? countTransposedWords(tileN, problem.elementBytes) : 0;
-  words += countLoadedValues(tileM, problem.loadsA) + countLoadedValues(tileN, problem.loadsB);
-  return getWarpgroupRegisters(warpgroups, blocks, words);
+  return getWarpgroupRegisters(warpgroups, blocks, countValuesUnderWay(problem, tileM, tileN));
+}
+
+int64_t countValuesUnderWay(const MatmulProblem &problem, int64_t tileM, int64_t tileN) {
+  int64_t values = problem.transposesB ? countTransposedWords(tileN, problem.elementBytes) : 0;
+  if (!problem.loadsA && !problem.loadsB)
+    return values;
+  values += countLoadedValues(tileM, problem.loadsA) + countLoadedValues(tileN, problem.loadsB);
+  return values * getLoadDepth(values);
 }
 
 int64_t getSharedRoom(const Target &target, int64_t blocks) {
@@ -160,6 +168,10 @@ std::string checkWGMMAPlan(const Target &target, const MatmulProblem &problem,
     auto isWhole = [&](int64_t loads, bool isKContiguous, int64_t own) {
       return loads == 0 || isKContiguous || own * bytes % kLineBytes == 0;
     };
+    int64_t needed = countValuesUnderWay(problem, plan.tileM, plan.tileN) + kFetchingRegisters;
+    if (needed >
+        getRegisters(problem, plan.tileM, plan.tileN, plan.warpgroups, plan.blocks).producer)
+      return "what threads load of operands needs " + std::to_string(needed) + " registers of each";
     if (plan.clusterM * plan.clusterN > 1 || stepBytes != kLineBytes ||
         !isWhole(problem.loadsA, problem.isKContiguousA, plan.tileM) ||
         !isWhole(problem.loadsB, problem.isKContiguousB, plan.tileN))

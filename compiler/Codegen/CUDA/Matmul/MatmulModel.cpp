@@ -94,8 +94,9 @@ static constexpr int64_t kLargeCluster = 4, kIdleShare = 11;
 /// Cycles of a step of which threads bring an operand, and those for each of the rows of one that
 /// boxes bring, and of one that is transposed.
 static constexpr double kTransposeCycles = 400, kReadRowCycles = 2.2, kTransposeRowCycles = 6.5;
-/// The same for each line that threads load as it lies, and for each load of a word of it.
-static constexpr double kLoadLineCycles = 2, kLoadCycles = 2;
+/// Where threads load an operand as it lies, a step waits for what it has loaded, unless that was
+/// two steps ahead; and each line takes so long, once for each load of a word of it.
+static constexpr double kLoadStartCycles = 1000, kLoadLineCycles = 5.5;
 /// Cycles that the copy engine takes for each pixel of a column, in lines of up to 128 bytes.
 static constexpr double kPixelCycles = 3.5;
 /// Microseconds that a launch behind another kernel costs.
@@ -216,14 +217,22 @@ static double getBoxCycles(const MatmulProblem &problem, const WGMMAPlan &plan) 
 /// The same where threads bring one: a step is under way, and passes through L1 and registers.
 static double getThreadCycles(const MatmulProblem &problem, const WGMMAPlan &plan) {
   auto getLineCycles = [](int64_t loads) {
-    return loads ? kLoadLineCycles + kLoadCycles * static_cast<double>(loads) : kReadRowCycles;
+    return loads ? kLoadLineCycles * static_cast<double>(loads) : kReadRowCycles;
   };
   double a = getLineCycles(problem.loadsA);
   double b = problem.transposesB ? kTransposeRowCycles : getLineCycles(problem.loadsB);
   // Lines behind the last one are not loaded.
   int64_t rowsA = problem.loadsA ? std::min(plan.tileM, problem.m) : plan.tileM,
           rowsB = problem.loadsB ? std::min(plan.tileN, problem.n) : plan.tileN;
-  return kTransposeCycles + a * static_cast<double>(rowsA) + b * static_cast<double>(rowsB);
+  double start = kTransposeCycles;
+  if (problem.loadsA || problem.loadsB) {
+    int64_t values =
+        countLoadedValues(plan.tileM, problem.loadsA) +
+        countLoadedValues(plan.tileN, problem.loadsB) +
+        (problem.transposesB ? countTransposedWords(plan.tileN, problem.elementBytes) : 0);
+    start = kLoadStartCycles / static_cast<double>(getLoadDepth(values));
+  }
+  return start + a * static_cast<double>(rowsA) + b * static_cast<double>(rowsB);
 }
 
 /// Cycles that bringing a step's operands takes where `blocks` blocks do it.

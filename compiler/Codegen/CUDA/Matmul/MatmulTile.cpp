@@ -221,17 +221,17 @@ std::pair<Value, Value> MatmulTile::getPosition(const Contraction::Side &side, V
 }
 
 bool MatmulTile::canTranspose(const Contraction::Side &side) {
-  constexpr int64_t kWordBytes = 4;
+  constexpr int64_t kWordBytes = 4, kMostStride = 1 << 24; // 16 of them are an offset of 32 bits
   int64_t bytes = getElementBytes(getElementTypeOrSelf(side.operand->get()));
   plan::BindingOp binding = side.getCopySource();
-  return binding && !side.getZeroPadding() && !side.isKContiguous && side.isVectorizable &&
-         binding.getAlignment() >= kWordBytes && kWordBytes % bytes == 0 &&
-         getVectorWidth(side, kWordBytes / bytes) == kWordBytes / bytes &&
-         getKnownStride(side, /*alongK=*/true);
+  std::optional<int64_t> stride = getKnownStride(side, /*alongK=*/true);
+  return stride && *stride <= kMostStride && binding && !side.getZeroPadding() &&
+         !side.isKContiguous && side.isVectorizable && binding.getAlignment() >= kWordBytes &&
+         kWordBytes % bytes == 0 && getVectorWidth(side, kWordBytes / bytes) == kWordBytes / bytes;
 }
 
 int64_t MatmulTile::countLoadsPerWord(const Contraction::Side &side) {
-  constexpr int64_t kWordBytes = 4, kMostOffset = 1 << 30, kMostLines = 256;
+  constexpr int64_t kWordBytes = 4, kMostOffset = 1 << 28, kMostLines = 256;
   int64_t bytes = getElementBytes(getElementTypeOrSelf(side.operand->get()));
   plan::BindingOp binding = side.getCopySource();
   if (bytes == 1 || !binding || side.getZeroPadding() || !side.isVectorizable ||

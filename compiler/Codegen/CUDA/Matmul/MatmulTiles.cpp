@@ -55,7 +55,7 @@ static double estimateTiles(const Target &target, const ProductSize &size, const
   constexpr int64_t kGuess = 1024;
   return estimateMMAPlan(target,
                          {size.batch, size.m, size.n, size.k.value_or(kGuess), size.elementBytes,
-                          size.outputBytes, size.isCopied, size.copyBytes},
+                          size.outputBytes, size.isCopied, size.copyBytes, size.hasOddRows},
                          plan);
 }
 

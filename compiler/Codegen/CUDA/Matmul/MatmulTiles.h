@@ -36,6 +36,8 @@ struct ProductSize {
   /// What follows the product needs registers of its own: it computes math functions, or stores
   /// elements one by one.
   bool isDemanding = false;
+  /// Rows of outputs are of odd length, and are stored element by element.
+  bool hasOddRows = false;
   /// Some operand is loaded element by element.
   bool isScattered = false;
   /// Columns of the parts that rows are reduced in, each by one warp.

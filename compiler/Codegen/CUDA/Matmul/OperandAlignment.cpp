@@ -39,9 +39,7 @@ static constexpr int64_t kRowBytes = 16;
 static constexpr double kHalfGain = 1 / 330e3 - 1 / 700e3, kSingleGain = 1 / 165e3 - 1 / 350e3,
                         kByteGain = 1 / 25e3 - 1 / 1200e3;
 /// Bytes a nanosecond of a copy, and the nanoseconds of another launch.
-static constexpr double kCopyRate = 3800, kLaunchTime = 2000;
-/// What mma.sync stores of rows of odd length, element by element, on an H100.
-static constexpr double kOddRowBytesPerMicrosecond = 4e5;
+static constexpr double kCopyRate = 3800, kLaunchTime = 1750;
 
 static bool isSignedBytes(linalg::ContractOp op) {
   return op.getCast() == linalg::TypeFn::cast_signed &&
@@ -182,6 +180,8 @@ static ProductSize makeMMASize(linalg::ContractOp op, const MatmulProblem &probl
   size.k = problem.k;
   size.isRagged = problem.m % 256 != 0 || problem.n % 256 != 0 || problem.k % 64 != 0;
   size.isDemanding = problem.n % 2 != 0;
+  auto output = cast<RankedTensorType>(op.getDpsInits().front().getType());
+  size.hasOddRows = output.getShape().back() % 2 != 0;
   size.copyBytes = kRowBytes;
   for (OpOperand *operand : op.getDpsInputOperands()) {
     int64_t length = cast<RankedTensorType>(operand->get().getType()).getShape().back();
@@ -222,13 +222,7 @@ static double estimateLoaded(linalg::ContractOp op, MatmulProblem problem,
 /// Microseconds that mma.sync takes for `problem`, whose operands lie as those of `op` do.
 static double estimateInPlace(linalg::ContractOp op, const MatmulProblem &problem,
                               const Target &target) {
-  ProductSize size = makeMMASize(op, problem);
-  double time = estimateBestMMATiles(target, size);
-  auto output = cast<RankedTensorType>(op.getDpsInits().front().getType());
-  if (output.getShape().back() % 2 != 0)
-    time += static_cast<double>(problem.batch * problem.m * problem.n) * problem.outputBytes /
-            kOddRowBytesPerMicrosecond;
-  return time;
+  return estimateBestMMATiles(target, makeMMASize(op, problem));
 }
 
 namespace {

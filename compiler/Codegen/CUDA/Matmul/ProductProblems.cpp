@@ -93,7 +93,7 @@ bool ProductChooser::canTranspose(const Contraction::Side &side, ArrayRef<unsign
 }
 
 int64_t ProductChooser::countLoadsPerWord(const Contraction::Side &side, ArrayRef<unsigned> own) {
-  constexpr int64_t kWordBytes = 4, kMostDistance = 1 << 22;
+  constexpr int64_t kWordBytes = 4, kMostDistance = 1 << 20;
   linalg::LinalgOp op = contraction.getOp();
   plan::BindingOp binding = side.getCopySource();
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
@@ -302,6 +302,8 @@ ProductSize ProductChooser::makeMMASize() {
   bool isSymbolic = !batch || !m || !n || !k;
   size.isWide = isSymbolic && !kernel.getFunction()->hasAttr(plan::kGuardsAttr);
   size.partColumns = contraction.getPartColumns();
+  // The size decides that is known; a symbolic one need not be odd.
+  size.hasOddRows = n && getInnermostDivisor(sizes, contraction.group, contraction.n) % 2 != 0;
   size.isDemanding = outputOps >= kFunctionOps ||
                      getInnermostDivisor(sizes, contraction.group, contraction.n) == 1;
   return size;

@@ -82,12 +82,24 @@ std::string ProductChooser::makeKey(bool isExpected) {
       .str();
 }
 
+/// The operands that threads load in a kernel on wgmma; empty if boxes bring both.
+static std::string describeLoads(const MatmulProblem &problem) {
+  // The model's operand A is the product's B if `isSwapped`.
+  bool a = problem.isSwapped ? problem.loadsB : problem.loadsA,
+       b = problem.isSwapped ? problem.loadsA : problem.loadsB;
+  if (!a && !b)
+    return {};
+  return llvm::formatv(", {0} loaded by threads", a && b ? "operands A and B"
+                                                  : a    ? "operand A"
+                                                         : "operand B");
+}
+
 std::string ProductChooser::describe(Attribute config) {
   std::string time = formatTime(predict(config));
   if (contraction.partial)
     time = llvm::formatv("{0} partial sums, {1}", contraction.partial->count, time);
   if (auto wgmma = dyn_cast<MatmulWGMMAAttr>(config)) {
-    std::string kind = "matrix product by wgmma";
+    std::string kind = "matrix product by wgmma" + describeLoads(*problem);
     if (convolution && convolution->image.isAcross)
       kind =
           llvm::formatv("gradient to the filter by wgmma, {0} channels of columns of pixels under "

@@ -200,6 +200,11 @@ private:
                    mlir::Value slot);
   void syncWarp();
   void emitConsumer(mlir::Value warpgroup);
+  /// Whether threads load an operand as it lies.
+  bool isLoading() const;
+  /// Registers of operands that a thread which fetches loads for a step, and how many steps ahead.
+  int64_t countValues() const;
+  int64_t getDepth() const;
   /// How the threads of a multiprocessor share its registers.
   WarpgroupRegisters getThreadRegisters() const;
   RingState emitProduct(RingState state, mlir::Value place, llvm::SmallVector<mlir::Value> &sums,

@@ -103,13 +103,8 @@ SmallVector<Value> WGMMAEmitter::loadLine(const Operand &operand, int64_t number
   for (int64_t i = 0; i < operand.loadsPerWord; ++i) {
     Value inside = tile.isInside(operand.side, alongK ? own : index.add(own, i),
                                  alongK ? index.add(ownK, i) : ownK, tileOwn, config.getTileK());
-    auto load = [&, i]() -> SmallVector<Value> {
-      Value address = LLVM::GEPOp::create(builder, loc, base.getType(), elementType, base,
-                                          LLVM::GEPArg(static_cast<int32_t>(offset + i)));
-      return {LLVM::LoadOp::create(builder, loc, type, address,
-                                   lanes * operand.type.getElementBytes())};
-    };
-    llvm::append_range(values, inside ? points.emitIfOrZeros(inside, load) : load());
+    values.push_back(loadOrZero(builder, loc, type, base,
+                                (offset + i) * operand.type.getElementBytes(), inside));
   }
   return values;
 }
