@@ -111,6 +111,14 @@ static std::optional<Choice> chooseTranspose(const KernelInfo &kernel, KernelSiz
   for (; !fitSquares(kernel, transposed->inputs, tile, vector); vector /= 2, tile /= 2)
     if (vector == 1)
       return std::nullopt;
+  // Of squares that are mostly empty a block moves little: threads that write rows read few lines
+  // between them, which the cache keeps.
+  constexpr int64_t kLeastFilled = 4; // a part in so many
+  std::optional<int64_t> outerSize = getSize(transposed->outerDims),
+                         innerSize = getSize(transposed->innerDims);
+  if (outerSize && innerSize &&
+      std::min(*outerSize, tile) * std::min(*innerSize, tile) * kLeastFilled < tile * tile)
+    return std::nullopt;
   constexpr int64_t kManyTiles = 16; // of which one that is not whole is little
   auto covers = [&](ArrayRef<unsigned> dims) {
     std::optional<int64_t> size = getSize(dims);
