@@ -12,6 +12,7 @@
 #include "runtime/hal/access_check.h"
 #include "runtime/hal/executable.h"
 #include "runtime/hal/stream.h"
+#include "runtime/hal/upload_source.h"
 #include "schemas/module_generated.h"
 
 namespace xc::hal {
@@ -75,6 +76,9 @@ struct xcr_device : xc::RefCounted {
   /// Blocking, not ordered with streams.
   virtual xc::Status read(xc::hal::Memory &source, uint64_t offset, void *data, uint64_t size) = 0;
   virtual xc::Status write(xc::hal::Memory &target, uint64_t offset, const void *data,
+                           uint64_t size) = 0;
+  /// The same of \p size bytes of \p source, which reads them to where the device takes them from.
+  virtual xc::Status write(xc::hal::Memory &target, uint64_t offset, xc::hal::UploadSource &source,
                            uint64_t size) = 0;
   virtual xc::Status trim() = 0;
 

@@ -105,15 +105,8 @@ static Status findArrays(const xcr_instance &instance, const ParameterFile &file
 }
 
 static Status readBuffer(xcr_device &device, const ByteRange &range, xcr_buffer &buffer) {
-  ChunkReader reader(device.allocator, range);
-  Span<const uint8_t> chunk;
-  do {
-    XCR_RETURN_IF_ERROR(reader.next(&chunk));
-    if (chunk.size)
-      XCR_RETURN_IF_ERROR(
-          device.write(*buffer.memory, buffer.offset + reader.offset(), chunk.data, chunk.size));
-  } while (chunk.size);
-  return Status();
+  RangeSource source(device.allocator, range, /*isHashed=*/false);
+  return device.write(*buffer.memory, buffer.offset, source, range.size);
 }
 
 Status xc::restoreVariables(xcr_instance &instance, xcr_string_view_t path, bool isPartial) {

@@ -16,21 +16,19 @@ using namespace xc;
 
 static constexpr uint64_t kChunkBytes = 4u << 20;
 
-struct ChunkReader::Hash {
+struct xc::RangeHash {
+  RangeHash() { XXH3_64bits_reset(&state); }
   XXH3_state_t state;
 };
 
 ChunkReader::ChunkReader(const HostAllocator &allocator, const ByteRange &range)
-    : allocator(allocator), range(range), hash(allocator.create<Hash>()) {
-  if (hash)
-    XXH3_64bits_reset(&hash->state);
-}
+    : allocator(allocator), range(range), hash(allocator.create<RangeHash>()) {}
 
 ChunkReader::~ChunkReader() { allocator.destroy(hash); }
 
 Status ChunkReader::next(Span<const uint8_t> *chunk) {
   if (!hash)
-    return outOfHostMemory(sizeof(Hash));
+    return outOfHostMemory(sizeof(RangeHash));
   chunkBegin = position;
   uint64_t left = range.size - position;
   if (const uint8_t *data = range.data()) {
@@ -47,3 +45,21 @@ Status ChunkReader::next(Span<const uint8_t> *chunk) {
 }
 
 uint64_t ChunkReader::digest() const { return XXH3_64bits_digest(&hash->state); }
+
+RangeSource::RangeSource(const HostAllocator &allocator, const ByteRange &range, bool isHashed)
+    : allocator(allocator), range(range), isHashed(isHashed),
+      hash(isHashed ? allocator.create<RangeHash>() : nullptr) {}
+
+RangeSource::~RangeSource() { allocator.destroy(hash); }
+
+Status RangeSource::read(void *into, uint64_t size) {
+  if (isHashed && !hash)
+    return outOfHostMemory(sizeof(RangeHash));
+  XCR_RETURN_IF_ERROR(range.source->read(allocator, range.begin + position, into, size));
+  if (isHashed)
+    XXH3_64bits_update(&hash->state, into, size);
+  position += size;
+  return Status();
+}
+
+uint64_t RangeSource::digest() const { return XXH3_64bits_digest(&hash->state); }

@@ -9,8 +9,12 @@
 #define XC_RUNTIME_MODULE_CHUNK_READER_H
 
 #include "runtime/base/file.h"
+#include "runtime/hal/upload_source.h"
 
 namespace xc {
+
+/// The state of XXH3.
+struct RangeHash;
 
 /// Reads a range in chunks of some megabytes, so that weights of gigabytes are never in memory
 /// twice, and hashes what it reads. What lies in memory is one chunk.
@@ -29,12 +33,32 @@ public:
   uint64_t digest() const;
 
 private:
-  struct Hash;
   const HostAllocator &allocator;
   const ByteRange range;
   uint64_t chunkBegin = 0, position = 0;
   Vector<uint8_t> buffer{allocator};
-  Hash *hash = nullptr;
+  RangeHash *hash = nullptr;
+};
+
+/// A range that a device takes in order, straight to where it keeps or transfers it.
+class RangeSource final : public hal::UploadSource {
+public:
+  /// \p isHashed: digest() will be asked for.
+  RangeSource(const HostAllocator &allocator, const ByteRange &range, bool isHashed);
+  ~RangeSource();
+  RangeSource(const RangeSource &) = delete;
+  RangeSource &operator=(const RangeSource &) = delete;
+
+  Status read(void *into, uint64_t size) override;
+  /// XXH3 of all that was read.
+  uint64_t digest() const;
+
+private:
+  const HostAllocator &allocator;
+  const ByteRange range;
+  const bool isHashed;
+  uint64_t position = 0;
+  RangeHash *hash = nullptr;
 };
 
 } // namespace xc

@@ -330,16 +330,15 @@ Status Program::allocateData(uint64_t size, uint32_t alignment, Ref<hal::Memory>
                     alignment);
 }
 
-/// Copies \p range, and says in \p digest what it held.
+/// Copies \p range, and says in \p digest, which may be null, what it held.
 Status Program::copyTo(hal::Memory &memory, const ByteRange &range, uint64_t *digest) {
-  ChunkReader reader(allocator, range);
-  Span<const uint8_t> chunk;
-  do {
-    XCR_RETURN_IF_ERROR(reader.next(&chunk));
-    if (chunk.size)
-      XCR_RETURN_IF_ERROR(deviceRef->write(memory, reader.offset(), chunk.data, chunk.size));
-  } while (chunk.size);
-  *digest = reader.digest();
+  RangeSource source(allocator, range, /*isHashed=*/digest != nullptr);
+  // Nothing is read of no bytes, whose digest is one as well.
+  if (range.size == 0)
+    XCR_RETURN_IF_ERROR(source.read(nullptr, 0));
+  XCR_RETURN_IF_ERROR(deviceRef->write(memory, 0, source, range.size));
+  if (digest)
+    *digest = source.digest();
   return Status();
 }
 
@@ -355,10 +354,12 @@ Status Program::upload(const ByteRange &range, uint32_t alignment, bool mayShare
   const uint8_t *data = range.data();
   if (mayShare && data && deviceRef->canImportHostMemory() && range.size &&
       reinterpret_cast<uintptr_t>(data) % alignment == 0) {
-    ChunkReader reader(allocator, range);
-    Span<const uint8_t> chunk;
-    XCR_RETURN_IF_ERROR(reader.next(&chunk));
-    *digest = reader.digest();
+    if (digest) {
+      ChunkReader reader(allocator, range);
+      Span<const uint8_t> chunk;
+      XCR_RETURN_IF_ERROR(reader.next(&chunk));
+      *digest = reader.digest();
+    }
     return deviceRef->import(const_cast<uint8_t *>(data), range.size, out);
   }
   XCR_RETURN_IF_ERROR(allocateData(range.size, alignment, out));
@@ -430,15 +431,14 @@ template <typename F> Status Program::withParameter(uint32_t ordinal, F &&use) {
 Status Program::loadParameter(uint32_t ordinal, Ref<hal::Memory> *out) {
   uint32_t alignment = moduleRef->tables().parameters()->Get(ordinal)->alignment();
   return withParameter(ordinal, [&](const ByteRange &bytes) {
-    uint64_t digest;
-    return upload(bytes, alignment, /*mayShare=*/false, out, &digest);
+    return upload(bytes, alignment, /*mayShare=*/false, out, /*digest=*/nullptr);
   });
 }
 
 Status Program::initialiseVariable(uint32_t ordinal, hal::Memory &memory) {
   const fb::Variable &variable = *moduleRef->tables().variables()->Get(ordinal);
-  uint64_t digest;
   if (variable.initial_constant() >= 0) {
+    uint64_t digest;
     uint32_t constant = static_cast<uint32_t>(variable.initial_constant());
     ByteRange bytes;
     XCR_RETURN_IF_ERROR(moduleRef->constantBytes(constant, &bytes));
@@ -450,7 +450,7 @@ Status Program::initialiseVariable(uint32_t ordinal, hal::Memory &memory) {
   // Opening the file changes the program, which instances share.
   Lock lock(fileMutex);
   return withParameter(static_cast<uint32_t>(variable.initial_parameter()),
-                       [&](const ByteRange &bytes) { return copyTo(memory, bytes, &digest); });
+                       [&](const ByteRange &bytes) { return copyTo(memory, bytes, nullptr); });
 }
 
 Status Program::fillZero(hal::Memory &memory) {

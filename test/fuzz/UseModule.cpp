@@ -162,6 +162,11 @@ public:
       memcpy(static_cast<char *>(target.host()) + offset, data, size);
     return Status();
   }
+  Status write(hal::Memory &target, uint64_t offset, hal::UploadSource &source,
+               uint64_t size) override {
+    require(offset <= target.size() && size <= target.size() - offset);
+    return source.read(static_cast<char *>(target.host()) + offset, size);
+  }
   Status trim() override { return Status(); }
   Status createStream(Ref<hal::Stream> *out) override {
     CheckedStream *stream = new CheckedStream(*this);

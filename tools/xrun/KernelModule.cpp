@@ -126,12 +126,11 @@ Offset<fb::Export> KernelModuleWriter::buildExport(const fb::Export &entry) {
   auto reason = copy(entry.reason());
   auto locations = copyStrings(entry.locations());
   auto operandVector = builder.CreateVector(operands);
-  return fb::CreateExport(builder, name, block, cluster, entry.dynamic_shared_memory(),
-                          entry.static_shared_memory(), entry.scratch(),
-                          entry.programmatic_launch(), entry.reads_inputs_early(), parameters,
-                          mapVector, entry.binding_count(), entry.scalar_count(), entry.registers(),
-                          entry.spill_bytes(), strategy, reason, locations, entry.bytes(),
-                          entry.flops(), operandVector);
+  return fb::CreateExport(
+      builder, name, block, cluster, entry.dynamic_shared_memory(), entry.static_shared_memory(),
+      entry.scratch(), entry.programmatic_launch(), parameters, mapVector, entry.binding_count(),
+      entry.scalar_count(), entry.registers(), entry.spill_bytes(), strategy, reason, locations,
+      entry.bytes(), entry.flops(), operandVector, entry.reads_inputs_early());
 }
 
 Offset<fb::Executable> KernelModuleWriter::buildExecutable(const fb::Executable &code,

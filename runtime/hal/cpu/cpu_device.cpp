@@ -208,6 +208,11 @@ Status CpuDevice::write(hal::Memory &target, uint64_t offset, const void *data, 
   return Status();
 }
 
+Status CpuDevice::write(hal::Memory &target, uint64_t offset, hal::UploadSource &source,
+                        uint64_t size) {
+  return source.read(static_cast<char *>(target.host()) + offset, size);
+}
+
 //===----------------------------------------------------------------------===//
 // Streams
 //===----------------------------------------------------------------------===//

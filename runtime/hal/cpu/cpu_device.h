@@ -31,6 +31,8 @@ public:
   bool canImportHostMemory() const override { return true; }
   Status read(hal::Memory &source, uint64_t offset, void *data, uint64_t size) override;
   Status write(hal::Memory &target, uint64_t offset, const void *data, uint64_t size) override;
+  Status write(hal::Memory &target, uint64_t offset, hal::UploadSource &source,
+               uint64_t size) override;
   Status trim() override;
   Status createStream(Ref<hal::Stream> *out) override;
   Status createEvent(Ref<hal::Event> *out) override;

@@ -445,6 +445,16 @@ Status CudaDevice::write(hal::Memory &target, uint64_t offset, const void *data,
   return transfer.write(target.address() + offset, data, size);
 }
 
+Status CudaDevice::write(hal::Memory &target, uint64_t offset, hal::UploadSource &source,
+                         uint64_t size) {
+  XCR_RETURN_IF_ERROR(checkAlive());
+  if (size == 0)
+    return Status();
+  ContextScope scope(*this);
+  XCR_RETURN_IF_ERROR(scope.status());
+  return transfer.write(target.address() + offset, source, size);
+}
+
 Status CudaDevice::trim() {
   XCR_RETURN_IF_ERROR(checkAlive());
   XCR_RETURN_IF_ERROR(forEachStream([](CudaStream &stream) {

@@ -48,6 +48,8 @@ public:
   bool canImportHostMemory() const override { return false; }
   Status read(hal::Memory &source, uint64_t offset, void *data, uint64_t size) override;
   Status write(hal::Memory &target, uint64_t offset, const void *data, uint64_t size) override;
+  Status write(hal::Memory &target, uint64_t offset, hal::UploadSource &source,
+               uint64_t size) override;
   Status trim() override;
   Status createStream(Ref<hal::Stream> *out) override;
   Status importStream(void *native, Ref<hal::Stream> *out) override;

@@ -157,6 +157,24 @@ void CudaTransfer::release() {
   stream = nullptr;
 }
 
+namespace {
+
+/// Bytes that lie in memory.
+class MemorySource final : public hal::UploadSource {
+public:
+  explicit MemorySource(const void *data) : data(static_cast<const char *>(data)) {}
+  Status read(void *into, uint64_t size) override {
+    memcpy(into, data, size);
+    data += size;
+    return Status();
+  }
+
+private:
+  const char *data;
+};
+
+} // namespace
+
 /// False if pinned memory is short: then the driver copies from pageable memory by itself, which is
 /// slower and as right.
 bool CudaTransfer::prepareRing() {
@@ -171,14 +189,15 @@ bool CudaTransfer::prepareRing() {
   return true;
 }
 
-Status CudaTransfer::writeThroughRing(CUdeviceptr target, const char *data, uint64_t bytes) {
+Status CudaTransfer::writeThroughRing(CUdeviceptr target, hal::UploadSource &source,
+                                      uint64_t bytes) {
   uint64_t done = 0;
   for (unsigned turn = 0; done < bytes; turn = (turn + 1) % kSlots) {
     Slot &slot = slots[turn];
     uint64_t part = bytes - done < kSlotBytes ? bytes - done : kSlotBytes;
     // An event that was never recorded counts as reached.
     XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuEventSynchronize, slot.event));
-    memcpy(slot.memory, data + done, part);
+    XCR_RETURN_IF_ERROR(source.read(slot.memory, part));
     XCR_RETURN_IF_ERROR(
         XCR_CUDA_CALL(device, cuMemcpyHtoDAsync, target + done, slot.memory, part, stream));
     XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuEventRecord, slot.event, stream));
@@ -197,9 +216,26 @@ Status CudaTransfer::finish(Status status) {
 
 Status CudaTransfer::write(CUdeviceptr target, const void *data, uint64_t bytes) {
   Lock lock(mutex);
-  if (bytes >= kRingBytes && prepareRing())
-    return finish(writeThroughRing(target, static_cast<const char *>(data), bytes));
+  if (bytes >= kRingBytes && prepareRing()) {
+    MemorySource source(data);
+    return finish(writeThroughRing(target, source, bytes));
+  }
   return finish(XCR_CUDA_CALL(device, cuMemcpyHtoDAsync, target, data, bytes, stream));
+}
+
+Status CudaTransfer::write(CUdeviceptr target, hal::UploadSource &source, uint64_t bytes) {
+  {
+    Lock lock(mutex);
+    if (bytes >= kRingBytes && prepareRing())
+      return finish(writeThroughRing(target, source, bytes));
+  }
+  Vector<char> buffer(device.allocator);
+  for (uint64_t done = 0; done < bytes; done += buffer.size()) {
+    XCR_RETURN_IF_ERROR(buffer.resize(std::min(bytes - done, kSlotBytes)));
+    XCR_RETURN_IF_ERROR(source.read(buffer.data(), buffer.size()));
+    XCR_RETURN_IF_ERROR(write(target + done, buffer.data(), buffer.size()));
+  }
+  return Status();
 }
 
 Status CudaTransfer::read(CUdeviceptr source, void *data, uint64_t bytes) {

@@ -11,6 +11,7 @@
 #include "runtime/base/threads.h"
 #include "runtime/base/vector.h"
 #include "runtime/hal/cuda/cuda_symbols.h"
+#include "runtime/hal/upload_source.h"
 
 namespace xc::cuda {
 
@@ -61,6 +62,8 @@ public:
   void release();
   Status read(CUdeviceptr source, void *data, uint64_t bytes);
   Status write(CUdeviceptr target, const void *data, uint64_t bytes);
+  /// The source reads into the pinned memory: there is no other copy.
+  Status write(CUdeviceptr target, hal::UploadSource &source, uint64_t bytes);
 
 private:
   struct Slot {
@@ -69,7 +72,7 @@ private:
   };
   static constexpr unsigned kSlots = 4;
   bool prepareRing();
-  Status writeThroughRing(CUdeviceptr target, const char *data, uint64_t bytes);
+  Status writeThroughRing(CUdeviceptr target, hal::UploadSource &source, uint64_t bytes);
   Status finish(Status status);
 
   CudaDevice &device;
