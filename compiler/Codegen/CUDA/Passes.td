@@ -390,7 +390,11 @@ def PlaceWaits : Pass<"xc-cuda-place-waits", "mlir::func::FuncOp"> {
     Where the target has no wgmma, products become `synchronous`, and nobody waits for them. Else it
     moves each `tile.await` down to the first reader of its product, adds those that releases of stages need, and says of each how
     many products that were started later may be under way, and which operands in registers stay as they are up to there. Refuses
-    products that their own block does not wait for. Example:
+    products that their own block does not wait for.
+
+    What threads store, or copy, to tiles that wgmma or the Tensor Memory Accelerator accesses is fenced by `tile.fence_async` in front of the
+    barrier or the arrival by which others learn of it, or by a `fenced` `tile.await_copies`. Where a loop carries operands of f64 that its
+    end reads, `tile.fence_reads` keeps them there. Example:
     ```mlir
     %s, %ready = tile.dot %q[%row], %k k 128 : ...        // input
     %o, %done = tile.dot %p, %v accumulate %sums : ...

@@ -16,6 +16,7 @@
 //
 // Where there is no wgmma, products are synchronous (mma.sync): their waits go. Waits for copies
 // stay where they are, since they are barriers, too; CopyWaits.cpp counts what they leave.
+// Fences.cpp says where fences go.
 //
 // Refuses a product that its own block does not wait for: nobody behind the block could tell how
 // many have been started since.
@@ -25,6 +26,7 @@
 #include "compiler/Codegen/CUDA/Common/Targets.h"
 #include "compiler/Codegen/CUDA/Passes.h"
 #include "compiler/Codegen/CUDA/Tile/CopyWaits.h"
+#include "compiler/Codegen/CUDA/Tile/Fences.h"
 #include "compiler/Dialect/Tile/IR/TileOps.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -170,6 +172,7 @@ struct PlaceWaits final : impl::PlaceWaitsBase<PlaceWaits> {
     for (Block *block : blocks)
       if (failed(BlockWaits(*block).run()))
         return signalPassFailure();
+    placeFences(getOperation());
     // Waits are where releases need them.
     getOperation().walk([](tile::ReleaseOp op) { op.getTokenMutable().clear(); });
     getOperation().walk([](tile::ReleaseInOp op) { op.getTokenMutable().clear(); });
