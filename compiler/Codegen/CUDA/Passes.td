@@ -388,7 +388,8 @@ def PlaceWaits : Pass<"xc-cuda-place-waits", "mlir::func::FuncOp"> {
   let description = [{
     Says of each `tile.await_copies` how many copies that were started later may be under way, on every path that its tokens may have come.
     Where the target has no wgmma, products become `synchronous`, and nobody waits for them. Else it
-    moves each `tile.await` down to the first reader of its product, adds those that releases of stages need, and says of each how
+    moves each `tile.await` down to the first reader of its product, or to the barrier or the store behind which what it read may be
+    overwritten where no ring's barriers guard that. It adds those that releases of stages need, and says of each how
     many products that were started later may be under way, and which operands in registers stay as they are up to there. Refuses
     products that their own block does not wait for.
 

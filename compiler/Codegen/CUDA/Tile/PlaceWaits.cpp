@@ -9,7 +9,8 @@
 // waits for all but the last N. So in each block of ops:
 //
 //   1. A `tile.await` moves down to the first op that reads its result, or that gives away what its
-//      product reads (`tile.release ... after`), alone or in a region.
+//      product reads (`tile.release ... after`), alone or in a region. Where no barriers of a ring
+//      guard that, it stays in front of what stores to tiles, or tells others that they may.
 //   2. Such a release that no await comes before gets one.
 //   3. Products started since are pending. The operands in registers of all that the wait retires
 //      are kept up to there.
@@ -49,6 +50,30 @@ static Operation *findFirstUser(Block &block, ValueRange values, Operation *skip
         first = own;
     }
   return first;
+}
+
+/// True if `dot` reads shared memory that barriers of a ring do not guard, so that nobody gives it
+/// away.
+static bool readsUnguarded(tile::DotOp dot) {
+  return llvm::any_of(ValueRange{dot.getA(), dot.getB()}, [](Value operand) {
+    if (!isa<tile::SharedType>(operand.getType()))
+      return false;
+    Value memory = findMemory(operand);
+    auto ring = memory ? memory.getDefiningOp<tile::RingOp>() : tile::RingOp();
+    return memory && !(ring && ring.hasBarriers());
+  });
+}
+
+/// The first op behind `await` and before `end` by which a thread may overwrite what others read.
+static Operation *findOverwriter(tile::AwaitOp await, Operation *end) {
+  auto overwrites = [](Operation *op) {
+    bool stores = isa<tile::CopyOp, tile::StartCopyOp>(op) || getStoredTile(op);
+    return stores || isArrival(op) ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  for (Operation *op = await->getNextNode(); op && op != end; op = op->getNextNode())
+    if (op->walk(overwrites).wasInterrupted())
+      return op;
+  return nullptr;
 }
 
 static tile::AwaitOp findAwait(tile::DotOp dot) {
@@ -105,6 +130,9 @@ LogicalResult BlockWaits::place(tile::DotOp dot) {
   Operation *user = findFirstUser(block, await.getResult(), nullptr);
   if (reader && (!user || reader->isBeforeInBlock(user)))
     user = reader;
+  if (user && readsUnguarded(dot))
+    if (Operation *overwriter = findOverwriter(await, user))
+      user = overwriter;
   if (user)
     await->moveBefore(user);
   return success();
