@@ -440,8 +440,9 @@ def LowerSchedule : Pass<"xc-cuda-lower-schedule", "mlir::func::FuncOp"> {
 def PlanSharedMemory : Pass<"xc-cuda-plan-shared-memory", "mlir::func::FuncOp"> {
   let summary = "Give tiles, rings and their barriers places in shared memory";
   let description = [{
-    Sets `offset` and `barriers` on `tile.ring`, `offset` on `tile.alloc`, and the size on `plan.launch`. Refuses kernels
-    that need more than a block can have. Example:
+    Sets `offset` and `barriers` on `tile.ring`, `offset` on `tile.alloc`, and the size on `plan.launch`. Tiles share a place where a barrier of
+    the block lies between the last use of the one and the first use of the other, and both are used by threads alone, in the kernel's own
+    block: a loop, or roles, use what is used in them from beginning to end. Refuses kernels that need more than a block can have. Example:
     ```mlir
     %t = tile.alloc : !tile.shared<64x64xbf16>                    // input
     %t = tile.alloc {offset = 0 : i64} : !tile.shared<64x64xbf16> // output

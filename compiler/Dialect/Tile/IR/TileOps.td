@@ -81,7 +81,8 @@ def Tile_RingOp : Tile_EffectOp<"ring"> {
 def Tile_AllocOp : Tile_EffectOp<"alloc"> {
   let summary = "Make a tile in shared memory";
   let description = [{
-    `offset` is set by `-xc-cuda-plan-shared-memory`. Example:
+    `offset` is set by `-xc-cuda-plan-shared-memory`, which may give two tiles one place: what a tile holds before the first store to it is
+    not known. One that nobody uses has a place of its own. Example:
     ```mlir
     %staging = tile.alloc : !tile.shared<128x128xbf16>
     ```
