@@ -226,3 +226,55 @@ func.func @stage_not_awaited_by_threads(%i: index) -> !tile.reg<64x64xbf16, oper
   %q = tile.read %k[%i] : !tile.shared<64x64xbf16> -> !tile.reg<64x64xbf16, operand>
   return %q : !tile.reg<64x64xbf16, operand>
 }
+
+// -----
+
+// The next stage is on its way when this one's token says that it is done.
+!smem = !tile.shared<64x64xbf16>
+!ring = !tile.ring<2, !tile.shared<64x64xbf16>>
+func.func @token_of_the_stage_before(%m: memref<?xbf16>, %i: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c8 = arith.constant 8 : index
+  %ring = tile.ring arrivals 0 consumers 0 : !ring
+  %k = tile.slot %ring[%c0] 0 : !ring -> !smem
+  // expected-note @+1 {{the token is made here}}
+  %t = tile.copy %m[%i] stride %i rows %i of %i columns 64 to %k threads 128 : memref<?xbf16> to !smem
+  %end = scf.for %j = %c0 to %c8 step %c1 iter_args(%token = %t) -> !tile.token {
+    %next = arith.addi %j, %c1 : index
+    %stage = arith.remui %next, %c2 : index
+    %n = tile.slot %ring[%stage] 0 : !ring -> !smem
+    %u = tile.copy %m[%i] stride %i rows %i of %i columns 64 to %n threads 128 : memref<?xbf16> to !smem
+    // expected-error @+1 {{expected the token of a copy to stage 1 of '!tile.ring<2, <64x64xbf16>>' in the loop's first iteration, got that of a copy to stage 0}}
+    %keys = tile.await_copies %n after %token : !smem
+    scf.yield %u : !tile.token
+  }
+  return
+}
+
+// -----
+
+// So with a stage that goes round.
+!smem = !tile.shared<64x64xbf16>
+!ring = !tile.ring<2, !tile.shared<64x64xbf16>>
+func.func @carried_stage(%m: memref<?xbf16>, %i: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %ring = tile.ring arrivals 0 consumers 0 : !ring
+  %k = tile.slot %ring[%c0] 0 : !ring -> !smem
+  // expected-note @+1 {{the token is made here}}
+  %t = tile.copy %m[%i] stride %i rows %i of %i columns 64 to %k threads 128 : memref<?xbf16> to !smem
+  %end:2 = scf.for %j = %i to %i step %c1 iter_args(%stage = %c0, %token = %t) -> (index, !tile.token) {
+    %more = arith.addi %stage, %c1 : index
+    %wraps = arith.cmpi eq, %more, %c2 : index
+    %next = arith.select %wraps, %c0, %more : index
+    %n = tile.slot %ring[%next] 0 : !ring -> !smem
+    %u = tile.copy %m[%i] stride %i rows %i of %i columns 64 to %n threads 128 : memref<?xbf16> to !smem
+    // expected-error @+1 {{expected the token of a copy to stage 1 of '!tile.ring<2, <64x64xbf16>>' in the loop's first iteration, got that of a copy to stage 0}}
+    %keys = tile.await_copies %n after %token : !smem
+    scf.yield %next, %u : index, !tile.token
+  }
+  return
+}

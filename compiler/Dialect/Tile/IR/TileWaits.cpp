@@ -9,13 +9,17 @@
 // that passes each of them on.
 //
 // A tile or a token that comes from elsewhere may be the right one, and so may a copy to a stage
-// that is not a constant: what a text leaves open is not refused.
+// that is not a constant: what a text leaves open is not refused. Of a loop, the stages of the
+// first iteration are often constants.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Tile/IR/TileWaits.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -201,6 +205,93 @@ static void describe(InFlightDiagnostic &diag, Value tile) {
   diag << " of " << slot.getRing().getType();
 }
 
+namespace {
+
+/// What values are in the first iteration of loops.
+class FirstIteration {
+public:
+  /// Follows `value`, if it is carried by a loop, to what it is at first.
+  Value follow(Value value);
+  std::optional<int64_t> evaluate(Value value) const;
+
+private:
+  llvm::DenseMap<Value, Value> inits;
+};
+
+} // namespace
+
+Value FirstIteration::follow(Value value) {
+  while (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto loop = dyn_cast_or_null<LoopLikeOpInterface>(argument.getOwner()->getParentOp());
+    std::optional<SmallVector<Value>> numbers = loop ? loop.getLoopInductionVars() : std::nullopt;
+    std::optional<SmallVector<OpFoldResult>> lower =
+        loop ? loop.getLoopLowerBounds() : std::nullopt;
+    ValueRange carried = loop ? ValueRange(loop.getRegionIterArgs()) : ValueRange();
+    if (!numbers || !lower || loop.getInits().size() != carried.size() ||
+        !llvm::is_contained(carried, value))
+      return value;
+    for (auto [number, from] : llvm::zip(*numbers, *lower))
+      if (auto first = dyn_cast<Value>(from))
+        inits[number] = first;
+    for (auto [each, init] : llvm::zip_equal(carried, loop.getInits()))
+      inits[each] = init;
+    value = inits[value];
+  }
+  return value;
+}
+
+std::optional<int64_t> FirstIteration::evaluate(Value value) const {
+  if (Value init = inits.lookup(value))
+    return evaluate(init);
+  if (std::optional<int64_t> number = getConstant(value))
+    return number;
+  Operation *op = value.getDefiningOp();
+  if (auto select = dyn_cast_or_null<arith::SelectOp>(op)) {
+    std::optional<int64_t> condition = evaluate(select.getCondition());
+    if (!condition)
+      return std::nullopt;
+    return evaluate(*condition ? select.getTrueValue() : select.getFalseValue());
+  }
+  if (!isa_and_nonnull<arith::AddIOp, arith::RemUIOp, arith::CmpIOp>(op))
+    return std::nullopt;
+  std::optional<int64_t> lhs = evaluate(op->getOperand(0)), rhs = evaluate(op->getOperand(1));
+  // Numbers of stages and of steps along a loop.
+  constexpr int64_t most = int64_t(1) << 32;
+  if (!lhs || !rhs || *lhs < 0 || *rhs < 0 || *lhs > most || *rhs > most)
+    return std::nullopt;
+  if (isa<arith::AddIOp>(op))
+    return *lhs + *rhs;
+  if (auto compare = dyn_cast<arith::CmpIOp>(op))
+    return arith::applyCmpPredicate(compare.getPredicate(), APInt(64, *lhs), APInt(64, *rhs));
+  if (*rhs == 0)
+    return std::nullopt;
+  return *lhs % *rhs;
+}
+
+/// Checks that a loop begins with the token of the stage that it waits for.
+static LogicalResult verifyFirstStage(AwaitCopiesOp wait, Value tile, Value token) {
+  // In a branch, another iteration may be the first one.
+  auto argument = dyn_cast<BlockArgument>(token);
+  if (!argument || argument.getOwner() != wait->getBlock())
+    return success();
+  FirstIteration first;
+  auto copy = first.follow(token).getDefiningOp<CopyOp>();
+  auto slot = tile.getDefiningOp<SlotOp>();
+  auto copied = copy ? copy.getTile().getDefiningOp<SlotOp>() : SlotOp();
+  if (!slot || !copied || slot.getRing() != copied.getRing())
+    return success();
+  std::optional<int64_t> stage = first.evaluate(slot.getStage()),
+                         copiedStage = first.evaluate(copied.getStage());
+  if (!stage || !copiedStage || *stage == *copiedStage)
+    return success();
+  InFlightDiagnostic diag = wait.emitOpError("expected the token of a copy to stage ")
+                            << *stage << " of " << slot.getRing().getType()
+                            << " in the loop's first iteration, got that of a copy to stage "
+                            << *copiedStage;
+  diag.attachNote(copy.getLoc()) << "the token is made here";
+  return diag;
+}
+
 LogicalResult verifyToken(AwaitCopiesOp wait, Value tile, Value token) {
   llvm::SetVector<Value> tokens;
   tokens.insert(token);
@@ -227,7 +318,7 @@ LogicalResult verifyToken(AwaitCopiesOp wait, Value tile, Value token) {
     diag.attachNote(source->getLoc()) << "the token is made here";
     return diag;
   }
-  return success();
+  return verifyFirstStage(wait, tile, token);
 }
 
 } // namespace xc::tile
