@@ -388,9 +388,14 @@ def PlaceWaits : Pass<"xc-cuda-place-waits", "mlir::func::FuncOp"> {
   let description = [{
     Says of each `tile.await_copies` how many copies that were started later may be under way, on every path that its tokens may have come.
     Where the target has no wgmma, products become `synchronous`, and nobody waits for them. Else it
-    moves each `tile.await` down to the first reader of its product, adds those that releases of stages need, and says of each how
+    moves each `tile.await` down to the first reader of its product, or to the barrier or the store behind which what it read may be
+    overwritten where no ring's barriers guard that. It adds those that releases of stages need, and says of each how
     many products that were started later may be under way, and which operands in registers stay as they are up to there. Refuses
-    products that their own block does not wait for. Example:
+    products that their own block does not wait for.
+
+    What threads store, or copy, to tiles that wgmma or the Tensor Memory Accelerator accesses is fenced by `tile.fence_async` in front of the
+    barrier or the arrival by which others learn of it, or by a `fenced` `tile.await_copies`. Where a loop carries operands of f64 that its
+    end reads, `tile.fence_reads` keeps them there. Example:
     ```mlir
     %s, %ready = tile.dot %q[%row], %k k 128 : ...        // input
     %o, %done = tile.dot %p, %v accumulate %sums : ...
@@ -435,8 +440,9 @@ def LowerSchedule : Pass<"xc-cuda-lower-schedule", "mlir::func::FuncOp"> {
 def PlanSharedMemory : Pass<"xc-cuda-plan-shared-memory", "mlir::func::FuncOp"> {
   let summary = "Give tiles, rings and their barriers places in shared memory";
   let description = [{
-    Sets `offset` and `barriers` on `tile.ring`, `offset` on `tile.alloc`, and the size on `plan.launch`. Refuses kernels
-    that need more than a block can have. Example:
+    Sets `offset` and `barriers` on `tile.ring`, `offset` on `tile.alloc`, and the size on `plan.launch`. Tiles share a place where a barrier of
+    the block lies between the last use of the one and the first use of the other, and both are used by threads alone, in the kernel's own
+    block: a loop, or roles, use what is used in them from beginning to end. Refuses kernels that need more than a block can have. Example:
     ```mlir
     %t = tile.alloc : !tile.shared<64x64xbf16>                    // input
     %t = tile.alloc {offset = 0 : i64} : !tile.shared<64x64xbf16> // output

@@ -11,6 +11,8 @@
 // CHECK:         tile.dot %[[Q]], %[[K]] k 48 {synchronous} :
 // CHECK:         tile.issue_copy %{{.*}}[%{{.*}}] stride %{{.*}} rows %{{.*}} of %{{.*}} columns 40 to %{{.*}} threads 128 : memref<?xbf16> to
 // CHECK:         tile.retire_copies 2
+// CHECK-NEXT:    tile.retire_copies 0 fenced
+// CHECK-NEXT:    tile.await_copies %[[SLOT]] after %[[T]] pending 1 fenced : !tile.shared<64x64xbf16>
 // CHECK:         tile.read_words %{{.*}}[%{{.*}}] : {{.*}} -> i32, i32, i32, i32
 func.func @copies(%memory: memref<?xbf16>, %i: index) -> !tile.reg<64x64xf32, accumulator> {
   %ring = tile.ring arrivals 0 consumers 0 : !ring
@@ -22,6 +24,8 @@ func.func @copies(%memory: memref<?xbf16>, %i: index) -> !tile.reg<64x64xf32, ac
   %other = tile.alloc : !smem
   tile.issue_copy %memory[%i] stride %i rows %i of %i columns 40 to %other threads 128 : memref<?xbf16> to !smem
   tile.retire_copies 2
+  tile.retire_copies 0 fenced
+  %again = tile.await_copies %slot after %t pending 1 fenced : !smem
   %w:4 = tile.read_words %k[%i] : !smem -> i32, i32, i32, i32
   return %s : !tile.reg<64x64xf32, accumulator>
 }

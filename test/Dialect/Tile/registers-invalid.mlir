@@ -410,3 +410,84 @@ func.func @pairs_of_scalars(%t: !tile.reg<64x16xf32, accumulator>, %first: index
   } : !tile.reg<64x16xf32, accumulator>
   return
 }
+
+// -----
+
+!smem = !tile.shared<64x64xbf16>
+!ring = !tile.ring<2, !tile.shared<64x64xbf16>>
+func.func @stage_not_full(%p: !tile.reg<64x64xbf16, operand>, %i: index) {
+  %ring = tile.ring arrivals 1 consumers 1 : !ring
+  // expected-note @+1 {{the stage}}
+  %k = tile.slot %ring[%i] 0 : !ring -> !smem
+  // expected-error @+1 {{expected a tile.wait_full of its stage before it reads tile 0 of '!tile.ring<2, <64x64xbf16>>'}}
+  %s, %t = tile.dot %p, %k k 64 : !tile.reg<64x64xbf16, operand>, !smem -> !tile.reg<64x64xf32, accumulator>
+  %r = tile.await %s, %t : !tile.reg<64x64xf32, accumulator>
+  // Too late.
+  tile.wait_full %ring[%i] phase %i : !ring
+  return
+}
+
+// -----
+
+!smem = !tile.shared<64x64xbf16>
+!ring = !tile.ring<2, !tile.shared<64x64xbf16>>
+// The stage before is full.
+func.func @another_stage(%p: !tile.reg<64x64xbf16, operand>, %i: index) {
+  %ring = tile.ring arrivals 1 consumers 1 : !ring
+  %next = arith.addi %i, %i : index
+  // expected-note @+1 {{the stage}}
+  %k = tile.slot %ring[%next] 0 : !ring -> !smem
+  tile.wait_full %ring[%i] phase %i : !ring
+  // expected-error @+1 {{expected a tile.wait_full of its stage before it reads tile 0 of '!tile.ring<2, <64x64xbf16>>'}}
+  %s, %t = tile.dot %p, %k k 64 : !tile.reg<64x64xbf16, operand>, !smem -> !tile.reg<64x64xf32, accumulator>
+  %r = tile.await %s, %t : !tile.reg<64x64xf32, accumulator>
+  return
+}
+
+// -----
+
+!smem = !tile.shared<64x64xbf16>
+!ring = !tile.ring<2, !tile.shared<64x64xbf16>>
+func.func @another_ring(%p: !tile.reg<64x64xbf16, operand>, %i: index) {
+  %keys = tile.ring arrivals 1 consumers 1 : !ring
+  %values = tile.ring arrivals 1 consumers 1 : !ring
+  // expected-note @+1 {{the stage}}
+  %k = tile.slot %values[%i] 0 : !ring -> !smem
+  tile.wait_full %keys[%i] phase %i : !ring
+  // expected-error @+1 {{expected a tile.wait_full of its stage before it reads tile 0 of '!tile.ring<2, <64x64xbf16>>'}}
+  %s, %t = tile.dot %p, %k k 64 : !tile.reg<64x64xbf16, operand>, !smem -> !tile.reg<64x64xf32, accumulator>
+  %r = tile.await %s, %t : !tile.reg<64x64xf32, accumulator>
+  return
+}
+
+// -----
+
+!smem = !tile.shared<64x64xbf16>
+!ring = !tile.ring<2, !tile.shared<64x64xbf16>>
+// The first iteration has not waited.
+func.func @first_iteration(%p: !tile.reg<64x64xbf16, operand>, %i: index) {
+  %ring = tile.ring arrivals 1 consumers 1 : !ring
+  %end = scf.for %j = %i to %i step %i iter_args(%stage = %i) -> index {
+    // expected-note @+1 {{the stage}}
+    %k = tile.slot %ring[%stage] 0 : !ring -> !smem
+    // expected-error @+1 {{expected a tile.wait_full of its stage before it reads tile 0 of '!tile.ring<2, <64x64xbf16>>'}}
+    %s, %t = tile.dot %p, %k k 64 : !tile.reg<64x64xbf16, operand>, !smem -> !tile.reg<64x64xf32, accumulator>
+    %r = tile.await %s, %t : !tile.reg<64x64xf32, accumulator>
+    %next = arith.addi %stage, %j : index
+    tile.wait_full %ring[%next] phase %i : !ring
+    scf.yield %next : index
+  }
+  return
+}
+
+// -----
+
+func.func @mma_not_full(%i: index, %c: !tile.accumulator<64x64xf32>, %yes: i1) {
+  %ring = tile.ring arrivals 1 consumers 1 : !tile.ring<2, !tile.shared<64x64xbf16>, !tile.shared<64x64xbf16>>
+  %a = tile.alloc : !tile.shared<64x64xbf16>
+  // expected-note @+1 {{the stage}}
+  %b = tile.slot %ring[%i] 1 : !tile.ring<2, !tile.shared<64x64xbf16>, !tile.shared<64x64xbf16>> -> !tile.shared<64x64xbf16>
+  // expected-error @+1 {{expected a tile.wait_full of its stage before it reads tile 1 of}}
+  %d = tile.mma %a[%i], %b, %c accumulate %yes : !tile.shared<64x64xbf16>, !tile.shared<64x64xbf16>, !tile.accumulator<64x64xf32>
+  return
+}

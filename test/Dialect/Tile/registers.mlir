@@ -128,3 +128,32 @@ func.func @pairs(%t: !acc, %r: !tile.rows<f32>, %first: index) -> !acc {
   } : !acc
   return %s : !acc
 }
+
+// A stage is full by a wait of one thread, by one in front of a loop, by one of the iteration before, or by one for the same number.
+// CHECK-LABEL: func.func @full_stages
+// CHECK-COUNT-4: tile.dot
+func.func @full_stages(%q: !tile.reg<64x64xbf16, operand>, %i: index, %leads: i1) {
+  %c2 = arith.constant 2 : index
+  %ring = tile.ring arrivals 1 consumers 1 : !tile.ring<2, !tile.shared<64x64xbf16>>
+  %first = tile.slot %ring[%i] 0 : !tile.ring<2, !tile.shared<64x64xbf16>> -> !tile.shared<64x64xbf16>
+  scf.if %leads {
+    tile.wait_full %ring[%i] phase %i : !tile.ring<2, !tile.shared<64x64xbf16>>
+  }
+  %s, %t = tile.dot %q, %first k 64 : !tile.reg<64x64xbf16, operand>, !tile.shared<64x64xbf16> -> !out
+  %r = tile.await %s, %t : !out
+  %end = scf.for %j = %i to %c2 step %c2 iter_args(%stage = %i) -> index {
+    %s0, %t0 = tile.dot %q, %first k 64 : !tile.reg<64x64xbf16, operand>, !tile.shared<64x64xbf16> -> !out
+    %slot = tile.slot %ring[%stage] 0 : !tile.ring<2, !tile.shared<64x64xbf16>> -> !tile.shared<64x64xbf16>
+    %s1, %t1 = tile.dot %q, %slot k 64 : !tile.reg<64x64xbf16, operand>, !tile.shared<64x64xbf16> -> !out
+    %next = arith.remui %j, %c2 : index
+    tile.wait_full %ring[%next] phase %i : !tile.ring<2, !tile.shared<64x64xbf16>>
+    %same = arith.remui %j, %c2 : index
+    %other = tile.slot %ring[%same] 0 : !tile.ring<2, !tile.shared<64x64xbf16>> -> !tile.shared<64x64xbf16>
+    %s2, %t2 = tile.dot %q, %other k 64 : !tile.reg<64x64xbf16, operand>, !tile.shared<64x64xbf16> -> !out
+    %r0 = tile.await %s0, %t0 : !out
+    %r1 = tile.await %s1, %t1 : !out
+    %r2 = tile.await %s2, %t2 : !out
+    scf.yield %next : index
+  }
+  return
+}

@@ -13,12 +13,13 @@ class Model:
     tuning: str = ""  # what its product is to be: KEY = CONFIGURATION
     targets: tuple = ("sm_80", "sm_90a")
     kernels: str = ""  # a regular expression: which of its kernels are looked at, where others have models of their own
+    kinds: tuple = ()  # of mutants, where the others are looked at in another model
 
-    def inputs(self, zeros):
+    def inputs(self, zeros, span="0.5:1.5"):
         """As xrun takes them. Of zeros, too, a report must come: a store that changes nothing is still a store."""
         if zeros:
             return [f"zeros:{type}" for type in self.types]
-        return [f"random:{type}:{i + 1}:" + ("0.5:1.5" if "f" in type else "0:100") for i, type in enumerate(self.types)]
+        return [f"random:{type}:{i + 1}:" + (span if "f" in type else "0:100") for i, type in enumerate(self.types)]
 
 
 def model(name, inputs, result, body, **options):
@@ -178,6 +179,13 @@ MODELS = [
     model("attention_decode", ["1x4x1x16xf16", "1x2x600x16xf16", "1x2x600x16xf16"], "1x4x1x16xf16",
           "%r = array.attention %0, %1, %2 scale = 0.2 : (tensor<1x4x1x16xf16>, tensor<1x2x600x16xf16>, "
           "tensor<1x2x600x16xf16>) -> tensor<1x4x1x16xf16>"),
+    # So many keys that each warp comes to a larger score than it has seen, and so does each block; bf16.
+    model("attention_rescales", ["1x2x70x64xbf16", "1x2x500x64xbf16", "1x2x500x64xbf16"], "1x2x70x64xbf16",
+          "%r = array.attention %0, %1, %2 scale = 0.2 : (tensor<1x2x70x64xbf16>, tensor<1x2x500x64xbf16>, "
+          "tensor<1x2x500x64xbf16>) -> tensor<1x2x70x64xbf16>", kinds=("RescaleMutant",)),
+    model("attention_decode_rescales", ["1x4x1x16xbf16", "1x2x9000x16xbf16", "1x2x9000x16xbf16"], "1x4x1x16xbf16",
+          "%r = array.attention %0, %1, %2 scale = 0.2 : (tensor<1x4x1x16xbf16>, tensor<1x2x9000x16xbf16>, "
+          "tensor<1x2x9000x16xbf16>) -> tensor<1x4x1x16xbf16>", targets=("sm_90a",), kinds=("RescaleMutant",)),
     # Queries in shared memory.
     model("attention_decode_shared", ["30x32x1x72xf16", "30x16x130x72xf16", "30x16x130x72xf16"], "30x32x1x72xf16",
           "%r = array.attention %0, %1, %2 scale = 0.2 : (tensor<30x32x1x72xf16>, tensor<30x16x130x72xf16>, "
@@ -305,3 +313,20 @@ UNREAD = {
 def unread(model, target, kernel, number):
     """Why nobody misses the value that is put into a register, or None."""
     return UNREAD.get((model, target, kernel, number))
+
+
+NOTHING = "a warp comes to one block of keys here, before which it has nothing"
+NO_KEYS = "it is for warps that see no keys here"
+JOINS_ONCE = "what blocks have seen is joined in one round here"
+
+# (model, target, kernel, number of the product in it): why results are the same without it.
+UNSCALED = {
+    **{("attention_decode", "sm_90a", "main_k0_attention_decode", number): NOTHING for number in range(1, 18)},
+    **{("attention_decode", "sm_90a", "main_k0_attention_decode", number): NO_KEYS for number in (23, 24, 25)},
+    **{("attention_decode_rescales", "sm_90a", "main_k1_attention_combine", number): JOINS_ONCE for number in range(1, 6)},
+}
+
+
+def unscaled(model, target, kernel, number):
+    """Why nobody misses a rescale, or None."""
+    return UNSCALED.get((model, target, kernel, number))

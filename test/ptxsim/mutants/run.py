@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Takes single synchronising instructions out of compiled kernels, shifts single stores by one element, and expects the stand-in to
-find each of these mistakes.
+"""Takes single synchronising instructions out of compiled kernels, shifts single stores by one element, leaves out single rescales, and
+expects each of these mistakes to be found.
 
     run.py --build=build/dev [--target=sm_80] [--filter=REGEX] [--share=N] [--list]
 
@@ -9,8 +9,9 @@ fence in its PTX (of mbarriers' initialisation, too), the model runs on the same
 yields a predicate is replaced by one that is always true. models.py says of which instructions the kernels have no
 need, and why; of such a one the stand-in must say nothing. For each store to global or shared memory the model runs with that one
 writing to the next element, as if an index were off by one. For each constant that is put into a register, the model runs
-without that: what a loop begins with, or what one side of a branch leaves, is then whatever the register held. Every temporary is
-an allocation of its own (XCR_TEMPORARIES=separate).
+without that: what a loop begins with, or what one side of a branch leaves, is then whatever the register held. For each
+multiplication by which attention rescales what it has of earlier keys, the model runs without that: results must be further from
+those of the whole kernel than tests let them be. Every temporary is an allocation of its own (XCR_TEMPORARIES=separate).
 The last line is "N passed, N failed, N skipped".
 """
 import argparse
@@ -27,7 +28,10 @@ sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
+sys.path.insert(0, str(HERE.parents[1] / "e2e"))
+
 import models  # noqa: E402
+import tolerances  # noqa: E402
 
 # What orders threads, or copies and threads. A kernel without one of these is wrong, or had no need of it.
 SYNC = re.compile(r"""(?:^[ \t]*|:[ ])(?:@!?%p\d+\s+)?(?P<op>(?:bar(?:rier)?\.(?:cta\.)?(?:sync|warp\.sync)|barrier\.cluster\.wait
@@ -40,6 +44,10 @@ STORE = re.compile(r"""(?:^[ \t]*|:[ ])(?:@!?%p\d+\s+)?(?P<op>st\.(?:\w+\.)*?(?:
 # Numbered by itself: what makes mbarriers visible to copies.
 INIT_FENCE = re.compile(r"""(?:^[ \t]*|:[ ])(?:@!?%p\d+\s+)?(?P<op>fence\.mbarrier_init[^;]*;)""")
 BEGINNING = re.compile(r"""(?:^[ \t]*|:[ ])(?P<op>mov\.\w+\s+(?P<register>%\w+),\s*-?\d\w*;)""")
+# A product, a power of two, and what another thread has; a rescale is a product with such a power.
+PRODUCT = re.compile(r"(?:^[ \t]*)(?P<op>mul\.(?:rn\.)?(?:ftz\.)?f32\s+(?P<to>%\w+),\s*(?P<a>%\w+),\s*(?P<b>%\w+);)")
+POWER = re.compile(r"^\s*ex2\.approx\.\S+\s+(%\w+),")
+SHUFFLE = re.compile(r"^\s*shfl\.sync\.idx\.b32\s+(%\w+),\s*(%\w+),")
 REPORTS = ("data race", "async-copy", "missing-proxy-fence", "uninitialised", "asynchronous copy", "proxy",
            "has not been waited for", "deadlock", "mbarrier", "wgmma.fence", "the cluster's barrier",
            "of the cluster, which has exited")
@@ -49,6 +57,8 @@ STORE_REPORTS = ("out-of-bounds", "data race", "uninitialised", "async-copy", "m
 class Mutant:
     """A kernel without one of its synchronising instructions."""
     reports, inputs = REPORTS, (False, True)
+    span = "0.5:1.5"  # of random inputs
+    compares = False  # with the whole kernel's results
     # What is read too early has often not been written at all: races must be found without that.
     checks = "all,-uninitialised"
 
@@ -102,6 +112,20 @@ class RegisterMutant(Mutant):
         return models.unread(self.model.name, self.target, self.kernel, self.number)
 
 
+class RescaleMutant(Mutant):
+    """A kernel that leaves something as it was before a larger score came."""
+    # Scores so far apart that those of later keys are the largest of many rows.
+    reports, inputs, checks, span, compares = ("are not as expected",), (False,), "all", "-3:3", True
+
+    def __init__(self, model, target, number, kernel, line, text, match, kept):
+        self.model, self.target, self.number, self.kernel, self.line = model, target, number, kernel, line
+        self.text = re.sub(r"\s+", " ", match["op"])
+        self.patch = text[:match.start("op")] + f"mov.b32 {match['to']}, {kept};" + text[match.end("op"):]
+
+    def redundant(self):
+        return models.unscaled(self.model.name, self.target, self.kernel, self.number)
+
+
 # Each kind of mutant, and the instructions that there is one of for each.
 KINDS = ((Mutant, SYNC), (InitFenceMutant, INIT_FENCE), (StoreMutant, STORE), (RegisterMutant, BEGINNING))
 
@@ -122,46 +146,73 @@ def compile_model(args, model, target, scratch):
     return module.read_bytes()
 
 
+def rescales_of(model, target, kernel, lines):
+    """One per product with a power that depends on a row's largest score; gradients' products are with the weights themselves."""
+    if not re.search("attention(?!_gradient)", kernel):
+        return []
+    powers, found = set(), []
+    for _, text in lines:
+        if power := POWER.search(text):
+            powers.add(power[1])
+        elif (moved := SHUFFLE.search(text)) and moved[2] in powers:
+            powers.add(moved[1])
+    for line, text in lines:
+        if (match := PRODUCT.search(text)) and {match["a"], match["b"]} & powers:
+            kept = match["b"] if match["a"] in powers else match["a"]
+            found.append(RescaleMutant(model, target, len(found) + 1, kernel, line, text, match, kept))
+    return found
+
+
 def mutants_of(model, target, image):
     """One per instruction that there is a kind of mutant for, numbered in each kernel. A module's PTX lies in the file as it is."""
     begin = image.index(b"//\n// Generated by LLVM") if b"//\n// Generated by LLVM" in image else image.index(b".version")
-    found, kernel, numbers = [], None, [0] * len(KINDS)
+    found, kernel, numbers, lines = [], None, [0] * len(KINDS), {}
     # Zeros follow, unless the file ends with it.
     for line, text in enumerate(image[begin:].split(b"\0", 1)[0].decode().split("\n"), 1):
         if entry := re.search(r"\.entry\s+([\w$]+)", text):
             kernel, numbers = entry[1], [0] * len(KINDS)
         if kernel and not re.search(model.kernels, kernel):
             continue
+        lines.setdefault(kernel, []).append((line, text))
         for i, (kind, pattern) in enumerate(KINDS):
             if match := pattern.search(text):
                 numbers[i] += 1
                 found.append(kind(model, target, numbers[i], kernel, line, text, match))
-    return found
+    found += [mutant for kernel in filter(None, lines) for mutant in rescales_of(model, target, kernel, lines[kernel])]
+    return [mutant for mutant in found if not model.kinds or type(mutant).__name__ in model.kinds]
 
 
-def run(args, model, target, scratch, name, mutant=None, zeros=False):
-    """What the stand-in reports of one run, of zeros or of random numbers: "" if nothing."""
+def expectation(model, target, scratch):
+    """Where the results of the whole kernel are, of a span of inputs."""
+    return scratch / f"{model.name}-{target}-results.npy"
+
+
+def run(args, model, target, scratch, name, mutant=None, zeros=False, span="0.5:1.5", more=()):
+    """What the stand-in, or a comparison, reports of one run, of zeros or of random numbers: "" if nothing."""
     module, report = scratch / f"{model.name}-{target}.vmfb", scratch / f"{name}.report"
     environment = dict(os.environ, XCR_CUDA_LIBRARY=str(args.driver), PTXSIM_ARCH=target, XCR_TEMPORARIES="separate",
                        PTXSIM_REPORT=str(report), PTXSIM_THREADS="1", PTXSIM_INSTRUCTION_LIMIT="100000000")
     if mutant:
         environment["PTXSIM_CHECKS"] = mutant.checks
         environment["PTXSIM_PATCH"] = f"{mutant.line}:{mutant.patch}"
-    inputs = [f"--input={value}" for value in model.inputs(zeros)]
-    done = subprocess.run([args.build / "bin" / "xrun", module, "--device=cuda", *inputs], env=environment,
+    inputs = [f"--input={value}" for value in model.inputs(zeros, span)]
+    done = subprocess.run([args.build / "bin" / "xrun", module, "--device=cuda", *inputs, *more], env=environment,
                           capture_output=True, text=True, timeout=120)
     text = report.read_text() if report.exists() else ""
     if done.returncode and not text:
-        text = "xrun failed without a report: " + done.stderr[-400:]
+        text = "xrun failed without a report: " + done.stdout[-400:] + done.stderr[-400:]
     return text
 
 
 def check(args, mutant, scratch, number):
     """None, or what is wrong."""
-    reason = mutant.redundant()
+    reason, more = mutant.redundant(), []
+    if mutant.compares:
+        absolute, relative = tolerances.tolerance("sum", mutant.model.types[0].split("x")[-1])
+        more = [f"--expect=output0=@{expectation(mutant.model, mutant.target, scratch)}", f"--atol={absolute}", f"--rtol={relative}"]
     for zeros in mutant.inputs:
         of = "of zeros " if zeros else ""
-        report = run(args, mutant.model, mutant.target, scratch, f"{number}-{zeros}", mutant, zeros)
+        report = run(args, mutant.model, mutant.target, scratch, f"{number}-{zeros}", mutant, zeros, mutant.span, more)
         first = report.split("\n")[0]
         if args.verbose:
             print(f"{mutant}: {of}{first or 'nothing'}", flush=True)
@@ -204,6 +255,11 @@ def main():
         if args.list:
             print("\n".join(str(mutant) for mutant in work))
             work = []
+        compared = {(mutant.model.name, mutant.target): mutant for mutant in work if mutant.compares}.values()
+        for report in pool.map(lambda each: run(args, each.model, each.target, scratch, f"{each.model.name}-{each.target}-whole", span=each.span,
+                                                more=[f"--output=output0=@{expectation(each.model, each.target, scratch)}"]), compared):
+            if report:
+                raise SystemExit(f"a whole kernel is reported: {report}")
         results = pool.map(lambda each: check(args, each[1], scratch, each[0]), enumerate(work))
         for mutant, problem in zip(work, results):
             if problem:

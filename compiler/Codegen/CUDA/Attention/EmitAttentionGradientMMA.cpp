@@ -84,8 +84,10 @@ SmallVector<Value> AttentionGradientEmitter::emitCopiedBlocks(const Tile &tile,
                                  }));
   // No copy may be under way when its stage is taken for the next head, or when the block ends.
   SmallVector<Value> slots;
-  for (size_t i = 0; i < state.tokens.size(); ++i)
-    slots.push_back(getSlot(streamedCopies[i % 2], state.stage));
+  Value stage = state.stage;
+  for (size_t i = 0; i < state.tokens.size(); i += 2, stage = nextStage(stage))
+    for (const CopySource &source : streamedCopies)
+      slots.push_back(getSlot(source, stage));
   awaitCopies(slots, state.tokens);
   return state.sums;
 }

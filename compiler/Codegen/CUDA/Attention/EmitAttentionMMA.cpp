@@ -131,8 +131,9 @@ SmallVector<Value> AttentionEmitter::emitCopiedBlocks(const Tile &tile, const Bl
     state = loopOverCopies(tile, blocks, state, blocks.closed, blocks.count, /*hidesKeys=*/true);
   // No copy may be under way when its stage is taken for the next tile, or when the block ends.
   SmallVector<Value> slots;
-  for (size_t i = 0; i < state.tokens.size(); i += 2)
-    llvm::append_values(slots, getSlot(keyCopies, state.stage), getSlot(valueCopies, state.stage));
+  Value stage = state.stage;
+  for (size_t i = 0; i < state.tokens.size(); i += 2, stage = nextStage(stage))
+    llvm::append_values(slots, getSlot(keyCopies, stage), getSlot(valueCopies, stage));
   awaitCopies(slots, state.tokens);
   return {state.output, state.softmax.maximum, state.softmax.sum};
 }

@@ -123,7 +123,8 @@ SmallVector<Value, 2> MMAEmitter::awaitTile(Value slot, State &state) {
   SmallVector<Value> held;
   if (isDouble())
     held = state.rows;
-  auto await = tile::AwaitCopiesOp::create(builder, loc, slots, tokens, held, IntegerAttr());
+  auto await =
+      tile::AwaitCopiesOp::create(builder, loc, slots, tokens, held, IntegerAttr(), UnitAttr());
   ValueRange results = await.getResults();
   if (isDouble())
     state.rows = SmallVector<Value>(results.drop_front(slots.size()));
@@ -154,8 +155,6 @@ MMAEmitter::State MMAEmitter::emitIteration(Value step, Value steps, State state
     }
     multiply(state, tiles, isLast ? 0 : (product + 1) * mmaK, [&] { startSome(perRow); });
   }
-  if (isDouble())
-    tile::FenceReadsOp::create(builder, loc);
   state.slot = nextSlot;
   return state;
 }
@@ -218,8 +217,6 @@ MMAEmitter::State MMAEmitter::begin(Value steps) {
   Value zero = points.zero(contraction.accumulatorType);
   state.sums.assign(rows, tile::SplatOp::create(builder, loc, sumType, zero));
   readAll(state, awaitTile(state.slot, state), /*k=*/0);
-  if (isDouble())
-    tile::FenceReadsOp::create(builder, loc);
   return state;
 }
 

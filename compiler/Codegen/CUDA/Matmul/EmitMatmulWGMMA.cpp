@@ -169,7 +169,6 @@ void WGMMAEmitter::clearRows(const Operand &operand, int64_t number) {
                     }
                     return {};
                   });
-  tile::FenceAsyncOp::create(builder, loc);
 }
 
 void WGMMAEmitter::prefetch(Value map) {

@@ -11,7 +11,7 @@
 //   load the first step's share
 //   for each step along k
 //     wait until the stage is empty; start the copies of the other operand, if boxes bring that
-//     store what was loaded; let the stores be seen by wgmma; signal the stage
+//     store what was loaded; signal the stage
 //     load the share of the next step, or of the one behind it
 //
 // It takes rows that begin anywhere as they lie (WGMMALines.cpp). Or it transposes: wgmma takes an
@@ -192,7 +192,6 @@ void WGMMAEmitter::emitLoadingProducer() {
       if (!isChecked)
         llvm::append_range(loaded, loadUnit(unit, ahead));
     }
-    tile::FenceAsyncOp::create(builder, loc);
     syncWarp();
     points.emitIf(isFirst, [&] { tile::PublishOp::create(builder, loc, ring, state.stage, 0); });
     for (const Unit &unit : units)

@@ -248,8 +248,6 @@ void WGMMAEmitter::storeStaged(Value warpgroup, Value place, ArrayRef<Value> sum
         PointEmitter::Scope scope(points);
         stageColumns(stagingRow, rowInTile, first, columns, values);
       }
-      if (output)
-        tile::FenceAsyncOp::create(builder, loc);
       tile::SyncWarpgroupOp::create(builder, loc, warpgroup);
       if (output)
         points.emitIf(isLeader, [&] { storeBoxes(stagingRow, startM, first, columns); });

@@ -137,6 +137,8 @@ struct LowerRetireCopies final : TilePattern<tile::RetireCopiesOp> {
   LogicalResult matchAndRewrite(tile::RetireCopiesOp op, Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     NVVM::CpAsyncWaitGroupOp::create(rewriter, op.getLoc(), static_cast<uint32_t>(op.getPending()));
+    if (op.getFenced())
+      tile::FenceAsyncOp::create(rewriter, op.getLoc());
     if (!op.getHeld().empty()) {
       rewriter.replaceOp(op, hold(rewriter, op.getLoc(), adaptor.getHeld()));
       return success();

@@ -44,7 +44,7 @@ struct LowerAwaitCopies final : RegisterPattern<tile::AwaitCopiesOp> {
     for (ValueRange operand : adaptor.getHeld())
       held.push_back(operand.front());
     auto retire = tile::RetireCopiesOp::create(rewriter, op.getLoc(), ValueRange(held).getTypes(),
-                                               *op.getPending(), held);
+                                               *op.getPending(), held, op.getFenced());
     SmallVector<SmallVector<Value>> results;
     for (ValueRange tile : adaptor.getTiles())
       results.push_back(SmallVector<Value>(tile));

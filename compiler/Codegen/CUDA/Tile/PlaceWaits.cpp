@@ -9,13 +9,15 @@
 // waits for all but the last N. So in each block of ops:
 //
 //   1. A `tile.await` moves down to the first op that reads its result, or that gives away what its
-//      product reads (`tile.release ... after`), alone or in a region.
+//      product reads (`tile.release ... after`), alone or in a region. Where no barriers of a ring
+//      guard that, it stays in front of what stores to tiles, or tells others that they may.
 //   2. Such a release that no await comes before gets one.
 //   3. Products started since are pending. The operands in registers of all that the wait retires
 //      are kept up to there.
 //
 // Where there is no wgmma, products are synchronous (mma.sync): their waits go. Waits for copies
 // stay where they are, since they are barriers, too; CopyWaits.cpp counts what they leave.
+// Fences.cpp says where fences go.
 //
 // Refuses a product that its own block does not wait for: nobody behind the block could tell how
 // many have been started since.
@@ -25,6 +27,7 @@
 #include "compiler/Codegen/CUDA/Common/Targets.h"
 #include "compiler/Codegen/CUDA/Passes.h"
 #include "compiler/Codegen/CUDA/Tile/CopyWaits.h"
+#include "compiler/Codegen/CUDA/Tile/Fences.h"
 #include "compiler/Dialect/Tile/IR/TileOps.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -47,6 +50,30 @@ static Operation *findFirstUser(Block &block, ValueRange values, Operation *skip
         first = own;
     }
   return first;
+}
+
+/// True if `dot` reads shared memory that barriers of a ring do not guard, so that nobody gives it
+/// away.
+static bool readsUnguarded(tile::DotOp dot) {
+  return llvm::any_of(ValueRange{dot.getA(), dot.getB()}, [](Value operand) {
+    if (!isa<tile::SharedType>(operand.getType()))
+      return false;
+    Value memory = findMemory(operand);
+    auto ring = memory ? memory.getDefiningOp<tile::RingOp>() : tile::RingOp();
+    return memory && !(ring && ring.hasBarriers());
+  });
+}
+
+/// The first op behind `await` and before `end` by which a thread may overwrite what others read.
+static Operation *findOverwriter(tile::AwaitOp await, Operation *end) {
+  auto overwrites = [](Operation *op) {
+    bool stores = isa<tile::CopyOp, tile::StartCopyOp>(op) || getStoredTile(op);
+    return stores || isArrival(op) ? WalkResult::interrupt() : WalkResult::advance();
+  };
+  for (Operation *op = await->getNextNode(); op && op != end; op = op->getNextNode())
+    if (op->walk(overwrites).wasInterrupted())
+      return op;
+  return nullptr;
 }
 
 static tile::AwaitOp findAwait(tile::DotOp dot) {
@@ -103,6 +130,9 @@ LogicalResult BlockWaits::place(tile::DotOp dot) {
   Operation *user = findFirstUser(block, await.getResult(), nullptr);
   if (reader && (!user || reader->isBeforeInBlock(user)))
     user = reader;
+  if (user && readsUnguarded(dot))
+    if (Operation *overwriter = findOverwriter(await, user))
+      user = overwriter;
   if (user)
     await->moveBefore(user);
   return success();
@@ -170,6 +200,7 @@ struct PlaceWaits final : impl::PlaceWaitsBase<PlaceWaits> {
     for (Block *block : blocks)
       if (failed(BlockWaits(*block).run()))
         return signalPassFailure();
+    placeFences(getOperation());
     // Waits are where releases need them.
     getOperation().walk([](tile::ReleaseOp op) { op.getTokenMutable().clear(); });
     getOperation().walk([](tile::ReleaseInOp op) { op.getTokenMutable().clear(); });

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Tile/IR/TileOps.h"
+#include "compiler/Dialect/Tile/IR/TileWaits.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -62,6 +63,9 @@ LogicalResult AwaitCopiesOp::verify() {
   if (getTiles().empty() || getTiles().size() != getTokens().size())
     return emitOpError("expected at least one tile, and a token for each, got ")
            << getTiles().size() << " and " << getTokens().size();
+  for (auto [tile, token] : llvm::zip_equal(getTiles(), getTokens()))
+    if (failed(verifyToken(*this, tile, token)))
+      return failure();
   for (Value held : getHeld())
     if (auto tile = cast<WarpType>(held.getType());
         !tile.isFirst() || !tile.getElementType().isF64())
@@ -131,7 +135,7 @@ LogicalResult ReadOp::verify() {
       result.getElementType() == tile.getElementType() &&
       result.getColumns() % tile.getStepColumns() == 0 &&
       result.getColumns() <= tile.getColumns() && tile.getRows() >= kWarpgroupRows)
-    return success();
+    return verifyAwaited(*this, getTile());
   return emitOpError("expected a result of layout 'operand' that is part of the tile, got ")
          << result << " of " << tile;
 }

@@ -43,7 +43,8 @@ def Tile_AwaitCopiesOp : Tile_EffectOp<"await_copies", [
   let description = [{
     Returns the tiles, which can be read from there on, until the next copy to them starts; before that, a `tile.await_copies` or another
     barrier must have seen all threads come. `-xc-cuda-place-waits` sets `pending`, how many copies that have been started since may still be
-    under way. Becomes `cp.async.wait_group` and a barrier of the block.
+    under way. Becomes `cp.async.wait_group` and a barrier of the block; a `fenced` one, which that pass makes for asynchronous readers, has
+    `fence.proxy.async` between them.
 
     What it holds, first operands of products behind it, is returned, too, as numbers that nobody has before: else the assembler would
     multiply all that has been loaded in front of the barrier, and wait for what is loaded behind it. Example:
@@ -53,13 +54,13 @@ def Tile_AwaitCopiesOp : Tile_EffectOp<"await_copies", [
     ```
   }];
   let arguments = (ins Variadic<Tile_SharedType>:$tiles, Variadic<Tile_TokenType>:$tokens, Variadic<Tile_WarpType>:$held,
-                       OptionalAttr<I64Attr>:$pending);
+                       OptionalAttr<I64Attr>:$pending, UnitAttr:$fenced);
   let results = (outs Variadic<AnyType>:$results);
   let assemblyFormat = [{
-    $tiles `after` $tokens (`hold` $held^ `:` type($held))? (`pending` $pending^)? attr-dict `:` type($tiles)
+    $tiles `after` $tokens (`hold` $held^ `:` type($held))? (`pending` $pending^)? (`fenced` $fenced^)? attr-dict `:` type($tiles)
   }];
   let builders = [OpBuilder<(ins "::mlir::ValueRange":$tiles, "::mlir::ValueRange":$tokens), [{
-    build($_builder, $_state, tiles, tokens, ::mlir::ValueRange(), ::mlir::IntegerAttr());
+    build($_builder, $_state, tiles, tokens, ::mlir::ValueRange(), ::mlir::IntegerAttr(), ::mlir::UnitAttr());
   }]>];
   let hasVerifier = 1;
 }
@@ -165,12 +166,13 @@ def Tile_RetireCopiesOp : Tile_EffectOp<"retire_copies"> {
     What `tile.await_copies` becomes: `held` are registers of f64 that are returned. Example:
     ```mlir
     tile.retire_copies 2
+    tile.retire_copies 0 fenced
     %later = tile.retire_copies 0 hold %a : f64
     ```
   }];
-  let arguments = (ins I64Attr:$pending, Variadic<F64>:$held);
+  let arguments = (ins I64Attr:$pending, Variadic<F64>:$held, UnitAttr:$fenced);
   let results = (outs Variadic<F64>:$results);
-  let assemblyFormat = "$pending (`hold` $held^)? attr-dict (`:` type($results)^)?";
+  let assemblyFormat = "$pending (`hold` $held^)? (`fenced` $fenced^)? attr-dict (`:` type($results)^)?";
   let hasVerifier = 1;
 }
 

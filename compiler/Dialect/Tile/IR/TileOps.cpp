@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Tile/IR/TileOps.h"
+#include "compiler/Dialect/Tile/IR/TileWaits.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -263,7 +264,7 @@ LogicalResult MmaOp::verify() {
   if ((getTransposedA() || getTransposedB()) && a.getElementBytes() != 2)
     return emitOpError("expected 16-bit elements for a transposed operand, got ")
            << a.getElementType();
-  return success();
+  return failure(failed(verifyAwaited(*this, getA())) || failed(verifyAwaited(*this, getB())));
 }
 
 LogicalResult ReadFragmentsOp::verify() {
@@ -283,7 +284,7 @@ LogicalResult ReadFragmentsOp::verify() {
     return emitOpError("expected fragments of ")
            << tile << " that begin at a multiple of 32 bytes along k, got " << type << " from "
            << getK();
-  return success();
+  return verifyAwaited(*this, getTile());
 }
 
 LogicalResult MmaFragmentsOp::verify() {
@@ -297,7 +298,7 @@ LogicalResult MmaFragmentsOp::verify() {
            << getAccumulator().getType().getColumns() << " lines of " << a.getElementType()
            << " that reach from a multiple of 32 bytes as far as " << a << ", got " << b << " from "
            << getK();
-  return success();
+  return verifyAwaited(*this, getB());
 }
 
 LogicalResult WaitFragmentsOp::verify() {

@@ -81,7 +81,8 @@ def Tile_RingOp : Tile_EffectOp<"ring"> {
 def Tile_AllocOp : Tile_EffectOp<"alloc"> {
   let summary = "Make a tile in shared memory";
   let description = [{
-    `offset` is set by `-xc-cuda-plan-shared-memory`. Example:
+    `offset` is set by `-xc-cuda-plan-shared-memory`, which may give two tiles one place: what a tile holds before the first store to it is
+    not known. One that nobody uses has a place of its own. Example:
     ```mlir
     %staging = tile.alloc : !tile.shared<128x128xbf16>
     ```
@@ -151,8 +152,7 @@ def Tile_WaitFullOp : Tile_EffectOp<"wait_full"> {
 def Tile_PublishOp : Tile_EffectOp<"publish"> {
   let summary = "Arrive at a stage's full barrier, and announce bytes that copies will bring";
   let description = [{
-    The executing thread has stored what it had to, and `bytes` more (may be 0) come by `tile.load`s that signal the stage. After ordinary stores
-    to the tiles, `tile.fence_async` comes first. Example:
+    The executing thread has stored what it had to, and `bytes` more (may be 0) come by `tile.load`s that signal the stage. Example:
     ```mlir
     tile.publish %ring[%stage] bytes 49152 : !tile.ring<4, !tile.shared<128x64xbf16>, !tile.shared<256x64xbf16>>
     ```
@@ -267,8 +267,7 @@ def Tile_StoreOp : Tile_EffectOp<"store"> {
   let summary = "Start copying a part of a tile to global memory";
   let description = [{
     One thread executes it. Copies a box from row `row` of panel `panel` of `tile` to `coords` of the tensor, and commits the
-    copy as a group that `tile.wait_stores` waits for. A box that is narrower than the panel leaves its other columns out. What was stored to the tile must be fenced by `tile.fence_async`. Becomes
-    `cp.async.bulk.tensor`. Example:
+    copy as a group that `tile.wait_stores` waits for. A box that is narrower than the panel leaves its other columns out. Becomes `cp.async.bulk.tensor`. Example:
     ```mlir
     tile.store %tile[%row] panel 0 to %map[%m, %n] : !tile.shared<128x128xbf16>, !tile.tensor_map<64x64xbf16>
     ```
@@ -296,7 +295,7 @@ def Tile_FenceAsyncOp : Tile_EffectOp<"fence_async"> {
   let summary = "Order this thread's stores to shared memory before later asynchronous reads of it";
   let description = [{
     Between ordinary stores to a tile and a product or a `tile.store` that reads them (another thread's too: a barrier follows).
-    Becomes `fence.proxy.async`. Example:
+    `-xc-cuda-place-waits` places it, so that no text needs it. Becomes `fence.proxy.async`. Example:
     ```mlir
     tile.fence_async
     ```

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Tile/IR/TileOps.h"
+#include "compiler/Dialect/Tile/IR/TileWaits.h"
 
 using namespace mlir;
 
@@ -166,18 +167,6 @@ static LogicalResult verifyShared(Operation *op, SharedType tile, bool transpose
     return success();
   return op->emitOpError("expected an operand of 16-bit elements or f32, at least ")
          << k << " along k and " << own << " along its own dim, got " << tile;
-}
-
-/// A stage that copies fill is read as `tile.await_copies` returns it.
-static LogicalResult verifyAwaited(Operation *op, Value tile) {
-  auto slot = tile.getDefiningOp<SlotOp>();
-  auto ring = slot ? slot.getRing().getDefiningOp<RingOp>() : RingOp();
-  if (!ring || ring.hasBarriers())
-    return success();
-  InFlightDiagnostic diag = op->emitOpError(
-      "expected a stage that tile.await_copies returns, since copies fill the ring");
-  diag.attachNote(slot.getLoc()) << "the stage";
-  return diag;
 }
 
 /// Nobody reads a product that may be under way.

@@ -97,8 +97,8 @@ def Tile_RoundOp : Tile_Op<"round_tf32", [Pure, AllTypesMatch<["values", "result
 def Tile_FenceReadsOp : Tile_EffectOp<"fence_reads"> {
   let summary = "Keep what is read in front of this from being read behind it";
   let description = [{
-    Operands that a loop carries are read at the end of an iteration, for the next one. LLVM would read them at its beginning. Becomes
-    assembly that may write memory, and no instruction. Example:
+    Operands that a loop carries are read at the end of an iteration, for the next one. LLVM would read them at its beginning.
+    `-xc-cuda-place-waits` places it. Becomes assembly that may write memory, and no instruction. Example:
     ```mlir
     tile.fence_reads
     ```

@@ -1,4 +1,5 @@
 // RUN: xc-opt %s -split-input-file -canonicalize -xc-cuda-select-strategy -xc-cuda-emit-matmul-wgmma -canonicalize -cse | FileCheck %s
+// RUN: xc-opt %s -split-input-file -canonicalize -xc-cuda-select-strategy -xc-cuda-emit-matmul-wgmma -xc-cuda-lower-schedule -xc-cuda-place-waits -canonicalize -cse | FileCheck %s --check-prefix=FENCE
 
 // CHECK-DAG: #[[SIZES:.*]] = affine_map<() -> (512, 128)>
 // CHECK-DAG: #[[STRIDES:.*]] = affine_map<() -> (128, 1)>
@@ -29,9 +30,14 @@
 // CHECK:             tile.wait_stores 0 read
 // CHECK:             arith.truncf %{{.*}} : vector<2xf32> to vector<2xbf16>
 // CHECK:             tile.write_fragment
-// CHECK:             tile.fence_async
 // CHECK-COUNT-2:     tile.store
 // CHECK:           tile.wait_stores 0{{$}}
+// FENCE-LABEL: func.func @boxes
+// FENCE:         tile.write_fragment
+// FENCE:         tile.fence_async
+// FENCE-NEXT:    tile.sync_warpgroup
+// FENCE-NOT:     tile.fence_async
+// FENCE:         tile.wait_stores 0{{$}}
 builtin.module @boxes attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
   func.func @boxes() attributes {lowering_config = #cuda.matmul_wgmma<tile_m = 128, tile_n = 128, tile_k = 64, warpgroups = 2, stages = 3, raster = 8, blocks = 1, split = 1>} {
     %b0 = plan.binding 0 read align 64 : memref<512x128xbf16>
@@ -223,10 +229,17 @@ builtin.module @across attributes {plan.kernel, plan.target = #plan.target<"cuda
 // CHECK:             tile.write %{{.*}} : vector<4xf32>, {{.*}}<64x32xf32>
 // CHECK-COUNT-4:     llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr<1> -> f32
 // CHECK:             tile.write
-// CHECK:             tile.fence_async
 // CHECK:             nvvm.bar.warp.sync
 // CHECK:               tile.publish %[[RING]][%{{.*}}] bytes 0 :
 // CHECK:           tile.read_fragments
+// FENCE-LABEL: func.func @turned
+// FENCE:         tile.write
+// FENCE:         tile.fence_async
+// FENCE-NEXT:    nvvm.bar.warp.sync
+// FENCE-NEXT:    scf.if
+// FENCE-NEXT:      tile.publish
+// FENCE-NOT:     tile.fence_async
+// FENCE:         return
 builtin.module @turned attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
   func.func @turned() attributes {lowering_config = #cuda.matmul_wgmma<tile_m = 256, tile_n = 64, tile_k = 32, warpgroups = 2, stages = 3, raster = 8, blocks = 1, split = 1>} {
     %b0 = plan.binding 0 read align 64 : memref<128x256xf32>

@@ -9,6 +9,9 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
   // CHECK:         nvvm.cp.async.commit.group
   // CHECK:         nvvm.cp.async.wait.group 1
   // CHECK-NEXT:    nvvm.barrier0
+  // CHECK:         nvvm.cp.async.wait.group 0
+  // CHECK-NEXT:    nvvm.fence.proxy
+  // CHECK-NEXT:    nvvm.barrier0
   func.func @copy() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = [1, 1, 1], block = [128, 1, 1], cluster = [1, 1, 1], shared = 8192, scratch = 0>} {
     %m = plan.binding 0 read align 64 : memref<4096xbf16>
     %i = arith.constant 0 : index
@@ -17,6 +20,7 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
     %a = tile.alloc {offset = 0 : i64} : !tile.shared<64x64xbf16>
     tile.issue_copy %m[%i] stride %s rows %i of %n columns 64 to %a threads 128 : memref<4096xbf16> to !tile.shared<64x64xbf16>
     tile.retire_copies 1
+    tile.retire_copies 0 fenced
     return
   }
 

@@ -71,6 +71,33 @@ func.func @chain(%q: !tile, %row: index) -> !s {
   return %r : !s
 }
 
+// What barriers of no ring guard must have been read before others learn that they may store there, and before this thread does.
+// CHECK-LABEL: func.func @overwritten
+// CHECK:         tile.dot
+// CHECK-NEXT:    arith.addi
+// CHECK-NEXT:    %[[R:.*]] = tile.await %{{.*}}, %{{.*}} pending 0
+// CHECK-NEXT:    gpu.barrier
+// CHECK:         tile.dot
+// CHECK-NEXT:    arith.addi
+// CHECK-NEXT:    %[[S:.*]] = tile.await %{{.*}}, %{{.*}} pending 0
+// CHECK-NEXT:    scf.if
+// CHECK-NEXT:      tile.write
+// CHECK:         return %[[R]], %[[S]]
+func.func @overwritten(%x: vector<8xbf16>, %row: index, %c: i1) -> (!s, !s) {
+  %q = tile.alloc : !tile
+  %s, %ready = tile.dot %q[%row], %q k 64 : !tile, !tile -> !s
+  %r = tile.await %s, %ready : !s
+  %i = arith.addi %row, %row : index
+  gpu.barrier
+  %t, %done = tile.dot %q[%row], %q k 64 : !tile, !tile -> !s
+  %u = tile.await %t, %done : !s
+  %j = arith.addi %i, %row : index
+  scf.if %c {
+    tile.write %x to %q[%j, %j] : vector<8xbf16>, !tile
+  }
+  return %r, %u : !s, !s
+}
+
 // -----
 
 func.func @never(%q: !tile.shared<64x64xbf16>, %row: index) {
