@@ -8,6 +8,7 @@
 #include "compiler/Codegen/CUDA/Attention/AttentionGradient.h"
 #include "compiler/Codegen/CUDA/Attention/AttentionProblem.h"
 #include "compiler/Codegen/CUDA/Attention/AttentionSchedule.h"
+#include "compiler/Codegen/CUDA/Common/Accesses.h"
 #include "compiler/Dialect/Tile/IR/TileOps.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"
@@ -88,7 +89,9 @@ bool hasKernelOfKeysAndValues(kernel::AttentionGradientOp op) {
 kernel::AttentionGradientOp matchAttentionGradient(const KernelInfo &kernel) {
   if (kernel.outputs.empty())
     return nullptr;
-  return kernel.outputs.front().tensor.getDefiningOp<kernel::AttentionGradientOp>();
+  SmallVector<unsigned> order;
+  return getPermuted(kernel.outputs.front().tensor, order)
+      .getDefiningOp<kernel::AttentionGradientOp>();
 }
 
 /// Bytes of shared memory that tiles and barriers take: of the rows that a tile has, one or two

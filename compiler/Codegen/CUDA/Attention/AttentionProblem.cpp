@@ -82,9 +82,9 @@ kernel::AttentionOp matchAttention(const KernelInfo &kernel) {
   return findAttention(kernel.outputs.front().tensor, order);
 }
 
-SmallVector<unsigned> getResultOrder(const KernelInfo &kernel) {
+SmallVector<unsigned> getResultOrder(const KernelOutput &output) {
   SmallVector<unsigned> order;
-  findAttention(kernel.outputs.front().tensor, order);
+  getPermuted(output.tensor, order);
   return order;
 }
 

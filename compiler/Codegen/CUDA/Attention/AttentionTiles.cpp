@@ -288,6 +288,24 @@ Value AttentionTiles::loadMask(Value mask, Value query, Value head, Value row, V
   return splatTo(builder, loc, points.emit(mask, Point{coords, {}, width, {}}), width);
 }
 
+void AttentionTiles::storeHead(const KernelOutput &output, Value tile, ArrayRef<Value> sizes,
+                               Value head, Value firstRow) {
+  sizes = sizes.drop_back();
+  SmallVector<Value> place = index.delinearize(head, sizes.drop_back());
+  SmallVector<unsigned> order = getResultOrder(output);
+  order.pop_back(); // the vector
+  auto getLine = [&](Value row) {
+    place.resize(sizes.size());
+    place.back() = row;
+    auto pick = [](ArrayRef<Value> all, ArrayRef<unsigned> order) {
+      return llvm::map_to_vector(order, [&](unsigned dim) { return all[dim]; });
+    };
+    return index.linearize(pick(place, order), pick(sizes, order));
+  };
+  storeTile(output.binding, tile, getLine, firstRow, sizes.back(),
+            cast<ShapedType>(output.tensor.getType()).getShape().back());
+}
+
 void AttentionTiles::storeTile(plan::BindingOp binding, Value tile,
                                llvm::function_ref<Value(Value)> getLine, Value firstRow, Value rows,
                                int64_t columns) {

@@ -142,6 +142,9 @@ protected:
   void storeTile(plan::BindingOp binding, mlir::Value tile,
                  llvm::function_ref<mlir::Value(mlir::Value)> getLine, mlir::Value firstRow,
                  mlir::Value rows, int64_t columns);
+  /// Stores those of head `head` of a result that has `sizes`, where the output moves its rows to.
+  void storeHead(const KernelOutput &output, mlir::Value tile, mlir::ArrayRef<mlir::Value> sizes,
+                 mlir::Value head, mlir::Value firstRow);
 
   tile::RegisterType makeSums(int64_t columns);
   /// The first operand of a product that is made of sums of so many columns.

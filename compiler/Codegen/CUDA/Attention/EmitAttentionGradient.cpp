@@ -35,6 +35,7 @@
 #include "compiler/Codegen/CUDA/Attention/AttentionGradient.h"
 #include "compiler/Codegen/CUDA/Attention/AttentionGradientEmitter.h"
 #include "compiler/Codegen/CUDA/Attention/FloatOps.h"
+#include "compiler/Codegen/CUDA/Common/Accesses.h"
 #include "compiler/Codegen/CUDA/Common/LaneOps.h"
 #include "compiler/Codegen/CUDA/SelectStrategy.h"
 
@@ -429,17 +430,16 @@ void AttentionGradientEmitter::store(const Tile &tile, ValueRange sums) {
   if (isOfKeyMask())
     return storeKeyMask(tile, sums.front());
   for (const KernelOutput &output : kernel.outputs) {
-    auto result = cast<OpResult>(output.tensor);
-    unsigned number = result.getResultNumber(), operand = wanted[number];
+    SmallVector<unsigned> order;
+    unsigned number = cast<OpResult>(getPermuted(output.tensor, order)).getResultNumber();
     Value sum = sums[number];
     // Values are not scaled.
-    if (operand != 2)
+    if (wanted[number] != 2)
       sum = map(sumTypes[number], sum, [&](ValueRange arguments) {
         Value scale = f32(op.getScale().convertToDouble());
         return arith::MulFOp::create(builder, loc, arguments[0], scale).getResult();
       });
-    auto getLine = [&](Value row) { return index.add(index.mul(tile.head, ownLength), row); };
-    storeTile(output.binding, sum, getLine, firstRow(tile), ownLength, widths[operand / 2]);
+    storeHead(output, sum, points.getSizes(getTiled()), tile.head, firstRow(tile));
   }
 }
 
