@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Attention/AttentionProblem.h"
+#include "compiler/Codegen/CUDA/Attention/AttentionGradient.h"
 #include "compiler/Codegen/CUDA/Attention/AttentionSchedule.h"
 #include "compiler/Codegen/CUDA/Common/Accesses.h"
 #include "compiler/Codegen/CUDA/Matmul/TiledAccess.h"
@@ -86,6 +87,24 @@ SmallVector<unsigned> getResultOrder(const KernelOutput &output) {
   SmallVector<unsigned> order;
   getPermuted(output.tensor, order);
   return order;
+}
+
+std::optional<unsigned> getScalarOfMask(const KernelInfo &kernel) {
+  Value mask;
+  if (kernel::AttentionOp op = matchAttention(kernel))
+    mask = op.getMask();
+  else if (kernel::AttentionGradientOp gradient = matchAttentionGradient(kernel);
+           gradient && !gradient.isOfKeys())
+    mask = gradient.getMask();
+  if (!mask)
+    return std::nullopt;
+  ArrayRef<int64_t> shape = cast<ShapedType>(mask.getType()).getShape();
+  if (shape.empty() || !ShapedType::isDynamic(shape.back()))
+    return std::nullopt;
+  KernelSizes sizes = makeSizes(kernel);
+  AffineExpr keys = sizes.toAffine(sizes.getSizes(mask).back());
+  auto scalar = dyn_cast_or_null<AffineSymbolExpr>(keys);
+  return scalar ? std::optional(scalar.getPosition()) : std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//

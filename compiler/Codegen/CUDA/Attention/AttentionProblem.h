@@ -43,6 +43,10 @@ kernel::AttentionOp matchAttention(const KernelInfo &kernel);
 /// Dims of size 1 may be missing.
 llvm::SmallVector<unsigned> getResultOrder(const KernelOutput &output);
 
+/// The scalar of `kernel` that is the number of keys of a mask which it reads for two keys at a
+/// time, if that number is even; nothing where there is none.
+std::optional<unsigned> getScalarOfMask(const KernelInfo &kernel);
+
 /// An operand of attention as copies of boxes want it: dims before the length (merged where they
 /// follow one another), the length, and the vector, which is contiguous.
 struct AttentionOperand {

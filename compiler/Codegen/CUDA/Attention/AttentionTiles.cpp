@@ -263,9 +263,8 @@ Value AttentionTiles::mapAt(Type result, ValueRange inputs, Value row, Value col
 }
 
 int64_t AttentionTiles::countMaskNeighbours(Value mask) {
-  ArrayRef<int64_t> shape = cast<ShapedType>(mask.getType()).getShape();
-  bool isEven = !shape.empty() && !ShapedType::isDynamic(shape.back()) && shape.back() % 2 == 0;
-  return isEven ? 2 : 1;
+  SmallVector<Value> sizes = points.getSizes(mask);
+  return !sizes.empty() && knownDivisor(sizes.back()) % 2 == 0 ? 2 : 1;
 }
 
 Value AttentionTiles::loadMask(Value mask, Value query, Value head, Value row, Value column,

@@ -132,7 +132,7 @@ protected:
   mlir::Value mapAt(mlir::Type result, mlir::ValueRange inputs, mlir::Value row, mlir::Value column,
                     llvm::function_ref<mlir::Value(mlir::ValueRange)> body, int64_t width = 1);
   /// Keys that `mask` is read for at a time: two where no pair has one behind the last.
-  static int64_t countMaskNeighbours(mlir::Value mask);
+  int64_t countMaskNeighbours(mlir::Value mask);
   /// What a mask has for a query and a key of head `head`, or for so many keys from an even one on.
   /// Places outside are those of the last ones inside; so is that of all in a dim of one element.
   mlir::Value loadMask(mlir::Value mask, mlir::Value query, mlir::Value head, mlir::Value row,
