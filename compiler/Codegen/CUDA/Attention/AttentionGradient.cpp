@@ -126,6 +126,8 @@ std::string AttentionGradientChooser::check(Attribute config) {
     return "blocks of a gradient are no cluster, and their warpgroups do no ping-pong";
   if (own && own.getMaskStages())
     return "threads of a gradient load masks themselves";
+  if (own && own.getColumnLoads() && !op.isOfKeys())
+    return "columns have numbers in gradients to keys and values alone";
   return {};
 }
 
@@ -183,7 +185,7 @@ AttentionAttr AttentionGradientChooser::choose() {
   auto make = [&](int64_t stages, int64_t ownStages) {
     return AttentionAttr::get(op.getContext(), warpgroups, rows, stages, ownStages, schedule.raster,
                               /*ping_pong=*/0, /*cluster=*/1, schedule.isSerpentine,
-                              /*mask_stages=*/0);
+                              /*mask_stages=*/0, /*column_loads=*/0);
   };
   if (keepsNext && check(make(3, 2)).empty())
     return make(3, 2);

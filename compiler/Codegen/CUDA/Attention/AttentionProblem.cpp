@@ -326,7 +326,7 @@ AttentionAttr AttentionChooser::chooseFor(int64_t warpgroups) {
         maskStages != 1 && (vector < 128 || (vector == 128 && (op.getCausal() || maskStages > 1)));
     return AttentionAttr::get(op.getContext(), warpgroups, keys, /*stages=*/2, queryStages,
                               schedule.raster, pingPong, /*cluster=*/1, schedule.isSerpentine,
-                              maskStages);
+                              maskStages, /*column_loads=*/0);
   };
   // Where there is room, what a mask has for the next block of keys comes early, and so do the next
   // tile's queries.
@@ -385,6 +385,8 @@ std::string AttentionChooser::check(AttentionAttr config) {
     return llvm::formatv("a block has {0} bytes of shared memory, not {1}", room, bytes);
   if (config.getCluster() > 1 && op.getCausal())
     return "blocks of a cluster have the same keys, but their queries do not see as many";
+  if (config.getColumnLoads())
+    return "columns have numbers in gradients to keys and values alone";
   return {};
 }
 

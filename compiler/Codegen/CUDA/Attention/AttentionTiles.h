@@ -22,7 +22,8 @@ public:
       : warpgroups(config.getWarpgroups()), keys(config.getKeys()), stages(config.getStages()),
         queryStages(config.getQueryStages()), raster(config.getRaster()),
         cluster(config.getCluster()), maskStages(config.getMaskStages()),
-        pingPong(config.getPingPong() != 0), serpentine(config.getSerpentine() != 0) {}
+        pingPong(config.getPingPong() != 0), serpentine(config.getSerpentine() != 0),
+        columnLoads(config.getColumnLoads() != 0) {}
   AttentionShape(AttentionMMAAttr config)
       : warpgroups(config.getWarpgroups()), keys(config.getKeys()), stages(config.getStages()),
         raster(config.getRaster()), heldQueries(config.getHeldQueries() != 0), synchronous(true) {}
@@ -38,6 +39,7 @@ public:
   bool getPingPong() const { return pingPong; }
   bool getSerpentine() const { return serpentine; }
   bool getHeldQueries() const { return heldQueries; }
+  bool getColumnLoads() const { return columnLoads; }
   /// Whether products are of mma.sync, and all threads copy.
   bool isSynchronous() const { return synchronous; }
   /// Threads of a block, those that load included.
@@ -47,7 +49,8 @@ public:
 
 private:
   int64_t warpgroups, keys, stages, queryStages = 1, raster, cluster = 1, maskStages = 0;
-  bool pingPong = false, serpentine = false, heldQueries = false, synchronous = false;
+  bool pingPong = false, serpentine = false, heldQueries = false, synchronous = false,
+       columnLoads = false;
 };
 
 /// Rings of tiles, roles, and arithmetic on tiles in registers: what emitters of attention and of
