@@ -68,16 +68,18 @@ def mlir(work):
 
 
 def candidates(work, kernel="attention", mma=False):
-    """Warpgroups, keys, stages, stages of queries, heads in a group, ping-pong, cluster, serpentine. Of the gradient of keys and values, `keys`
-    are queries. On mma.sync: warpgroups, keys, stages, held queries, heads in a group."""
+    """Warpgroups, keys, stages, stages of queries, heads in a group, ping-pong, cluster, serpentine, stages of masks, loads of columns. Of the
+    gradient of keys and values, `keys` are queries. On mma.sync: warpgroups, keys, stages, held queries, heads in a group."""
     if mma:
         blocks, held = ((16, 32, 48, 64), (0,)) if kernel != "attention" or work["dtype"] == "f32" else ((32, 64, 96, 128), (0, 1))
         return [(warpgroups, keys, stages, hold, 8 if work["causal"] else 1) for warpgroups in (1, 2) for keys in blocks for stages in (2, 3)
                 for hold in held]
     if kernel != "attention":
-        blocks = ((48, 64, 80) if work["d"] > 64 else (64, 96, 128)) if "keys" in kernel else (64, 80, 96, 112, 128)
-        return [(2, rows, stages, own, raster, 0, 1, backwards) for rows in blocks for stages in (2, 3) for own in (1, 2)
-                for raster in ((1,) if not work["causal"] else (4, 16)) for backwards in ((0, 1) if work["causal"] else (0,))]
+        of_keys = "queries" not in kernel
+        blocks = ((32, 48) if work["d"] > 192 else (48, 64, 80) if work["d"] > 64 else (64, 96, 128)) if of_keys else (48, 64, 80, 96, 112, 128)
+        return [(2, rows, stages, own, raster, 0, 1, backwards, 0, loads) for rows in blocks for stages in (2, 3, 4) for own in (1, 2)
+                for raster in ((1,) if not work["causal"] else (4, 16)) for backwards in ((0, 1) if work["causal"] else (0,))
+                for loads in ((0, 1) if of_keys and not backwards else (0,))]
     wide, group = work["d"], 16 if work["causal"] else 1
     if wide > 128:
         return [(2, 80, 2, 1, group, 0), (2, 80, 2, 1, group, 1), (2, 64, 2, 1, group, 1), *([] if work["causal"] else [(2, 80, 2, 1, group, 0, 2)])]
@@ -96,7 +98,7 @@ def config_text(values):
     if len(values) == 5:
         names = ("warpgroups", "keys", "stages", "held_queries", "raster")
         return f"#cuda.attention_mma<{', '.join(f'{name} = {value}' for name, value in zip(names, values))}>"
-    names = ("warpgroups", "keys", "stages", "query_stages", "raster", "ping_pong", "cluster", "serpentine")
+    names = ("warpgroups", "keys", "stages", "query_stages", "raster", "ping_pong", "cluster", "serpentine", "mask_stages", "column_loads")
     return f"#cuda.attention<{', '.join(f'{name} = {value}' for name, value in zip(names, values))}>"
 
 

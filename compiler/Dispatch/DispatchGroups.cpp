@@ -9,12 +9,14 @@
 
 #include "compiler/Dialect/Array/IR/Sizes.h"
 #include "compiler/Dialect/Kernel/IR/AttentionDecodeOp.h"
+#include "compiler/Dialect/Kernel/IR/AttentionGradientOp.h"
 #include "compiler/Dialect/Plan/IR/Copies.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 #include "compiler/Dialect/Plan/IR/Reductions.h"
 #include "compiler/Dispatch/Alignment.h"
 #include "compiler/Dispatch/DispatchGroupLimits.h"
+#include "compiler/Dispatch/MovedRows.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -163,20 +165,17 @@ DispatchGroup *DispatchGrouping::findProducer(Value tensor) const {
   return producer ? groupOf.lookup(producer) : nullptr;
 }
 
-/// True for an op that permutes dims but the innermost one, and computes nothing.
-static bool movesRows(Operation *op) {
-  auto generic = dyn_cast<linalg::GenericOp>(op);
-  AffineMap map = generic ? plan::getPermutationMap(generic) : AffineMap();
-  return map && map.getNumResults() > 0 &&
-         map.getResults().back() == getAffineDimExpr(map.getNumDims() - 1, op->getContext());
-}
-
-/// True if all that a reshape does is to add or to drop dims of size 1 of `wide`, whose groups make
-/// one dim each.
-static bool movesOnesOnly(ArrayRef<ReassociationIndices> groups, RankedTensorType wide) {
-  return llvm::all_of(groups, [&](ArrayRef<int64_t> dims) {
-    return llvm::count_if(dims, [&](int64_t dim) { return wide.getDimSize(dim) != 1; }) <= 1;
-  });
+Value DispatchGroup::getStored(Value result) const {
+  while (isClosed && result.hasOneUse()) {
+    Operation *user = *result.user_begin();
+    if (!isa<tensor::CollapseShapeOp>(user) && !movesRows(user))
+      break;
+    auto *own = llvm::find(ops, result.getDefiningOp());
+    if (std::find(own, ops.end(), user) == ops.end())
+      break;
+    result = user->getResult(0);
+  }
+  return result;
 }
 
 /// A mask is computed where scores are, once for each of them, unless that takes longer than to
@@ -187,17 +186,19 @@ void DispatchGrouping::absorbOperands(DispatchGroup &group, ArrayRef<Value> oper
   if (mask)
     if (DispatchGroup *producer = findProducer(mask); producer && getCost(producer->ops) <= mostOps)
       absorbProducers(group, mask);
-  for (Value operand : operands) {
-    Value moved = operand;
-    // A batch of one, which the op that moves rows has lost.
-    if (auto expand = moved.getDefiningOp<tensor::ExpandShapeOp>();
-        expand && movesOnesOnly(expand.getReassociationIndices(), expand.getResultType()))
-      moved = expand.getSrc();
-    if (Operation *producer = moved.getDefiningOp();
-        producer && movesRows(producer) && hasAlignedRows(producer->getOperand(0)))
-      if (DispatchGroup *other = groupOf.lookup(producer); other && other->ops.size() == 1)
+  for (Value operand : operands)
+    if (Operation *mover = getMoverOfRows(operand))
+      if (DispatchGroup *other = groupOf.lookup(mover); other && other->ops.size() == 1)
         absorbProducers(group, operand);
-  }
+}
+
+/// Whether kernels of the op can store the rows of `result` elsewhere: attention those of its first
+/// result, its gradient all but those of a mask.
+static bool storesRows(Value result) {
+  if (auto gradient = result.getDefiningOp<kernel::AttentionGradientOp>())
+    return !gradient.getOnlyMask();
+  return result.getDefiningOp<kernel::AttentionOp>() &&
+         cast<OpResult>(result).getResultNumber() == 0;
 }
 
 bool DispatchGrouping::tryStoreMoved(Operation *op) {
@@ -208,14 +209,11 @@ bool DispatchGrouping::tryStoreMoved(Operation *op) {
     return false;
   // A batch of one, which the op that moves rows has lost.
   auto collapse = result.getDefiningOp<tensor::CollapseShapeOp>();
-  if (collapse && !(movesOnesOnly(collapse.getReassociationIndices(), collapse.getSrcType()) &&
-                    collapse.getSrc().hasOneUse()))
+  if (collapse && !(movesOnesOnly(collapse) && collapse.getSrc().hasOneUse()))
     return false;
-  auto attention = (collapse ? collapse.getSrc() : result).getDefiningOp<kernel::AttentionOp>();
-  // With a second result, what moves would no longer be the kernel's first one.
-  DispatchGroup *group =
-      attention && attention->getNumResults() == 1 ? groupOf.lookup(attention) : nullptr;
-  if (!group || group->ops.back() != attention)
+  Value stored = collapse ? collapse.getSrc() : result;
+  DispatchGroup *group = storesRows(stored) ? groupOf.lookup(stored.getDefiningOp()) : nullptr;
+  if (!group)
     return false;
   if (collapse)
     group->ops.push_back(collapse);
@@ -262,12 +260,13 @@ void DispatchGrouping::add(Operation *op) {
     if (auto update = dyn_cast<kernel::UpdateOp>(op); update && fuse)
       for (Value operand : op->getOperands().drop_back())
         absorbProducers(*group, operand);
-    if (auto attention = dyn_cast<kernel::AttentionOp>(op); attention && fuse)
-      absorbOperands(*group, {attention.getQuery(), attention.getKey(), attention.getValue()},
-                     attention.getMask());
-    if (auto decode = dyn_cast<kernel::AttentionDecodeOp>(op); decode && fuse)
-      absorbOperands(*group, {decode.getQuery(), decode.getKey(), decode.getValue()},
-                     decode.getMask());
+    Value mask;
+    if (auto attention = dyn_cast<kernel::AttentionOp>(op))
+      mask = attention.getMask();
+    else if (auto decode = dyn_cast<kernel::AttentionDecodeOp>(op))
+      mask = decode.getMask();
+    if (fuse)
+      absorbOperands(*group, getRowOperands(op), mask);
     return;
   }
   if (tryStoreMoved(op))

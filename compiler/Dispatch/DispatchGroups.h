@@ -44,6 +44,10 @@ struct DispatchGroup {
   bool isClosed = false;
   /// Position in the block of the first op.
   unsigned firstPosition = 0;
+
+  /// What a closed group stores of `result`, which one of its ops has: behind ops that only say
+  /// where. Else `result` itself.
+  mlir::Value getStored(mlir::Value result) const;
 };
 
 /// True for a product of matrices or of a matrix and a vector: each operand has a dim of its own in
@@ -125,7 +129,7 @@ private:
   DispatchGroup *findProducer(mlir::Value tensor) const;
   /// Makes the operands and the mask of attention where they are read.
   void absorbOperands(DispatchGroup &group, llvm::ArrayRef<mlir::Value> operands, mlir::Value mask);
-  /// Lets attention store its rows where `op`, which permutes them, would.
+  /// Lets attention, or its gradient, store its rows where `op`, which permutes them, would.
   bool tryStoreMoved(mlir::Operation *op);
   /// Computes what `tensor`, an operand of an update or a mask of attention, is made of element by
   /// element where it is used, if nothing else needs it.

@@ -9,7 +9,8 @@
 //    computation waits for a kernel. Results without elements are not computed.
 // 2. A slice that is not contiguous is cloned into each op that reads it; one
 //    that is needed as a tensor of its own becomes a copy. So does a part of a tensor that
-//    attention reads where its rows are not aligned (AlignRows.h).
+//    attention reads where its rows are not aligned (AlignRows.h). Each attention gets ops of its
+//    own that move its operands' rows (MovedRows.h).
 // 3. Ops are grouped (DispatchGroups.h), the groups are checked, and each moves into a plan.region.
 // 4. The block is sorted, since a region stands where its last op stood.
 //
@@ -21,6 +22,7 @@
 #include "compiler/Dialect/Plan/Transforms/Views.h"
 #include "compiler/Dispatch/AlignRows.h"
 #include "compiler/Dispatch/DispatchGroups.h"
+#include "compiler/Dispatch/MovedRows.h"
 #include "compiler/Dispatch/Passes.h"
 #include "compiler/Dispatch/ReusableMemory.h"
 
@@ -147,6 +149,8 @@ struct FormDispatches final : impl::FormDispatchesBase<FormDispatches> {
     replaceEmptyResults(block);
     placeSlices(block);
     copyUnalignedRows(block);
+    if (fuse)
+      splitMovedRows(block);
     DispatchGrouping grouping(block, fuse);
     if (failed(grouping.verify()))
       return signalPassFailure();
@@ -175,12 +179,15 @@ void FormDispatches::formRegion(DispatchGroup &group, const DispatchGrouping &gr
     // A fused op is where its last one was; those before it are in its body.
     op->walk<WalkOrder::PreOrder>([&](Operation *inner) { locations.push_back(inner->getLoc()); });
     // An op with a kernel of its own works in all of its destinations (a sort moves values and
-    // indices), whether they are asked for or not.
+    // indices), whether they are asked for or not. What moves a result's rows takes its place.
     bool needsAll = !isa<linalg::LinalgOp>(op) && isa<DestinationStyleOpInterface>(op) &&
-                    llvm::any_of(op->getResults(), isUsedOutside);
+                    llvm::any_of(op->getResults(), [&](Value result) {
+                      return isUsedOutside(group.getStored(result));
+                    });
     for (Value result : op->getResults())
-      if (needsAll || isUsedOutside(result))
-        escaping.push_back(result);
+      if (Value stored = group.getStored(result);
+          (needsAll || isUsedOutside(stored)) && !llvm::is_contained(escaping, stored))
+        escaping.push_back(stored);
   }
   if (escaping.empty())
     return;

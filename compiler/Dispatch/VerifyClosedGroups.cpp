@@ -14,7 +14,7 @@
 // - stands behind what it needs of the others;
 // - reads nothing that the kernel writes: other threads may have written it already.
 //
-// Ops behind it say where its result is stored: each only moves the elements of what the one before
+// Ops behind it say where its results are stored: each only moves the elements of what one before
 // it makes, which is used by it alone.
 //
 // Or it is a chain of insertions, each into what the one before it makes. As VerifyDispatchGroups,
@@ -44,10 +44,10 @@ public:
 
 private:
   LogicalResult verifyInsertions();
-  LogicalResult verifyStored(Operation *before, Operation *op);
+  LogicalResult verifyStored(ArrayRef<Operation *> before, Operation *op);
   LogicalResult verifyMember(Operation *op);
   LogicalResult verifyElements(linalg::LinalgOp op);
-  LogicalResult verifyUses(Operation *op);
+  LogicalResult verifyUses(Operation *op, ValueRange results);
   LogicalResult verifyOrder(Operation *op);
   LogicalResult verifyReads(Operation *op);
 
@@ -82,7 +82,7 @@ LogicalResult ClosedGroupVerifier::verifyInsertions() {
     if (!insertion || insertion.getDest() != before->getResult(0))
       return op->emitOpError(
           "fused wrongly: expected an insertion into what the op before it makes");
-    if (failed(verifyUses(before)))
+    if (failed(verifyUses(before, before->getResults())))
       return failure();
     if (insertion.getSource() == before->getResult(0))
       return op->emitOpError("fused wrongly: expected a source from another kernel, got what the "
@@ -112,15 +112,16 @@ LogicalResult ClosedGroupVerifier::verifyElements(linalg::LinalgOp op) {
   return success();
 }
 
-LogicalResult ClosedGroupVerifier::verifyUses(Operation *op) {
-  for (OpOperand &use : op->getUses()) {
-    if (isInside(op->getBlock()->findAncestorOpInBlock(*use.getOwner())))
-      continue;
-    InFlightDiagnostic diagnostic =
-        op->emitOpError("fused wrongly: expected uses in its kernel alone, got one outside");
-    diagnostic.attachNote(use.getOwner()->getLoc()) << "used here";
-    return diagnostic;
-  }
+LogicalResult ClosedGroupVerifier::verifyUses(Operation *op, ValueRange results) {
+  for (Value result : results)
+    for (OpOperand &use : result.getUses()) {
+      if (isInside(op->getBlock()->findAncestorOpInBlock(*use.getOwner())))
+        continue;
+      InFlightDiagnostic diagnostic =
+          op->emitOpError("fused wrongly: expected uses in its kernel alone, got one outside");
+      diagnostic.attachNote(use.getOwner()->getLoc()) << "used here";
+      return diagnostic;
+    }
   return success();
 }
 
@@ -167,7 +168,7 @@ LogicalResult ClosedGroupVerifier::verifyMember(Operation *op) {
     return op->emitOpError("fused wrongly: expected an op of linalg or a reshape in a kernel of "
                            "another op");
   }
-  return success(succeeded(verifyUses(op)) && succeeded(verifyOrder(op)) &&
+  return success(succeeded(verifyUses(op, op->getResults())) && succeeded(verifyOrder(op)) &&
                  succeeded(verifyReads(op)));
 }
 
@@ -182,11 +183,14 @@ static bool onlyMoves(Operation *op) {
          generic.getBlock()->getTerminator()->getOperand(0) == generic.getBlock()->getArgument(0);
 }
 
-LogicalResult ClosedGroupVerifier::verifyStored(Operation *before, Operation *op) {
-  if (!onlyMoves(op) || op->getOperand(0) != before->getResult(0))
-    return op->emitOpError("fused wrongly: expected it to move what the op before it makes, and to "
+LogicalResult ClosedGroupVerifier::verifyStored(ArrayRef<Operation *> before, Operation *op) {
+  Operation *maker = op->getOperand(0).getDefiningOp();
+  if (!onlyMoves(op) || !llvm::is_contained(before, maker))
+    return op->emitOpError("fused wrongly: expected it to move what an op before it makes, and to "
                            "compute nothing");
-  return verifyUses(before);
+  if (!op->getOperand(0).hasOneUse())
+    return maker->emitOpError("fused wrongly: expected one op to store a result, got several");
+  return verifyUses(maker, op->getOperand(0));
 }
 
 LogicalResult ClosedGroupVerifier::run() {
@@ -202,8 +206,8 @@ LogicalResult ClosedGroupVerifier::run() {
   for (Operation *op : ops.take_front(front))
     if (failed(verifyMember(op)))
       return failure();
-  for (auto [before, op] : llvm::zip(ops.drop_front(front), ops.drop_front(front + 1)))
-    if (failed(verifyStored(before, op)))
+  for (size_t next = front + 1; next < ops.size(); ++next)
+    if (failed(verifyStored(ops.slice(front, next - front), ops[next])))
       return failure();
   return success();
 }

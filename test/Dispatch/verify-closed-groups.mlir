@@ -185,3 +185,80 @@ func.func @other_order(%x: tensor<2xf32>, %i: tensor<i32>, %cache: tensor<8xf32>
   %r = kernel.update %t at [%i] into %cache {test.closed = 2} : tensor<2xf32> at tensor<i32> into tensor<8xf32> -> tensor<8xf32>
   return %r : tensor<8xf32>
 }
+
+// -----
+
+#swap = affine_map<(d0, d1, d2) -> (d1, d0, d2)>
+#id = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+
+// Each result is stored where an op behind it says.
+func.func @moved_results(%q: tensor<4x128x64xbf16>, %l: tensor<4x128xf32>) -> (tensor<128x4x64xbf16>, tensor<128x4x64xbf16>) {
+  %e = tensor.empty() : tensor<4x128x64xbf16>
+  %f = tensor.empty() : tensor<128x4x64xbf16>
+  %a, %b = kernel.attention_gradient %q, %q, %q, %q, %l, %l into %e, %e scale = 1.250000e-01 {test.closed}
+      : tensor<4x128x64xbf16>, tensor<4x128x64xbf16>, tensor<4x128x64xbf16>, tensor<4x128x64xbf16>, tensor<4x128xf32>, tensor<4x128xf32>
+      into tensor<4x128x64xbf16>, tensor<4x128x64xbf16> -> tensor<4x128x64xbf16>, tensor<4x128x64xbf16>
+  %r = linalg.generic {indexing_maps = [#swap, #id], iterator_types = ["parallel", "parallel", "parallel"], test.closed}
+      ins(%b : tensor<4x128x64xbf16>) outs(%f : tensor<128x4x64xbf16>) {
+  ^bb0(%in: bf16, %out: bf16):
+    linalg.yield %in : bf16
+  } -> tensor<128x4x64xbf16>
+  %s = linalg.generic {indexing_maps = [#swap, #id], iterator_types = ["parallel", "parallel", "parallel"], test.closed}
+      ins(%a : tensor<4x128x64xbf16>) outs(%f : tensor<128x4x64xbf16>) {
+  ^bb0(%in: bf16, %out: bf16):
+    linalg.yield %in : bf16
+  } -> tensor<128x4x64xbf16>
+  return %r, %s : tensor<128x4x64xbf16>, tensor<128x4x64xbf16>
+}
+
+// -----
+
+#swap = affine_map<(d0, d1, d2) -> (d1, d0, d2)>
+#id = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+
+// One result cannot be stored twice.
+func.func @result_moved_twice(%q: tensor<4x128x64xbf16>, %l: tensor<4x128xf32>) -> (tensor<128x4x64xbf16>, tensor<128x4x64xbf16>) {
+  %e = tensor.empty() : tensor<4x128x64xbf16>
+  %f = tensor.empty() : tensor<128x4x64xbf16>
+  // expected-error @+1 {{fused wrongly: expected one op to store a result, got several}}
+  %a, %b = kernel.attention_gradient %q, %q, %q, %q, %l, %l into %e, %e scale = 1.250000e-01 {test.closed}
+      : tensor<4x128x64xbf16>, tensor<4x128x64xbf16>, tensor<4x128x64xbf16>, tensor<4x128x64xbf16>, tensor<4x128xf32>, tensor<4x128xf32>
+      into tensor<4x128x64xbf16>, tensor<4x128x64xbf16> -> tensor<4x128x64xbf16>, tensor<4x128x64xbf16>
+  %r = linalg.generic {indexing_maps = [#swap, #id], iterator_types = ["parallel", "parallel", "parallel"], test.closed}
+      ins(%b : tensor<4x128x64xbf16>) outs(%f : tensor<128x4x64xbf16>) {
+  ^bb0(%in: bf16, %out: bf16):
+    linalg.yield %in : bf16
+  } -> tensor<128x4x64xbf16>
+  %s = linalg.generic {indexing_maps = [#swap, #id], iterator_types = ["parallel", "parallel", "parallel"], test.closed}
+      ins(%b : tensor<4x128x64xbf16>) outs(%f : tensor<128x4x64xbf16>) {
+  ^bb0(%in: bf16, %out: bf16):
+    linalg.yield %in : bf16
+  } -> tensor<128x4x64xbf16>
+  return %r, %s : tensor<128x4x64xbf16>, tensor<128x4x64xbf16>
+}
+
+// -----
+
+#swap = affine_map<(d0, d1, d2) -> (d1, d0, d2)>
+#id = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+
+// What another kernel makes is not stored here.
+func.func @moved_operand(%q: tensor<4x128x64xbf16>, %l: tensor<4x128xf32>) -> (tensor<128x4x64xbf16>, tensor<128x4x64xbf16>) {
+  %e = tensor.empty() : tensor<4x128x64xbf16>
+  %f = tensor.empty() : tensor<128x4x64xbf16>
+  %a, %b = kernel.attention_gradient %q, %q, %q, %q, %l, %l into %e, %e scale = 1.250000e-01 {test.closed}
+      : tensor<4x128x64xbf16>, tensor<4x128x64xbf16>, tensor<4x128x64xbf16>, tensor<4x128x64xbf16>, tensor<4x128xf32>, tensor<4x128xf32>
+      into tensor<4x128x64xbf16>, tensor<4x128x64xbf16> -> tensor<4x128x64xbf16>, tensor<4x128x64xbf16>
+  %r = linalg.generic {indexing_maps = [#swap, #id], iterator_types = ["parallel", "parallel", "parallel"], test.closed}
+      ins(%a : tensor<4x128x64xbf16>) outs(%f : tensor<128x4x64xbf16>) {
+  ^bb0(%in: bf16, %out: bf16):
+    linalg.yield %in : bf16
+  } -> tensor<128x4x64xbf16>
+  // expected-error @+1 {{fused wrongly: expected it to move what an op before it makes, and to compute nothing}}
+  %s = linalg.generic {indexing_maps = [#swap, #id], iterator_types = ["parallel", "parallel", "parallel"], test.closed}
+      ins(%q : tensor<4x128x64xbf16>) outs(%f : tensor<128x4x64xbf16>) {
+  ^bb0(%in: bf16, %out: bf16):
+    linalg.yield %in : bf16
+  } -> tensor<128x4x64xbf16>
+  return %r, %s : tensor<128x4x64xbf16>, tensor<128x4x64xbf16>
+}

@@ -8,13 +8,14 @@
 // Where a size is symbolic, up to three variants are made: one under guards on sizes, which are
 // multiples of the vector width and have 32-bit indices, one for other sizes with such indices, and
 // a general one. In place of either of the first two there may be families of them: for rows of
-// several lengths, for products of few rows, and for such with long sums. Attention has one
-// variant, on wgmma.
+// several lengths, for products of few rows, and for such with long sums. Attention has variants of
+// its fused kernels, one of them for masks of an even number of keys.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/SelectVariants.h"
 
+#include "compiler/Codegen/CUDA/Attention/AttentionProblem.h"
 #include "compiler/Codegen/CUDA/Common/Guards.h"
 #include "compiler/Codegen/CUDA/IR/AttentionConfig.h"
 #include "compiler/Codegen/CUDA/Matmul/Convolution.h"
@@ -114,7 +115,7 @@ LogicalResult VariantMaker::addMappedVariant() {
 LogicalResult addVariants(const KernelInfo &kernel, ChooseFn choose, bool isNarrow,
                           const Choice &general) {
   if (isa<AttentionRowsAttr>(general.config))
-    return VariantMaker(kernel, choose, isNarrow, /*guardWidths=*/false).addAttentionVariant();
+    return VariantMaker(kernel, choose, isNarrow, /*guardWidths=*/false).addAttentionVariants();
   for (bool guardWidths : {true, false}) {
     VariantMaker maker(kernel, choose, isNarrow, guardWidths);
     if (!guardWidths || hasSymbolicWidths(kernel))
@@ -129,23 +130,33 @@ LogicalResult addVariants(const KernelInfo &kernel, ChooseFn choose, bool isNarr
 // Attention
 //===----------------------------------------------------------------------===//
 
-LogicalResult VariantMaker::addAttentionVariant() {
+LogicalResult VariantMaker::addAttentionVariants() {
   if (countScalars(kernel.getFunction()) == 0)
     return success();
-  FailureOr<KernelInfo> variant = cloneKernel("_fused");
-  if (failed(variant))
-    return failure();
-  if (addGuards(*variant, /*guardCounts=*/true, /*guardWidths=*/false)) {
+  std::optional<unsigned> keys = getScalarOfMask(kernel);
+  for (bool inPairs : {true, false}) {
+    if (inPairs && !keys)
+      continue;
+    FailureOr<KernelInfo> variant = cloneKernel(inPairs ? "_fused_pairs" : "_fused");
+    if (failed(variant))
+      return failure();
+    func::FuncOp function = variant->getFunction();
+    if (!addGuards(*variant, /*guardCounts=*/true, /*guardWidths=*/false)) {
+      function.erase();
+      return success();
+    }
     addNonEmptyGuards(*variant);
+    if (inPairs)
+      addDivisorGuard(*variant, *keys, /*divisor=*/2);
     FailureOr<Choice> choice = choose(*variant, std::nullopt);
     if (failed(choice))
       return failure();
-    if (isa<AttentionAttr, AttentionMMAAttr>(choice->config)) {
-      recordChoice(variant->getFunction(), *choice, 32);
+    if (!isa<AttentionAttr, AttentionMMAAttr>(choice->config)) {
+      function.erase();
       return success();
     }
+    recordChoice(function, *choice, 32);
   }
-  variant->getFunction().erase();
   return success();
 }
 

@@ -31,8 +31,8 @@ public:
   VariantMaker(const KernelInfo &kernel, ChooseFn choose, bool isNarrow, bool guardWidths)
       : kernel(kernel), choose(choose), isNarrow(isNarrow), guardWidths(guardWidths) {}
 
-  /// The variant of attention on wgmma.
-  mlir::LogicalResult addAttentionVariant();
+  /// Variants of attention, or of its gradient, in fused kernels.
+  mlir::LogicalResult addAttentionVariants();
   /// Variants for rows of symbolic length that are short enough to be held.
   mlir::LogicalResult addRowVariants();
   /// Variants for products with few rows of symbolic number, and with long sums of symbolic length.

@@ -310,6 +310,11 @@ func.func @attention_one_mask() attributes {lowering_config = #cuda.attention<wa
 
 // -----
 
+// expected-error @+1 {{expected 0 or 1 for 'column_loads', got 2}}
+func.func @attention_column_loads() attributes {lowering_config = #cuda.attention<warpgroups = 2, keys = 64, stages = 4, query_stages = 1, raster = 1, ping_pong = 0, column_loads = 2>} { return }
+
+// -----
+
 // expected-error@+1 {{expected 1 or 2 times four warps, got 3}}
 func.func @attention_mma_warps() attributes {lowering_config = #cuda.attention_mma<warpgroups = 3, keys = 64, stages = 2, held_queries = 1, raster = 1>} { return }
 

@@ -154,6 +154,54 @@ def widths():
     yield gradient("width_equal", "f16", (12, 12, 12, 12), (12, 12, 12, 12))
 
 
+def moved():
+    """Tokens before heads: rows are read, and those of all gradients stored, where they are."""
+    def text(types, swapped, options):
+        turns = "\n".join(f"    %t{name} = array.transpose %{name} permutation = [0, 2, 1, 3] : {a} -> {b}" for name, a, b in zip("qkv", types, swapped))
+        return function("", [(f"%{name}", t) for name, t in zip("qkv", types)], [("%r", types[0])], f"""{turns}
+    %a = array.attention %tq, %tk, %tv {options} scale = 0.25 : ({', '.join(swapped)}) -> {swapped[0]}
+    %r = array.transpose %a permutation = [0, 2, 1, 3] : {swapped[0]} -> {types[0]}""")
+
+    def step(dtype, batch, queries, keys, heads, groups, width, **more):
+        given = [tensors.random(dtype, (batch, rows, count, width), i, -1, 1)
+                 for i, (rows, count) in enumerate(((queries, heads), (keys, groups), (keys, groups), (queries, heads)))]
+        values = [t.values.swapaxes(1, 2) for t in given]
+        if queries and keys:
+            wanted = attention_gradients(*values, 0.25, **more)
+        else:
+            wanted = [np.zeros(v.shape) for v in values]
+        return Step(given, [(dtype, g.swapaxes(1, 2)) for g in wanted[:3]], "_vjp")
+
+    def shapes(dtype, batch, queries, keys, heads, groups, width):
+        whole = ((batch, queries, heads, width), *((batch, keys, groups, width),) * 2)
+        return [mlir_type(dtype, shape) for shape in whole], [mlir_type(dtype, (b, h, t, w)) for b, t, h, w in whole]
+
+    for name, dtype, sizes, options, more in (
+            ("plain", "bf16", (2, 131, 70, 3, 3, 64), "", {}), ("grouped", "f16", (2, 70, 200, 4, 2, 32), "causal", dict(causal=True)),
+            ("one_batch", "bf16", (1, 70, 130, 2, 2, 128), "", {}), ("one_head", "f16", (3, 40, 50, 1, 1, 16), "", {}),
+            ("equal", "f16", (16, 16, 16, 16, 16, 16), "causal", dict(causal=True)), ("wide", "bf16", (2, 40, 70, 2, 1, 256), "", {}),
+            ("padded", "f16", (2, 70, 50, 2, 2, 20), "", {}), ("single", "f32", (2, 70, 50, 4, 2, 32), "causal", dict(causal=True))):
+        yield Case(f"attention_gradient_moved_{name}", text(*shapes(dtype, *sizes), options), [step(dtype, *sizes, **more)], "model",
+                   gradients=(":0,1,2",))
+    steps = [step("f16", 2, queries, keys, 4, 2, 32) for queries, keys in ((1, 1), (70, 300), (0, 4), (3, 0), (130, 130))]
+    types = ["tensor<?x?x4x32xf16>", *["tensor<?x?x2x32xf16>"] * 2]
+    swapped = ["tensor<?x4x?x32xf16>", *["tensor<?x2x?x32xf16>"] * 2]
+    yield Case("attention_gradient_moved_symbolic", text(types, swapped, ""), steps, "model", gradients=(":0,1,2",))
+    # All of one product's rows: what flows to each part is put into one tensor.
+    x, cotangent = tensors.random("bf16", (2, 70, 3 * 2 * 32), 4, -1, 1), tensors.random("bf16", (2, 70, 2, 32), 11, -1, 1)
+    parts = x.values.reshape(2, 70, 3, 2, 32).transpose(2, 0, 3, 1, 4)
+    wanted = attention_gradients(*parts, cotangent.values.swapaxes(1, 2), 0.25)
+    joined = np.stack([g.swapaxes(1, 2) for g in wanted[:3]], 2).reshape(x.values.shape)
+    split, heads, row = "tensor<2x70x2x32xbf16>", "tensor<2x2x70x32xbf16>", "tensor<2x70x64xbf16>"
+    lines = "\n".join(f"""    %s{i} = array.slice %x [:, :, {64 * i}:{64 * i + 64}] : {x.mlir} -> {row}
+    %h{i} = array.reshape %s{i} : {row} -> {split}
+    %t{i} = array.transpose %h{i} permutation = [0, 2, 1, 3] : {split} -> {heads}""" for i in range(3))
+    yield Case("attention_gradient_moved_parts", function("", [("%x", x.mlir)], [("%r", split)], f"""{lines}
+    %a = array.attention %t0, %t1, %t2 scale = 0.25 : ({heads}, {heads}, {heads}) -> {heads}
+    %r = array.transpose %a permutation = [0, 2, 1, 3] : {heads} -> {split}"""), [Step([x, cotangent], [("bf16", joined)], "_vjp")], "model",
+               gradients=(":0",))
+
+
 def cases():
-    for group in (of_logsumexp, of_single, few_queries, masks_of_keys, widths):
+    for group in (of_logsumexp, of_single, few_queries, masks_of_keys, widths, moved):
         yield from group()

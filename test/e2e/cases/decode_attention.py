@@ -17,6 +17,11 @@ def shapes():
     for width in (8, 24, 64, 80, 128, 136, 256):
         yield case(f"width_{width}", "bf16", (1, 8, 1, width), (1, 1, 300, width))
     yield case("wide_16_rows", "f16", (1, 16, 1, 256), (1, 1, 150, 256), scale=0.06)
+    # Of several steps: queries of 256 elements leave no registers for sums, of 1 head on sm_80 alone.
+    yield case("wide_steps", "bf16", (1, 16, 1, 256), (1, 1, 1100, 256), scale=0.06, logsumexp=True)
+    yield case("wide_queries", "f16", (1, 4, 3, 256), (1, 1, 1100, 256), options="causal", causal=True, scale=0.06, logsumexp=True)
+    yield case("wide_heads", "bf16", (1, 3, 1, 256), (1, 3, 600, 256), scale=0.06)
+    yield case("wide_values_16_rows", "f16", (1, 16, 1, 128), (1, 1, 1100, 128), (1, 1, 1100, 256), scale=0.06)
     yield case("narrow_values", "f16", (1, 4, 1, 128), (1, 2, 150, 128), (1, 2, 150, 24), scale=0.1)
     yield case("wide_values", "bf16", (1, 4, 1, 40), (1, 2, 150, 40), (1, 2, 150, 192))
     yield case("several_queries", "bf16", (2, 6, 3, 64), (2, 2, 700, 64), logsumexp=True)

@@ -8,6 +8,7 @@
 #include "compiler/Codegen/CUDA/Attention/AttentionGradient.h"
 #include "compiler/Codegen/CUDA/Attention/AttentionProblem.h"
 #include "compiler/Codegen/CUDA/Attention/AttentionSchedule.h"
+#include "compiler/Codegen/CUDA/Common/Accesses.h"
 #include "compiler/Dialect/Tile/IR/TileOps.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"
@@ -88,7 +89,9 @@ bool hasKernelOfKeysAndValues(kernel::AttentionGradientOp op) {
 kernel::AttentionGradientOp matchAttentionGradient(const KernelInfo &kernel) {
   if (kernel.outputs.empty())
     return nullptr;
-  return kernel.outputs.front().tensor.getDefiningOp<kernel::AttentionGradientOp>();
+  SmallVector<unsigned> order;
+  return getPermuted(kernel.outputs.front().tensor, order)
+      .getDefiningOp<kernel::AttentionGradientOp>();
 }
 
 /// Bytes of shared memory that tiles and barriers take: of the rows that a tile has, one or two
@@ -123,6 +126,8 @@ std::string AttentionGradientChooser::check(Attribute config) {
     return "blocks of a gradient are no cluster, and their warpgroups do no ping-pong";
   if (own && own.getMaskStages())
     return "threads of a gradient load masks themselves";
+  if (own && own.getColumnLoads() && !op.isOfKeys())
+    return "columns have numbers in gradients to keys and values alone";
   return {};
 }
 
@@ -180,7 +185,7 @@ AttentionAttr AttentionGradientChooser::choose() {
   auto make = [&](int64_t stages, int64_t ownStages) {
     return AttentionAttr::get(op.getContext(), warpgroups, rows, stages, ownStages, schedule.raster,
                               /*ping_pong=*/0, /*cluster=*/1, schedule.isSerpentine,
-                              /*mask_stages=*/0);
+                              /*mask_stages=*/0, /*column_loads=*/0);
   };
   if (keepsNext && check(make(3, 2)).empty())
     return make(3, 2);

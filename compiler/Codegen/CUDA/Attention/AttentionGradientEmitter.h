@@ -62,6 +62,10 @@ private:
                                            mlir::ValueRange sums, mlir::Value hides,
                                            Streamed tiles);
 
+  mlir::Value loadNumber(mlir::Type type, mlir::Value tensor, mlir::Value head, mlir::Value first,
+                         llvm::function_ref<mlir::Value(mlir::Value)> change);
+  mlir::Value loadLogsumexp(mlir::Type type, mlir::Value head, mlir::Value first);
+  mlir::Value loadDelta(mlir::Type type, mlir::Value head, mlir::Value first);
   Numbers loadNumbers(mlir::Type type, mlir::Value head, mlir::Value first);
   std::pair<mlir::Value, mlir::Value> startScores(unsigned operand, mlir::Value tile);
   std::pair<mlir::Value, mlir::Value> startSum(mlir::Value weights, mlir::Value tile,

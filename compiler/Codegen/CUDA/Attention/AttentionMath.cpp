@@ -90,20 +90,8 @@ Value AttentionEmitter::emitSoftmax(Value scores, Softmax &softmax, Value &resca
 //===----------------------------------------------------------------------===//
 
 void AttentionEmitter::storeOutput(const Tile &tile, Value output) {
-  SmallVector<Value> sizes = points.getSizes(op.getQuery());
-  sizes.pop_back();
-  SmallVector<Value> place = index.delinearize(tile.head, ArrayRef(sizes).drop_back());
-  SmallVector<unsigned> order = getResultOrder(kernel);
-  order.pop_back(); // the vector
-  auto getLine = [&](Value row) {
-    place.resize(sizes.size());
-    place.back() = row;
-    auto pick = [](ArrayRef<Value> all, ArrayRef<unsigned> order) {
-      return llvm::map_to_vector(order, [&](unsigned dim) { return all[dim]; });
-    };
-    return index.linearize(pick(place, order), pick(sizes, order));
-  };
-  storeTile(kernel.outputs.front().binding, output, getLine, firstRow(tile), queries, outputVector);
+  storeHead(kernel.outputs.front(), output, points.getSizes(op.getQuery()), tile.head,
+            firstRow(tile));
 }
 
 void AttentionEmitter::storeLogsumexp(const Tile &tile, Value logarithms) {

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Attention/AttentionProblem.h"
+#include "compiler/Codegen/CUDA/Attention/AttentionGradient.h"
 #include "compiler/Codegen/CUDA/Attention/AttentionSchedule.h"
 #include "compiler/Codegen/CUDA/Common/Accesses.h"
 #include "compiler/Codegen/CUDA/Matmul/TiledAccess.h"
@@ -82,10 +83,28 @@ kernel::AttentionOp matchAttention(const KernelInfo &kernel) {
   return findAttention(kernel.outputs.front().tensor, order);
 }
 
-SmallVector<unsigned> getResultOrder(const KernelInfo &kernel) {
+SmallVector<unsigned> getResultOrder(const KernelOutput &output) {
   SmallVector<unsigned> order;
-  findAttention(kernel.outputs.front().tensor, order);
+  getPermuted(output.tensor, order);
   return order;
+}
+
+std::optional<unsigned> getScalarOfMask(const KernelInfo &kernel) {
+  Value mask;
+  if (kernel::AttentionOp op = matchAttention(kernel))
+    mask = op.getMask();
+  else if (kernel::AttentionGradientOp gradient = matchAttentionGradient(kernel);
+           gradient && !gradient.isOfKeys())
+    mask = gradient.getMask();
+  if (!mask)
+    return std::nullopt;
+  ArrayRef<int64_t> shape = cast<ShapedType>(mask.getType()).getShape();
+  if (shape.empty() || !ShapedType::isDynamic(shape.back()))
+    return std::nullopt;
+  KernelSizes sizes = makeSizes(kernel);
+  AffineExpr keys = sizes.toAffine(sizes.getSizes(mask).back());
+  auto scalar = dyn_cast_or_null<AffineSymbolExpr>(keys);
+  return scalar ? std::optional(scalar.getPosition()) : std::nullopt;
 }
 
 //===----------------------------------------------------------------------===//
@@ -307,7 +326,7 @@ AttentionAttr AttentionChooser::chooseFor(int64_t warpgroups) {
         maskStages != 1 && (vector < 128 || (vector == 128 && (op.getCausal() || maskStages > 1)));
     return AttentionAttr::get(op.getContext(), warpgroups, keys, /*stages=*/2, queryStages,
                               schedule.raster, pingPong, /*cluster=*/1, schedule.isSerpentine,
-                              maskStages);
+                              maskStages, /*column_loads=*/0);
   };
   // Where there is room, what a mask has for the next block of keys comes early, and so do the next
   // tile's queries.
@@ -366,6 +385,8 @@ std::string AttentionChooser::check(AttentionAttr config) {
     return llvm::formatv("a block has {0} bytes of shared memory, not {1}", room, bytes);
   if (config.getCluster() > 1 && op.getCausal())
     return "blocks of a cluster have the same keys, but their queries do not see as many";
+  if (config.getColumnLoads())
+    return "columns have numbers in gradients to keys and values alone";
   return {};
 }
 

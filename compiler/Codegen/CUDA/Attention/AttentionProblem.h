@@ -39,9 +39,13 @@ bool hasAttentionKernel(kernel::AttentionGradientOp op, const Target *target, bo
 /// that permutes its result's rows; null if it is something else.
 kernel::AttentionOp matchAttention(const KernelInfo &kernel);
 
-/// For each dim of the kernel's first output, the dim of the attention's result that it is. Dims of
-/// size 1 may be missing.
-llvm::SmallVector<unsigned> getResultOrder(const KernelInfo &kernel);
+/// For each dim of an output, the dim of the result of attention, or of its gradient, that it is.
+/// Dims of size 1 may be missing.
+llvm::SmallVector<unsigned> getResultOrder(const KernelOutput &output);
+
+/// The scalar of `kernel` that is the number of keys of a mask which it reads for two keys at a
+/// time, if that number is even; nothing where there is none.
+std::optional<unsigned> getScalarOfMask(const KernelInfo &kernel);
 
 /// An operand of attention as copies of boxes want it: dims before the length (merged where they
 /// follow one another), the length, and the vector, which is contiguous.

@@ -127,7 +127,7 @@ LogicalResult emitAttentionRows(const KernelInfo &kernel, kernel::AttentionOp op
   points.emitIf(index.isLess(element, count), [&] {
     SmallVector<Value> place = index.delinearize(element, sizes);
     SmallVector<Value> outputPlace, outputSizes;
-    for (unsigned dim : getResultOrder(kernel)) {
+    for (unsigned dim : getResultOrder(kernel.outputs.front())) {
       outputPlace.push_back(place[dim]);
       outputSizes.push_back(sizes[dim]);
     }

@@ -263,9 +263,8 @@ Value AttentionTiles::mapAt(Type result, ValueRange inputs, Value row, Value col
 }
 
 int64_t AttentionTiles::countMaskNeighbours(Value mask) {
-  ArrayRef<int64_t> shape = cast<ShapedType>(mask.getType()).getShape();
-  bool isEven = !shape.empty() && !ShapedType::isDynamic(shape.back()) && shape.back() % 2 == 0;
-  return isEven ? 2 : 1;
+  SmallVector<Value> sizes = points.getSizes(mask);
+  return !sizes.empty() && knownDivisor(sizes.back()) % 2 == 0 ? 2 : 1;
 }
 
 Value AttentionTiles::loadMask(Value mask, Value query, Value head, Value row, Value column,
@@ -286,6 +285,24 @@ Value AttentionTiles::loadMask(Value mask, Value query, Value head, Value row, V
     coords.push_back(isWide ? Coord::consecutive(coord) : Coord::uniform(coord));
   }
   return splatTo(builder, loc, points.emit(mask, Point{coords, {}, width, {}}), width);
+}
+
+void AttentionTiles::storeHead(const KernelOutput &output, Value tile, ArrayRef<Value> sizes,
+                               Value head, Value firstRow) {
+  sizes = sizes.drop_back();
+  SmallVector<Value> place = index.delinearize(head, sizes.drop_back());
+  SmallVector<unsigned> order = getResultOrder(output);
+  order.pop_back(); // the vector
+  auto getLine = [&](Value row) {
+    place.resize(sizes.size());
+    place.back() = row;
+    auto pick = [](ArrayRef<Value> all, ArrayRef<unsigned> order) {
+      return llvm::map_to_vector(order, [&](unsigned dim) { return all[dim]; });
+    };
+    return index.linearize(pick(place, order), pick(sizes, order));
+  };
+  storeTile(output.binding, tile, getLine, firstRow, sizes.back(),
+            cast<ShapedType>(output.tensor.getType()).getShape().back());
 }
 
 void AttentionTiles::storeTile(plan::BindingOp binding, Value tile,

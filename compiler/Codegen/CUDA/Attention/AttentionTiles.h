@@ -22,7 +22,8 @@ public:
       : warpgroups(config.getWarpgroups()), keys(config.getKeys()), stages(config.getStages()),
         queryStages(config.getQueryStages()), raster(config.getRaster()),
         cluster(config.getCluster()), maskStages(config.getMaskStages()),
-        pingPong(config.getPingPong() != 0), serpentine(config.getSerpentine() != 0) {}
+        pingPong(config.getPingPong() != 0), serpentine(config.getSerpentine() != 0),
+        columnLoads(config.getColumnLoads() != 0) {}
   AttentionShape(AttentionMMAAttr config)
       : warpgroups(config.getWarpgroups()), keys(config.getKeys()), stages(config.getStages()),
         raster(config.getRaster()), heldQueries(config.getHeldQueries() != 0), synchronous(true) {}
@@ -38,6 +39,7 @@ public:
   bool getPingPong() const { return pingPong; }
   bool getSerpentine() const { return serpentine; }
   bool getHeldQueries() const { return heldQueries; }
+  bool getColumnLoads() const { return columnLoads; }
   /// Whether products are of mma.sync, and all threads copy.
   bool isSynchronous() const { return synchronous; }
   /// Threads of a block, those that load included.
@@ -47,7 +49,8 @@ public:
 
 private:
   int64_t warpgroups, keys, stages, queryStages = 1, raster, cluster = 1, maskStages = 0;
-  bool pingPong = false, serpentine = false, heldQueries = false, synchronous = false;
+  bool pingPong = false, serpentine = false, heldQueries = false, synchronous = false,
+       columnLoads = false;
 };
 
 /// Rings of tiles, roles, and arithmetic on tiles in registers: what emitters of attention and of
@@ -132,7 +135,7 @@ protected:
   mlir::Value mapAt(mlir::Type result, mlir::ValueRange inputs, mlir::Value row, mlir::Value column,
                     llvm::function_ref<mlir::Value(mlir::ValueRange)> body, int64_t width = 1);
   /// Keys that `mask` is read for at a time: two where no pair has one behind the last.
-  static int64_t countMaskNeighbours(mlir::Value mask);
+  int64_t countMaskNeighbours(mlir::Value mask);
   /// What a mask has for a query and a key of head `head`, or for so many keys from an even one on.
   /// Places outside are those of the last ones inside; so is that of all in a dim of one element.
   mlir::Value loadMask(mlir::Value mask, mlir::Value query, mlir::Value head, mlir::Value row,
@@ -142,6 +145,9 @@ protected:
   void storeTile(plan::BindingOp binding, mlir::Value tile,
                  llvm::function_ref<mlir::Value(mlir::Value)> getLine, mlir::Value firstRow,
                  mlir::Value rows, int64_t columns);
+  /// Stores those of head `head` of a result that has `sizes`, where the output moves its rows to.
+  void storeHead(const KernelOutput &output, mlir::Value tile, mlir::ArrayRef<mlir::Value> sizes,
+                 mlir::Value head, mlir::Value firstRow);
 
   tile::RegisterType makeSums(int64_t columns);
   /// The first operand of a product that is made of sums of so many columns.

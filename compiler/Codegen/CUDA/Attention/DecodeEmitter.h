@@ -78,6 +78,7 @@ private:
   bool hasOneStep();
   bool loadsTogether() const;
   bool loadsAhead();
+  bool sharesQueries();
   void findKeys();
   mlir::Value rotate(mlir::Value block);
   Row makeRow(mlir::Value number);

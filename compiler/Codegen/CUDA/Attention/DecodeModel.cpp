@@ -48,6 +48,14 @@ static constexpr double kWorthwhile = 0.98;
 static constexpr int64_t kNarrow = 256, kMiddle = 512;
 /// Warps of a multiprocessor up to which threads of middle width hold queries in registers.
 static constexpr int64_t kMostHolders = 12;
+/// Words of a step that are under way at a time, and that a thread holds of queries, of sums and of
+/// steps before it runs out of registers.
+static constexpr int64_t kUnderWay = 64, kMostHeld = 208;
+/// Bytes of a key and a value, of which a thread loads a word in a step.
+static constexpr int64_t kStepShare = 8;
+/// Bytes of a query, of which a thread holds a word, and elements of a result, of which it holds a
+/// sum, for each eight rows.
+static constexpr int64_t kQueryShare = 16, kResultShare = 4;
 /// Blocks of the largest cluster that any GPU launches.
 static constexpr int64_t kMostCluster = 8;
 /// Warps of a block in clusters of more than two: 8 heads of 8192 keys took 17.2 us in clusters of
@@ -77,17 +85,27 @@ static llvm::ArrayRef<DecodePlan> getBlocks(const DecodeSizes &sizes) {
   return getWidth(sizes) <= kNarrow ? llvm::ArrayRef(narrow) : llvm::ArrayRef(middle);
 }
 
+bool runsOutOfRegisters(const Target &target, const DecodeSizes &sizes) {
+  int64_t step = getWidth(sizes) / kStepShare;
+  if (isTall(sizes) || target.hasClusters())
+    step = std::min(step, kUnderWay);
+  int64_t halves = sizes.blockRows / 8;
+  int64_t query = sizes.vector * sizes.elementBytes / kQueryShare;
+  return halves * (query + sizes.result / kResultShare) + step > kMostHeld;
+}
+
 bool keepsQueriesShared(const DecodeSizes &sizes, int64_t warps, int64_t blocks) {
   bool isSingle = sizes.elementBytes == 4;
   return isSingle || (getWidth(sizes) > kNarrow && warps * blocks > kMostHolders);
 }
 
 /// Shared memory of a block.
-static int64_t getSharedBytes(const DecodeSizes &sizes, const DecodePlan &plan) {
+static int64_t getSharedBytes(const Target &target, const DecodeSizes &sizes,
+                              const DecodePlan &plan) {
   constexpr int64_t floatBytes = 4, joined = 4;
   int64_t height = sizes.blockRows;
   int64_t bytes = plan.warps * height * (sizes.result + 2) * floatBytes;
-  if (keepsQueriesShared(sizes, plan.warps, plan.blocks))
+  if (keepsQueriesShared(sizes, plan.warps, plan.blocks) || runsOutOfRegisters(target, sizes))
     bytes += getQueryBytes(sizes);
   int64_t share = llvm::divideCeil(height * sizes.result / joined, plan.cluster);
   if (plan.cluster > 1)
@@ -97,7 +115,7 @@ static int64_t getSharedBytes(const DecodeSizes &sizes, const DecodePlan &plan) 
 
 /// Whether a block has shared memory. A multiprocessor then has as many as it has some for.
 static bool fitShared(const Target &target, const DecodeSizes &sizes, DecodePlan &plan) {
-  int64_t bytes = getSharedBytes(sizes, plan);
+  int64_t bytes = getSharedBytes(target, sizes, plan);
   auto taken =
       static_cast<int64_t>(llvm::alignTo(bytes, target.sharedUnit)) + target.sharedReserved;
   plan.blocks = std::clamp<int64_t>(target.sharedPerMultiprocessor / taken, 1, plan.blocks);

@@ -28,6 +28,11 @@ struct DecodePlan {
 /// numbers of TF32.
 bool keepsQueriesShared(const DecodeSizes &sizes, int64_t warps, int64_t blocks);
 
+/// Whether a thread has too few registers for queries of such sizes beside the sums and what is
+/// under way, however few the warps are. Before sm_90 ptxas loads the values of a step of up to 8
+/// rows before it multiplies with its keys.
+bool runsOutOfRegisters(const Target &target, const DecodeSizes &sizes);
+
 /// Bytes of a block's queries in shared memory (DecodeQueries.cpp).
 int64_t getQueryBytes(const DecodeSizes &sizes);
 

@@ -35,6 +35,7 @@
 #include "compiler/Codegen/CUDA/Attention/AttentionGradient.h"
 #include "compiler/Codegen/CUDA/Attention/AttentionGradientEmitter.h"
 #include "compiler/Codegen/CUDA/Attention/FloatOps.h"
+#include "compiler/Codegen/CUDA/Common/Accesses.h"
 #include "compiler/Codegen/CUDA/Common/LaneOps.h"
 #include "compiler/Codegen/CUDA/SelectStrategy.h"
 
@@ -171,30 +172,52 @@ SmallVector<Value> AttentionGradientEmitter::emitLoads(const Tile &tile, ValueRa
 // Weights
 //===----------------------------------------------------------------------===//
 
-/// Of 64 rows, or of a block's columns, from query `first` on. Places outside are those of the last
-/// query.
-AttentionGradientEmitter::Numbers AttentionGradientEmitter::loadNumbers(Type type, Value head,
-                                                                        Value first) {
-  bool isColumns = isa<tile::ColumnsType>(type);
-  Value zero = index.constant(0), last = index.sub(queries, index.constant(1));
-  auto load = [&](Value tensor, llvm::function_ref<Value(Value)> change) {
-    return mapAt(type, {}, isColumns ? zero : first, isColumns ? first : zero,
-                 [&](ValueRange place) {
-                   Value query = index.min(place[isColumns ? 1 : 0], last);
-                   Value at = index.add(index.mul(head, queries), query);
-                   return change(points.emit(tensor, Point{{}, Coord::uniform(at), 1, {}}));
-                 });
-  };
-  Value logsumexp = load(op.getLogsumexp(), [&](Value stored) -> Value {
+/// What `tensor` has for 64 rows, or for a block's columns, from query `first` on. Places outside
+/// are those of the last query. Of columns for each score by itself, that of neighbours together.
+Value AttentionGradientEmitter::loadNumber(Type type, Value tensor, Value head, Value first,
+                                           llvm::function_ref<Value(Value)> change) {
+  bool isRows = isa<tile::RowsType>(type), isSpread = isa<tile::RegisterType>(type);
+  int64_t width = isSpread && knownDivisor(queries) % 2 == 0 ? 2 : 1;
+  Value zero = index.constant(0), last = index.sub(queries, index.constant(width));
+  return mapAt(
+      type, {}, isRows ? first : zero, isRows ? zero : first,
+      [&](ValueRange place) {
+        Value query = place[isRows ? 0 : 1];
+        if (width > 1) // Said so that loads know it.
+          query = index.mul(index.div(query, width), width);
+        Value at = index.add(index.mul(head, queries), index.min(query, last));
+        Coord coord = width > 1 ? Coord::consecutive(at) : Coord::uniform(at);
+        Value stored = points.emit(tensor, Point{{}, coord, width, {}});
+        if (width == 1)
+          return change(stored);
+        SmallVector<Value> lanes;
+        for (int64_t lane = 0; lane < width; ++lane)
+          lanes.push_back(change(getLane(builder, loc, stored, lane)));
+        return fromLanes(builder, loc, lanes);
+      },
+      width);
+}
+
+Value AttentionGradientEmitter::loadLogsumexp(Type type, Value head, Value first) {
+  return loadNumber(type, op.getLogsumexp(), head, first, [&](Value stored) -> Value {
     // Minus infinity of a query that sees no key: all its weights are hidden.
     Value lowest = f32(-std::numeric_limits<double>::infinity());
     Value isNone = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, stored, lowest);
     Value scaled = arith::MulFOp::create(builder, loc, stored, f32(kLog2E));
     return arith::SelectOp::create(builder, loc, isNone, f32(0), scaled);
   });
+}
+
+/// Null where nothing flows to scores.
+Value AttentionGradientEmitter::loadDelta(Type type, Value head, Value first) {
   if (!needsFlow())
-    return {logsumexp, Value()};
-  return {logsumexp, load(op.getDelta(), [](Value stored) { return stored; })};
+    return {};
+  return loadNumber(type, op.getDelta(), head, first, [](Value stored) { return stored; });
+}
+
+AttentionGradientEmitter::Numbers AttentionGradientEmitter::loadNumbers(Type type, Value head,
+                                                                        Value first) {
+  return {loadLogsumexp(type, head, first), loadDelta(type, head, first)};
 }
 
 /// How many neighbours of a row of scores a mask is read for at a time: only of keys, and where no
@@ -302,13 +325,19 @@ SmallVector<Value> AttentionGradientEmitter::emitBlock(const Tile &tile, Value h
   Value first = index.mul(block, config.getKeys());
   auto columns =
       tile::ColumnsType::get(builder.getContext(), config.getKeys(), builder.getF32Type());
-  // Before the products, beside which they come.
-  Numbers numbers = ofKeys ? loadNumbers(columns, head, first) : rowNumbers;
+  // Before the products, beside which they come; those for each score take registers, and come
+  // beside the products before their use.
+  bool loadsColumns = config.getColumnLoads();
+  Numbers numbers = rowNumbers;
+  if (ofKeys && !loadsColumns)
+    numbers = loadNumbers(columns, head, first);
   Value streamedTiles[2] = {tiles.wait(0), Value()};
   auto [startedScores, scoresDone] = startScores(0, streamedTiles[0]);
   streamedTiles[1] = tiles.wait(1);
   if (!needsFlow()) {
     tiles.release(0, scoresDone);
+    if (loadsColumns)
+      numbers.logsumexp = loadLogsumexp(scoreType, head, first);
     Value scores = tile::AwaitOp::create(builder, loc, startedScores, scoresDone);
     Value weights = emitWeights(tile, head, scores, numbers.logsumexp, first, hides);
     auto [startedValues, valuesDone] = startSum(weights, streamedTiles[1], sums[0]);
@@ -316,11 +345,15 @@ SmallVector<Value> AttentionGradientEmitter::emitBlock(const Tile &tile, Value h
     return {tile::AwaitOp::create(builder, loc, startedValues, valuesDone)};
   }
   auto [startedFlow, flowDone] = startScores(1, streamedTiles[1]);
+  if (loadsColumns)
+    numbers.logsumexp = loadLogsumexp(scoreType, head, first);
   Value scores = tile::AwaitOp::create(builder, loc, startedScores, scoresDone);
   Value weights = emitWeights(tile, head, scores, numbers.logsumexp, first, hides);
   Value startedValues, valuesDone = flowDone;
   if (wantsValues())
     std::tie(startedValues, valuesDone) = startSum(weights, streamedTiles[1], sums[1]);
+  if (loadsColumns)
+    numbers.delta = loadDelta(scoreType, head, first);
   Value flow = tile::AwaitOp::create(builder, loc, startedFlow, flowDone);
   Value toScores = map(scoreType, {weights, flow, numbers.delta}, [&](ValueRange arguments) {
     Value change = arith::SubFOp::create(builder, loc, arguments[1], arguments[2]);
@@ -429,17 +462,16 @@ void AttentionGradientEmitter::store(const Tile &tile, ValueRange sums) {
   if (isOfKeyMask())
     return storeKeyMask(tile, sums.front());
   for (const KernelOutput &output : kernel.outputs) {
-    auto result = cast<OpResult>(output.tensor);
-    unsigned number = result.getResultNumber(), operand = wanted[number];
+    SmallVector<unsigned> order;
+    unsigned number = cast<OpResult>(getPermuted(output.tensor, order)).getResultNumber();
     Value sum = sums[number];
     // Values are not scaled.
-    if (operand != 2)
+    if (wanted[number] != 2)
       sum = map(sumTypes[number], sum, [&](ValueRange arguments) {
         Value scale = f32(op.getScale().convertToDouble());
         return arith::MulFOp::create(builder, loc, arguments[0], scale).getResult();
       });
-    auto getLine = [&](Value row) { return index.add(index.mul(tile.head, ownLength), row); };
-    storeTile(output.binding, sum, getLine, firstRow(tile), ownLength, widths[operand / 2]);
+    storeHead(output, sum, points.getSizes(getTiled()), tile.head, firstRow(tile));
   }
 }
 

@@ -450,6 +450,16 @@ bool DecodeEmitter::loadsAhead() {
          *known == kDecodeKeys * splits * static_cast<int64_t>(config.getWarps());
 }
 
+/// Whether queries are taken from shared memory. Their first keys are loaded behind a barrier then,
+/// so that a warp would wait twice where it has one step. There are no sums from before beside
+/// that, and registers for queries, unless a loop may skip the step.
+bool DecodeEmitter::sharesQueries() {
+  DecodeSizes sizes = getDecodeSizes(op);
+  if (keepsQueriesShared(sizes, config.getWarps(), config.getBlocks()))
+    return true;
+  return runsOutOfRegisters(*kernel.target, sizes) && (!hasOneStep() || op.isBounded());
+}
+
 /// LLVM sees no memory in what waits for other kernels, and would move loads to where they are
 /// used.
 void DecodeEmitter::keepHere(Loaded &loaded) {
@@ -481,7 +491,7 @@ LogicalResult DecodeEmitter::run() {
   if (ahead.keys.empty())
     findKeys();
   loadQueries();
-  if (keepsQueriesShared(getDecodeSizes(op), config.getWarps(), config.getBlocks()))
+  if (sharesQueries())
     shareQueries();
   State state = begin();
   auto pack = [](const State &from) {

@@ -12,6 +12,7 @@
 
 #include "compiler/Codegen/CUDA/Attention/AttentionRows.h"
 #include "compiler/Codegen/CUDA/Attention/FloatOps.h"
+#include "compiler/Codegen/CUDA/Common/Accesses.h"
 #include "compiler/Codegen/CUDA/Common/KernelFrame.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -227,8 +228,12 @@ LogicalResult GradientRowEmitter::run() {
     Value isOwn = index.both(index.isAtLeast(thread, total), index.isLess(element, count));
     total = index.add(total, count);
     points.emitIf(isOwn, [&] {
-      Place place = index.delinearize(element, sizes);
-      unsigned operand = op.getWanted()[cast<OpResult>(output.tensor).getResultNumber()];
+      SmallVector<unsigned> order;
+      auto result = cast<OpResult>(getPermuted(output.tensor, order));
+      Place place(cast<ShapedType>(result.getType()).getRank(), index.constant(0));
+      for (auto [dim, coord] : llvm::zip_equal(order, index.delinearize(element, sizes)))
+        place[dim] = coord;
+      unsigned operand = op.getWanted()[result.getResultNumber()];
       Value column = place.back();
       Value sum = operand == 3 ? emitMaskElement(place)
                                : emitElement(operand, Place(ArrayRef(place).drop_back()), column);

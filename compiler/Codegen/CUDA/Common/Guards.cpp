@@ -50,6 +50,15 @@ bool hasSymbolicWidths(const KernelInfo &kernel) {
          });
 }
 
+/// Tells every op that reads scalar `ordinal`, also where it is not an innermost size.
+static void setDivisor(func::FuncOp function, unsigned ordinal, int64_t divisor) {
+  auto number = Builder(function.getContext()).getI64IntegerAttr(divisor);
+  function.walk([&](plan::ScalarOp scalar) {
+    if (scalar.getOrdinal() == ordinal)
+      scalar->setAttr(kDivisorAttr, number);
+  });
+}
+
 bool addGuards(const KernelInfo &kernel, bool guardCounts, bool guardWidths) {
   MLIRContext *context = kernel.getFunction().getContext();
   Builder builder(context);
@@ -71,11 +80,7 @@ bool addGuards(const KernelInfo &kernel, bool guardCounts, bool guardWidths) {
     if (!scalar || width == 1 || !guardWidths)
       continue;
     addGuard(getAffineSymbolExpr(scalar.getOrdinal(), context), kNarrowLimit, width);
-    // Every op that reads this scalar, also where it is not an innermost size.
-    kernel.getFunction().walk([&](plan::ScalarOp other) {
-      if (other.getOrdinal() == scalar.getOrdinal())
-        other->setAttr(kDivisorAttr, builder.getI64IntegerAttr(width));
-    });
+    setDivisor(kernel.getFunction(), scalar.getOrdinal(), width);
   }
   kernel.getFunction()->setAttr(plan::kGuardsAttr, builder.getArrayAttr(guards));
   return !guards.empty();
@@ -88,6 +93,16 @@ void addRangeGuard(const KernelInfo &kernel, AffineExpr value, int64_t min, int6
   guards.push_back(plan::ValueGuardAttr::get(context, plan::FormulaAttr::get(value), min, max,
                                              /*divisor=*/1));
   function->setAttr(plan::kGuardsAttr, ArrayAttr::get(context, guards));
+}
+
+void addDivisorGuard(const KernelInfo &kernel, unsigned ordinal, int64_t divisor) {
+  func::FuncOp function = kernel.getFunction();
+  MLIRContext *context = function.getContext();
+  SmallVector<Attribute> guards(function->getAttrOfType<ArrayAttr>(plan::kGuardsAttr).getValue());
+  auto formula = plan::FormulaAttr::get(getAffineSymbolExpr(ordinal, context));
+  guards.push_back(plan::ValueGuardAttr::get(context, formula, /*min=*/0, kNarrowLimit, divisor));
+  function->setAttr(plan::kGuardsAttr, ArrayAttr::get(context, guards));
+  setDivisor(function, ordinal, divisor);
 }
 
 std::pair<int64_t, int64_t> getGuardedRange(func::FuncOp function, AffineExpr value) {

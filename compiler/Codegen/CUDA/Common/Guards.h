@@ -26,6 +26,10 @@ bool addGuards(const KernelInfo &kernel, bool guardCounts, bool guardWidths);
 /// Makes `kernel`, which relies on guards, rely on `value` being from `min` to `max`, too.
 void addRangeGuard(const KernelInfo &kernel, mlir::AffineExpr value, int64_t min, int64_t max);
 
+/// Makes `kernel`, which relies on guards, rely on scalar `ordinal` being a multiple of `divisor`,
+/// too.
+void addDivisorGuard(const KernelInfo &kernel, unsigned ordinal, int64_t divisor);
+
 /// The least and the largest value that the guards of `function` let `value`, a formula over its
 /// scalars, have.
 std::pair<int64_t, int64_t> getGuardedRange(mlir::func::FuncOp function, mlir::AffineExpr value);

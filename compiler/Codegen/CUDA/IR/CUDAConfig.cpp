@@ -399,7 +399,7 @@ LogicalResult MatmulWGMMAAttr::verify(EmitError emitError, int64_t tileM, int64_
 LogicalResult AttentionAttr::verify(EmitError emitError, int64_t warpgroups, int64_t keys,
                                     int64_t stages, int64_t queryStages, int64_t raster,
                                     int64_t pingPong, int64_t cluster, int64_t serpentine,
-                                    int64_t maskStages) {
+                                    int64_t maskStages, int64_t columnLoads) {
   if (warpgroups < 2 || warpgroups > 3)
     return emitError() << "expected 2 or 3 warpgroups, got " << warpgroups;
   if (keys < 16 || keys > 256 || keys % 16 != 0)
@@ -424,6 +424,8 @@ LogicalResult AttentionAttr::verify(EmitError emitError, int64_t warpgroups, int
                        << maskStages;
   if (maskStages == 1 && stages != 2)
     return emitError() << "expected two stages of keys beside one of a mask, got " << stages;
+  if (columnLoads != 0 && columnLoads != 1)
+    return emitError() << "expected 0 or 1 for 'column_loads', got " << columnLoads;
   return success();
 }
 

@@ -272,12 +272,13 @@ def CUDA_AttentionAttr : CUDA_Config<"Attention", "attention", "attention", 1> {
     are in flight, in groups of `raster` heads. Queries of `query_stages` tiles are. With `ping_pong`, warpgroups start their products in
     turn, so that softmax of one runs beside products of another. The `cluster` blocks of a cluster have tiles of one head that follow one
     another, and fetch keys and values for each other. With `serpentine`, blocks go over every second wave of tiles backwards. Of a mask,
-    the numbers of `mask_stages` blocks of keys are in flight, in shared memory; with 0 threads load them. Example:
+    the numbers of `mask_stages` blocks of keys are in flight, in shared memory; with 0 threads load them. With `column_loads`, a gradient
+    to keys or values has each thread load what queries have for its scores, rather than take it from other lanes. Example:
     `#cuda.attention<warpgroups = 2, keys = 128, stages = 2, query_stages = 1, raster = 1, ping_pong = 1>`.
   }];
   let parameters = (ins "int64_t":$warpgroups, "int64_t":$keys, "int64_t":$stages, "int64_t":$query_stages, "int64_t":$raster,
                         "int64_t":$ping_pong, DefaultValuedParameter<"int64_t", "1">:$cluster, DefaultValuedParameter<"int64_t", "0">:$serpentine,
-                        DefaultValuedParameter<"int64_t", "0">:$mask_stages);
+                        DefaultValuedParameter<"int64_t", "0">:$mask_stages, DefaultValuedParameter<"int64_t", "0">:$column_loads);
 }
 
 def CUDA_AttentionRowsAttr : CUDA_Config<"AttentionRows", "attention_rows", "attention-rows", 1> {

@@ -25,8 +25,7 @@ static constexpr llvm::StringLiteral kShippedTuning =
 
 /// Whether `key` is of attention, or of one of its gradients.
 static bool isOfAttention(ArrayRef<StringRef> key) {
-  return key[1] == "attention" || key[1] == "attention_gradient_of_queries" ||
-         key[1] == "attention_gradient_of_keys";
+  return key[1] == "attention" || key[1].starts_with("attention_gradient_of_");
 }
 
 /// What is wrong with the form of `key`; empty if nothing is.
