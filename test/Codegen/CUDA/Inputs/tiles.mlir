@@ -23,3 +23,9 @@ func.func @long_sum(%a: tensor<100352x64xbf16>, %b: tensor<100352x576xbf16>) -> 
   %p = array.matmul %a, %b transpose_a : (tensor<100352x64xbf16>, tensor<100352x576xbf16>) -> tensor<64x576xbf16>
   return %p : tensor<64x576xbf16>
 }
+func.func @residual(%a: tensor<16384x768xbf16>, %b: tensor<768x768xbf16>, %bias: tensor<768xbf16>, %x: tensor<16384x768xbf16>) -> tensor<16384x768xbf16> {
+  %p = array.matmul %a, %b : (tensor<16384x768xbf16>, tensor<768x768xbf16>) -> tensor<16384x768xbf16>
+  %q = array.add %p, %bias : (tensor<16384x768xbf16>, tensor<768xbf16>) -> tensor<16384x768xbf16>
+  %r = array.add %q, %x : (tensor<16384x768xbf16>, tensor<16384x768xbf16>) -> tensor<16384x768xbf16>
+  return %r : tensor<16384x768xbf16>
+}
