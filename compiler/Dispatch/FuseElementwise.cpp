@@ -9,9 +9,10 @@
 // fused where the user reads every element of it once, so that nothing is
 // computed twice; where a broadcast reads elements many times, only if it is
 // cheap, and a reduction would not read more for it. What several ops read is computed in each of
-// them where that reads no more than the tensor between them, which then is in no memory at all. A
-// reshape between two elementwise ops is moved out of the way first. Reads at computed places come
-// last (ComputeAtGathers.cpp).
+// them where that reads no more than the tensor between them, which then is in no memory at all.
+// Where two products meet, a scale or a bias stays with the product that it follows. A reshape
+// between two elementwise ops is moved out of the way first. Reads at computed places come last
+// (ComputeAtGathers.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -62,7 +63,7 @@ static bool isConversion(linalg::GenericOp op) {
 /// Whether the op multiplies matrices: with anything but conversions in its body it would be a
 /// reduction like others, and leave the tensor cores. What computes its operands joins the kernel
 /// of their producer, or is computed as they are loaded (DispatchGroups.cpp).
-static bool multipliesMatrices(linalg::GenericOp op) {
+static bool multipliesMatrices(linalg::LinalgOp op) {
   std::optional<ProductLoops> loops = matchProduct(op);
   return loops && !loops->m.empty() && !loops->n.empty();
 }
@@ -140,8 +141,117 @@ static bool readsNoMore(linalg::GenericOp producer) {
          (read < own || (read == own && isThere));
 }
 
+/// The one tensor of its own shape that an elementwise op with one result reads, beside vectors and
+/// scalars; null if there is not just one.
+static OpOperand *getOnlySource(linalg::LinalgOp op) {
+  if (op->getNumResults() != 1 || op.getNumReductionLoops() > 0)
+    return nullptr;
+  OpOperand *source = nullptr;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    if (!op.getMatchingIndexingMap(input).isPermutation())
+      continue;
+    if (source)
+      return nullptr;
+    source = input;
+  }
+  return source;
+}
+
+/// The product in whose epilogue `value` can be computed: of its result alone, element by element.
+/// Null if there is none.
+static linalg::LinalgOp findProduct(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op)) {
+      value = op->getOperand(0);
+      continue;
+    }
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+    if (!linalgOp || multipliesMatrices(linalgOp))
+      return linalgOp;
+    OpOperand *source = getOnlySource(linalgOp);
+    if (!source)
+      return nullptr;
+    value = source->get();
+  }
+  return nullptr;
+}
+
+/// Whether `op` reads a vector: a scale or a bias, say.
+static bool readsVectors(linalg::LinalgOp op) {
+  return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    return map.getNumResults() > 0 && !map.isPermutation();
+  });
+}
+
+/// The only use of `value`; null if there is not just one. Producers that have been fused stay for
+/// a while, unread.
+static OpOperand *getOnlyUse(Value value) {
+  OpOperand *only = nullptr;
+  for (OpOperand &use : value.getUses()) {
+    if (isOpTriviallyDead(use.getOwner()))
+      continue;
+    if (only)
+      return nullptr;
+    only = &use;
+  }
+  return only;
+}
+
+/// Where elementwise ops, each of which reads only the one before and vectors, end behind `value`:
+/// the operand of what reads the last one. Null if several ops read one of them.
+static OpOperand *findEnd(Value value) {
+  OpOperand *use = getOnlyUse(value);
+  while (use) {
+    Operation *reader = use->getOwner();
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(reader);
+    bool isReshape = isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(reader);
+    if (!isReshape && (!linalgOp || getOnlySource(linalgOp) != use))
+      return use;
+    use = getOnlyUse(reader->getResult(0));
+  }
+  return nullptr;
+}
+
+/// Whether a reduction reads what `op` computes, and nothing else does: its kernel will compute it.
+static bool isForReduction(linalg::LinalgOp op) {
+  OpOperand *end = op->getNumResults() == 1 ? findEnd(op->getResult(0)) : nullptr;
+  auto reader = end ? dyn_cast<linalg::LinalgOp>(end->getOwner()) : linalg::LinalgOp();
+  return reader && reader.getNumReductionLoops() > 0 && !multipliesMatrices(reader);
+}
+
+/// Whether two products have a factor in common, so that they may become one (MergeProducts.cpp).
+static bool shareFactor(linalg::LinalgOp first, linalg::LinalgOp second) {
+  return llvm::any_of(first.getDpsInputs(), [&](Value factor) {
+    return llvm::is_contained(second.getDpsInputs(), factor);
+  });
+}
+
+/// Whether what follows a product ends there, and its reader will be in the epilogue of another
+/// product, behind that.
+static bool meetsLaterProduct(OpOperand *use) {
+  auto reader = dyn_cast<linalg::LinalgOp>(use->getOwner());
+  linalg::LinalgOp product = findProduct(use->get());
+  if (!reader || reader.getNumReductionLoops() > 0 || !product ||
+      findEnd(product->getResult(0)) != use || isForReduction(reader))
+    return false;
+  return llvm::any_of(reader.getDpsInputs(), [&](Value input) {
+    linalg::LinalgOp other = findProduct(input);
+    return other && other->getBlock() == product->getBlock() && product->isBeforeInBlock(other) &&
+           !shareFactor(product, other);
+  });
+}
+
+/// Whether the epilogue of another product would read, by `use`, the vectors of the product before,
+/// beside its own. That takes more registers and saves no byte: the result of the product before is
+/// in memory either way. Convolved shortcuts in residual networks are such.
+static bool belongsToOtherProduct(OpOperand *use) {
+  auto producer = use->get().getDefiningOp<linalg::GenericOp>();
+  return getOnlySource(producer) && readsVectors(producer) && meetsLaterProduct(use);
+}
+
 static bool shouldFuse(OpOperand *use) {
-  if (!mayCompute(use))
+  if (!mayCompute(use) || belongsToOtherProduct(use))
     return false;
   auto producer = use->get().getDefiningOp<linalg::GenericOp>();
   if (use->get().hasOneUse() || (isCheap(producer) && producer.getNumDpsInputs() == 0))
@@ -149,6 +259,31 @@ static bool shouldFuse(OpOperand *use) {
   // Where one reader needs it in memory, the others may read it there.
   return producer->getNumResults() == 1 && readsNoMore(producer) &&
          llvm::all_of(use->get().getUses(), [](OpOperand &other) { return mayCompute(&other); });
+}
+
+/// Fuses `op` with those before it where they follow one product up to where that meets a later
+/// one. This is one op before anything else is fused: of several the last one alone would be
+/// compared.
+static void fuseBehindProduct(linalg::GenericOp op) {
+  while (true) {
+    OpOperand *source = getOnlySource(op);
+    OpOperand *end = source ? findEnd(source->get()) : nullptr;
+    if (!end || !meetsLaterProduct(end) || !linalg::areElementwiseOpsFusable(source) ||
+        !shouldFuse(source))
+      return;
+    Operation *producer = source->get().getDefiningOp();
+    IRRewriter rewriter(op);
+    FailureOr<linalg::ElementwiseOpFusionResult> fused =
+        linalg::fuseElementwiseOps(rewriter, source);
+    if (failed(fused))
+      return;
+    rewriter.replaceOp(op, llvm::map_to_vector(op->getResults(), [&](OpResult result) {
+                         return fused->replacements.lookup(result);
+                       }));
+    if (producer->use_empty())
+      rewriter.eraseOp(producer);
+    op = cast<linalg::GenericOp>(fused->fusedOp);
+  }
 }
 
 static void addFusionPatterns(RewritePatternSet &patterns) {
@@ -246,6 +381,8 @@ struct FuseElementwise final : impl::FuseElementwiseBase<FuseElementwise> {
   using FuseElementwiseBase::FuseElementwiseBase;
 
   void runOnOperation() override {
+    if (fuse)
+      getOperation().walk([](linalg::GenericOp op) { fuseBehindProduct(op); });
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
     if (fuse) {

@@ -10,8 +10,9 @@
 // such conversions, which are exact, back to the readers.
 //
 // The other way round, an op that reads two products shares a kernel with the later one. What it
-// rounds first of the other one's sums is rounded where those are computed. So it is with sums over
-// windows whose reader has a kernel of its own, since it stores them in another order.
+// rounds first of the other one's sums is rounded where those are computed. So it is with what a
+// reduction rounds first of a product's sums, and with sums over windows whose reader has a kernel
+// of its own, since it stores them in another order.
 //
 //===----------------------------------------------------------------------===//
 
@@ -106,6 +107,12 @@ static bool storesTransposed(linalg::GenericOp reader, linalg::LinalgOp windows)
          !getDispatchTarget(windows).storesTransposed(windows);
 }
 
+/// Whether `reader` has another kernel than `product`, whose sums it reads.
+static bool hasOtherKernel(linalg::GenericOp reader, linalg::LinalgOp product) {
+  return reader.getNumReductionLoops() > 0 || belongsToAnother(reader, product) ||
+         storesTransposed(reader, product);
+}
+
 /// The type that all readers of the sums of `product` round them to, in other kernels; null if
 /// there is none.
 static Type getRoundedType(linalg::LinalgOp product) {
@@ -115,8 +122,7 @@ static Type getRoundedType(linalg::LinalgOp product) {
   Type rounded;
   for (OpOperand &use : product->getResult(0).getUses()) {
     auto reader = dyn_cast<linalg::GenericOp>(use.getOwner());
-    if (!reader || !reader.isDpsInput(&use) ||
-        !(belongsToAnother(reader, product) || storesTransposed(reader, product)) ||
+    if (!reader || !reader.isDpsInput(&use) || !hasOtherKernel(reader, product) ||
         reader.getMatchingBlockArgument(&use).use_empty())
       return nullptr;
     for (Operation *user : reader.getMatchingBlockArgument(&use).getUsers()) {

@@ -349,3 +349,151 @@ func.func @kept(%x: tensor<64x128xf32>, %y: tensor<64x128xf32>, %z: tensor<128x6
   } -> tensor<128xf32>
   return %a, %b, %n : tensor<128xf32>, tensor<128xf32>, tensor<64x128xf32>
 }
+
+// -----
+
+#a = affine_map<(d0, d1, d2) -> (d0, d2)>
+#b = affine_map<(d0, d1, d2) -> (d2, d1)>
+#c = affine_map<(d0, d1, d2) -> (d0, d1)>
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#column = affine_map<(d0, d1) -> (d1)>
+
+// Scale and bias of the first product are one op, apart from the sum, which is computed with the second product. (They are not where a
+// reduction has all of it in its kernel.)
+// CHECK-LABEL: func.func @shortcut(
+// CHECK:         %[[P:.*]] = linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "reduction"]
+// CHECK:         %[[N:.*]] = linalg.generic {{.*}} ins(%[[P]], %{{.*}}, %{{.*}} : tensor<64x32xf32>, tensor<32xf32>, tensor<32xf32>) outs(%{{.*}} : tensor<64x32xbf16>)
+// CHECK:           arith.mulf
+// CHECK:           arith.addf
+// CHECK:           arith.truncf
+// CHECK:         %[[Q:.*]] = linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "reduction"]
+// CHECK:         linalg.generic {{.*}} ins(%[[N]], %[[Q]], %{{.*}}, %{{.*}} : tensor<64x32xbf16>, tensor<64x32xf32>, tensor<32xf32>, tensor<32xf32>) outs(%{{.*}} : tensor<64x32xbf16>)
+// CHECK-NOT:     linalg.generic
+// CHECK-LABEL: func.func @reduced(
+// CHECK-COUNT-2: linalg.generic {{.*}} iterator_types = ["parallel", "parallel", "reduction"]
+// CHECK:         linalg.generic {{.*}} iterator_types = ["reduction", "parallel"]
+// CHECK-NOT:     linalg.generic
+func.func @shortcut(%x: tensor<64x128xbf16>, %y: tensor<64x128xbf16>, %w: tensor<128x32xbf16>, %v: tensor<128x32xbf16>, %scale: tensor<32xf32>, %bias: tensor<32xf32>, %scale2: tensor<32xf32>, %bias2: tensor<32xf32>) -> tensor<64x32xbf16> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<64x32xf32>
+  %h = tensor.empty() : tensor<64x32xbf16>
+  %zeros = linalg.fill ins(%zero : f32) outs(%e : tensor<64x32xf32>) -> tensor<64x32xf32>
+  %p = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w : tensor<64x128xbf16>, tensor<128x32xbf16>) outs(%zeros : tensor<64x32xf32>) {
+  ^bb0(%l: bf16, %r: bf16, %o: f32):
+    %g = arith.extf %l : bf16 to f32
+    %f = arith.extf %r : bf16 to f32
+    %m = arith.mulf %g, %f : f32
+    %n = arith.addf %o, %m : f32
+    linalg.yield %n : f32
+  } -> tensor<64x32xf32>
+  %ps = linalg.generic {indexing_maps = [#id, #column, #id], iterator_types = ["parallel", "parallel"]} ins(%p, %scale : tensor<64x32xf32>, tensor<32xf32>) outs(%e : tensor<64x32xf32>) {
+  ^bb0(%in: f32, %k: f32, %o: f32):
+    %m = arith.mulf %in, %k : f32
+    linalg.yield %m : f32
+  } -> tensor<64x32xf32>
+  %pb = linalg.generic {indexing_maps = [#id, #column, #id], iterator_types = ["parallel", "parallel"]} ins(%ps, %bias : tensor<64x32xf32>, tensor<32xf32>) outs(%e : tensor<64x32xf32>) {
+  ^bb0(%in: f32, %k: f32, %o: f32):
+    %m = arith.addf %in, %k : f32
+    linalg.yield %m : f32
+  } -> tensor<64x32xf32>
+  %pn = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%pb : tensor<64x32xf32>) outs(%h : tensor<64x32xbf16>) {
+  ^bb0(%in: f32, %o: bf16):
+    %m = arith.truncf %in : f32 to bf16
+    linalg.yield %m : bf16
+  } -> tensor<64x32xbf16>
+  %q = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]} ins(%y, %v : tensor<64x128xbf16>, tensor<128x32xbf16>) outs(%zeros : tensor<64x32xf32>) {
+  ^bb0(%l: bf16, %r: bf16, %o: f32):
+    %g = arith.extf %l : bf16 to f32
+    %f = arith.extf %r : bf16 to f32
+    %m = arith.mulf %g, %f : f32
+    %n = arith.addf %o, %m : f32
+    linalg.yield %n : f32
+  } -> tensor<64x32xf32>
+  %qs = linalg.generic {indexing_maps = [#id, #column, #id], iterator_types = ["parallel", "parallel"]} ins(%q, %scale2 : tensor<64x32xf32>, tensor<32xf32>) outs(%e : tensor<64x32xf32>) {
+  ^bb0(%in: f32, %k: f32, %o: f32):
+    %m = arith.mulf %in, %k : f32
+    linalg.yield %m : f32
+  } -> tensor<64x32xf32>
+  %qb = linalg.generic {indexing_maps = [#id, #column, #id], iterator_types = ["parallel", "parallel"]} ins(%qs, %bias2 : tensor<64x32xf32>, tensor<32xf32>) outs(%e : tensor<64x32xf32>) {
+  ^bb0(%in: f32, %k: f32, %o: f32):
+    %m = arith.addf %in, %k : f32
+    linalg.yield %m : f32
+  } -> tensor<64x32xf32>
+  %qn = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%qb : tensor<64x32xf32>) outs(%h : tensor<64x32xbf16>) {
+  ^bb0(%in: f32, %o: bf16):
+    %m = arith.truncf %in : f32 to bf16
+    linalg.yield %m : bf16
+  } -> tensor<64x32xbf16>
+  %sum = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%pn, %qn : tensor<64x32xbf16>, tensor<64x32xbf16>) outs(%h : tensor<64x32xbf16>) {
+  ^bb0(%in: bf16, %other: bf16, %out: bf16):
+    %m = arith.addf %in, %other : bf16
+    linalg.yield %m : bf16
+  } -> tensor<64x32xbf16>
+  return %sum : tensor<64x32xbf16>
+}
+func.func @reduced(%x: tensor<64x128xbf16>, %y: tensor<64x128xbf16>, %w: tensor<128x32xbf16>, %v: tensor<128x32xbf16>, %scale: tensor<32xf32>, %bias: tensor<32xf32>, %scale2: tensor<32xf32>, %bias2: tensor<32xf32>) -> tensor<32xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<64x32xf32>
+  %h = tensor.empty() : tensor<64x32xbf16>
+  %zeros = linalg.fill ins(%zero : f32) outs(%e : tensor<64x32xf32>) -> tensor<64x32xf32>
+  %p = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w : tensor<64x128xbf16>, tensor<128x32xbf16>) outs(%zeros : tensor<64x32xf32>) {
+  ^bb0(%l: bf16, %r: bf16, %o: f32):
+    %g = arith.extf %l : bf16 to f32
+    %f = arith.extf %r : bf16 to f32
+    %m = arith.mulf %g, %f : f32
+    %n = arith.addf %o, %m : f32
+    linalg.yield %n : f32
+  } -> tensor<64x32xf32>
+  %ps = linalg.generic {indexing_maps = [#id, #column, #id], iterator_types = ["parallel", "parallel"]} ins(%p, %scale : tensor<64x32xf32>, tensor<32xf32>) outs(%e : tensor<64x32xf32>) {
+  ^bb0(%in: f32, %k: f32, %o: f32):
+    %m = arith.mulf %in, %k : f32
+    linalg.yield %m : f32
+  } -> tensor<64x32xf32>
+  %pb = linalg.generic {indexing_maps = [#id, #column, #id], iterator_types = ["parallel", "parallel"]} ins(%ps, %bias : tensor<64x32xf32>, tensor<32xf32>) outs(%e : tensor<64x32xf32>) {
+  ^bb0(%in: f32, %k: f32, %o: f32):
+    %m = arith.addf %in, %k : f32
+    linalg.yield %m : f32
+  } -> tensor<64x32xf32>
+  %pn = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%pb : tensor<64x32xf32>) outs(%h : tensor<64x32xbf16>) {
+  ^bb0(%in: f32, %o: bf16):
+    %m = arith.truncf %in : f32 to bf16
+    linalg.yield %m : bf16
+  } -> tensor<64x32xbf16>
+  %q = linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "reduction"]} ins(%y, %v : tensor<64x128xbf16>, tensor<128x32xbf16>) outs(%zeros : tensor<64x32xf32>) {
+  ^bb0(%l: bf16, %r: bf16, %o: f32):
+    %g = arith.extf %l : bf16 to f32
+    %f = arith.extf %r : bf16 to f32
+    %m = arith.mulf %g, %f : f32
+    %n = arith.addf %o, %m : f32
+    linalg.yield %n : f32
+  } -> tensor<64x32xf32>
+  %qs = linalg.generic {indexing_maps = [#id, #column, #id], iterator_types = ["parallel", "parallel"]} ins(%q, %scale2 : tensor<64x32xf32>, tensor<32xf32>) outs(%e : tensor<64x32xf32>) {
+  ^bb0(%in: f32, %k: f32, %o: f32):
+    %m = arith.mulf %in, %k : f32
+    linalg.yield %m : f32
+  } -> tensor<64x32xf32>
+  %qb = linalg.generic {indexing_maps = [#id, #column, #id], iterator_types = ["parallel", "parallel"]} ins(%qs, %bias2 : tensor<64x32xf32>, tensor<32xf32>) outs(%e : tensor<64x32xf32>) {
+  ^bb0(%in: f32, %k: f32, %o: f32):
+    %m = arith.addf %in, %k : f32
+    linalg.yield %m : f32
+  } -> tensor<64x32xf32>
+  %qn = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%qb : tensor<64x32xf32>) outs(%h : tensor<64x32xbf16>) {
+  ^bb0(%in: f32, %o: bf16):
+    %m = arith.truncf %in : f32 to bf16
+    linalg.yield %m : bf16
+  } -> tensor<64x32xbf16>
+  %sum = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%pn, %qn : tensor<64x32xbf16>, tensor<64x32xbf16>) outs(%h : tensor<64x32xbf16>) {
+  ^bb0(%in: bf16, %other: bf16, %out: bf16):
+    %m = arith.addf %in, %other : bf16
+    linalg.yield %m : bf16
+  } -> tensor<64x32xbf16>
+  %c = tensor.empty() : tensor<32xf32>
+  %start = linalg.fill ins(%zero : f32) outs(%c : tensor<32xf32>) -> tensor<32xf32>
+  %all = linalg.generic {indexing_maps = [#id, #column], iterator_types = ["reduction", "parallel"]} ins(%sum : tensor<64x32xbf16>) outs(%start : tensor<32xf32>) {
+  ^bb0(%in: bf16, %out: f32):
+    %m = arith.extf %in : bf16 to f32
+    %a = arith.addf %out, %m : f32
+    linalg.yield %a : f32
+  } -> tensor<32xf32>
+  return %all : tensor<32xf32>
+}

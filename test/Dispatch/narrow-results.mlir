@@ -119,3 +119,34 @@ func.func @transposed_windows(%x: tensor<66x16xbf16>, %w: tensor<3x16x32xbf16>, 
   } -> tensor<32x64xbf16>
   return %t : tensor<32x64xbf16>
 }
+
+#factor_a = affine_map<(m, n, k) -> (m, k)>
+#factor_b = affine_map<(m, n, k) -> (k, n)>
+#product = affine_map<(m, n, k) -> (m, n)>
+#column = affine_map<(i, j) -> (j)>
+
+// A sum over rows of a product, which it rounds first, has a kernel of its own: the product is stored as it is rounded.
+// CHECK-LABEL: func.func @columns_of_product(
+// CHECK:         %[[P:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<8x64xf32>)
+// CHECK:         %[[R:.*]] = linalg.generic {{.*}} ins(%[[P]] : tensor<8x64xf32>) outs(%{{.*}} : tensor<8x64xbf16>)
+// CHECK:           arith.truncf
+// CHECK:         linalg.generic {{.*}} ins(%[[R]] : tensor<8x64xbf16>) outs(%{{.*}} : tensor<64xf32>)
+// CHECK-NOT:       arith.truncf
+func.func @columns_of_product(%x: tensor<8x16xbf16>, %w: tensor<16x64xbf16>, %init: tensor<8x64xf32>, %sums: tensor<64xf32>) -> tensor<64xf32> {
+  %p = linalg.generic {indexing_maps = [#factor_a, #factor_b, #product], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x, %w : tensor<8x16xbf16>, tensor<16x64xbf16>) outs(%init : tensor<8x64xf32>) {
+  ^bb0(%in: bf16, %weight: bf16, %out: f32):
+    %a = arith.extf %in : bf16 to f32
+    %b = arith.extf %weight : bf16 to f32
+    %m = arith.mulf %a, %b : f32
+    %n = arith.addf %out, %m : f32
+    linalg.yield %n : f32
+  } -> tensor<8x64xf32>
+  %c = linalg.generic {indexing_maps = [#all, #column], iterator_types = ["reduction", "parallel"]} ins(%p : tensor<8x64xf32>) outs(%sums : tensor<64xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %r = arith.truncf %in : f32 to bf16
+    %a = arith.extf %r : bf16 to f32
+    %b = arith.addf %out, %a : f32
+    linalg.yield %b : f32
+  } -> tensor<64xf32>
+  return %c : tensor<64xf32>
+}

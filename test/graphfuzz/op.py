@@ -1,4 +1,6 @@
 """What an op of the generator is."""
+import dataclasses
+
 from tensors import FLOATS, INTEGERS
 
 NUMBERS = INTEGERS + FLOATS
@@ -33,6 +35,10 @@ class Op:
 
     def mnemonic(self, node):
         return self.name
+
+    def retyped(self, node, types):
+        """The node with results of these types, some of whose dims are numbers now."""
+        return dataclasses.replace(node, types=types)
 
     def uses(self, node):
         """The operands of which it needs more than sizes."""

@@ -1,4 +1,5 @@
 """Numbers from keys, and other ops whose sizes are given: a `?` of the result has an operand that has the same dim."""
+import dataclasses
 import math
 import statistics
 
@@ -39,6 +40,11 @@ class Sized(Op):
     def sizes(self, node):
         names = [f"%size_{node.results[0]}_{i}" for i in range(len(node.attributes["holders"]))]
         return f" sizes({', '.join(names)})" if names else ""
+
+    def retyped(self, node, types):
+        new = [dim for old, dim in zip(node.types[0].dims, types[0].dims) if isinstance(old, str)]
+        holders = [holder for holder, dim in zip(node.attributes["holders"], new, strict=True) if isinstance(dim, str)]
+        return dataclasses.replace(node, attributes={**node.attributes, "holders": holders}, types=types)
 
     def text(self, program, node):
         lines = []
@@ -239,6 +245,9 @@ class FromIndex(Sized):
         axis = g.integer(0, g.types[operand].rank - 1)
         dtype = g.choice([dtype for dtype in g.dtypes if dtype != "i1"] or ["i32"])
         return [operand], {"holders": [(0, axis)]}, [Type(dtype, ())]
+
+    def retyped(self, node, types):
+        return Op.retyped(self, node, types)
 
     def body(self, node, names, types):
         return f"%size_{node.results[0]}_0"

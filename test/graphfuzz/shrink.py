@@ -8,6 +8,7 @@ import shutil
 
 import numpy as np
 
+from ops import OPS
 from program import Type, names_in, walk
 from tensors import FLOATS, Tensor
 
@@ -16,8 +17,8 @@ ATTEMPTS = 400
 
 def kind_of(problem):
     """What failures have in common although sizes and values change: crash, refusal, wrong result."""
-    problem = re.sub(r"%?[-+]?\d[\w.+-]*|'[^']*'|\(.*?\)", "#", re.sub(r"^(call \d+: )?(output \d+: )?", "", problem))
-    return "wrong" if "elements are off" in problem else re.sub(r"[^:]*\.mlir:[#:\d]*", "", problem)[:60]
+    problem = re.sub(r"[^: ]*\.mlir:[:\d]*", "", re.sub(r"^(call \d+: )?(output \d+: )?", "", problem))
+    return "wrong" if "elements are off" in problem else re.sub(r"%?[-+]?\d[\w.+-]*|'[^']*'|\(.*?\)", "#", problem)[:60]
 
 
 def with_static(program, names):
@@ -30,7 +31,7 @@ def with_static(program, names):
         dim = re.sub(r"[a-z]\w*", lambda match: str(environment[match[0]]) if match[0] in names else match[0], dim)
         return dim if names_in(dim) else eval(dim)
     types = {number: Type(type.dtype, tuple(map(static, type.dims))) for number, type in program.types.items()}
-    nodes = [node.mapped(lambda inner: dataclasses.replace(inner, types=[types[number] for number in inner.results]))
+    nodes = [node.mapped(lambda inner: OPS[inner.op].retyped(inner, [types[number] for number in inner.results]))
              for node in program.nodes]
     bounds = {name: static(dim) for name, dim in program.bounds.items()}
     left = {name: size for name, size in environment.items() if name not in names}

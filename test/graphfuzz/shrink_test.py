@@ -104,8 +104,28 @@ def trial(mode, spoil, is_tried, left, runner):
     return None
 
 
+def static_sizes(mode):
+    """None, or what is wrong with a program whose op is given sizes, once those are numbers."""
+    for seed in range(SEEDS):
+        program = mode.draw(seed)
+        if "sizes(" in program.text():
+            program = shrink.with_environments(program, [0])
+            program = shrink.with_static(program, set(program.environments[0]))
+            return f"expected no sizes of static results, got\n{program.text()}" if "sizes(" in program.text() else None
+    return f"none of {SEEDS} programs gives sizes"
+
+
+def kinds():
+    """None, or what is wrong where two errors are told apart whatever the folder is called."""
+    told = [shrink.kind_of(f"xcompile failed: /tmp/{place}:6:10: error: {what}") for place, what in (
+        ("tmpop1z/module0.mlir", "'a.b' op expected a view"), ("tmp9f/module12.mlir", "'a.c' op expected a view"),
+        ("tmp9f/module12.mlir", "'a.c' op expected 0 sizes"))]
+    return None if told[0] == told[1] != told[2] else f"expected two kinds of errors, got {told}"
+
+
 def main():
-    problems = []
+    problems = [f"static sizes: {problem}" for problem in [static_sizes(MODES["values"])] if problem]
+    problems += [f"kinds: {problem}" for problem in [kinds()] if problem]
     with tempfile.TemporaryDirectory() as scratch:
         runner = harness.Runner(pathlib.Path(shutil.which("xcompile")).parents[1], "cpu", "cpu", scratch)
         for name, (mode, *how) in TRIALS.items():

@@ -40,8 +40,10 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -445,14 +447,11 @@ struct SplitReductions final : impl::SplitReductionsBase<SplitReductions> {
     for (linalg::GenericOp op : reductions)
       if (std::optional<Split> split = chooseSplit(op))
         splits.push_back(*split);
-    llvm::SetVector<Operation *> producers;
-    for (linalg::GenericOp op : reductions)
-      if (isWideColumnReduction(op) &&
-          llvm::none_of(splits, [&](const Split &split) { return split.root == op; })) {
-        collectProducers(op, producers);
-        recomputeInputs(op);
-      }
-    fuseWhatIsLeft(producers.takeVector());
+    llvm::erase_if(reductions, [&](linalg::GenericOp op) {
+      return !isWideColumnReduction(op) ||
+             llvm::any_of(splits, [&](const Split &split) { return split.root == op; });
+    });
+    recomputeSharedInputs(reductions);
     for (Split split : splits) {
       split.root = recomputeInputs(split.root);
       FailureOr<Combiner> combiner = Combiner::match(split.root);
@@ -466,6 +465,11 @@ struct SplitReductions final : impl::SplitReductionsBase<SplitReductions> {
       if (hasStarts)
         Splitter(split, *combiner).run();
     }
+    // What only tells how long loops are is an initial value, and so is a part of it.
+    RewritePatternSet patterns(&getContext());
+    tensor::populateFoldTensorEmptyPatterns(patterns);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
   }
 
   /// Elementwise ops that `op` is computed of, by such ops only.
@@ -479,11 +483,19 @@ struct SplitReductions final : impl::SplitReductionsBase<SplitReductions> {
   }
 
   /// What several ops read of which all but one, an elementwise op, compute it themselves by now,
-  /// that one does too: it may join a kernel that all of them make.
-  static void fuseWhatIsLeft(SmallVector<Operation *> producers) {
+  /// that one does too: it may join a kernel that all of them make. What only one op reads from the
+  /// start is apart from that for a reason.
+  static void recomputeSharedInputs(ArrayRef<linalg::GenericOp> reductions) {
+    llvm::SetVector<Operation *> producers;
+    for (linalg::GenericOp op : reductions)
+      collectProducers(op, producers);
+    SmallVector<Operation *> shared = producers.takeVector();
+    llvm::erase_if(shared, [](Operation *producer) { return producer->hasOneUse(); });
+    for (linalg::GenericOp op : reductions)
+      recomputeInputs(op);
     // The last one first: a user that is replaced is none of those to come.
-    llvm::sort(producers, [](Operation *a, Operation *b) { return b->isBeforeInBlock(a); });
-    for (Operation *producer : producers)
+    llvm::sort(shared, [](Operation *a, Operation *b) { return b->isBeforeInBlock(a); });
+    for (Operation *producer : shared)
       if (isOpTriviallyDead(producer))
         producer->erase();
       else

@@ -126,7 +126,8 @@ static bool isGlobal(Value pointer) {
   return cast<LLVM::LLVMPointerType>(pointer.getType()).getAddressSpace() == 1;
 }
 
-/// True if a loop loads from several buffers, or loads and stores or waits for other threads.
+/// True if a loop loads from several buffers, or loads and stores or waits for other threads: for
+/// groups of them, or for all (`barrier0`, which `gpu.barrier` is by now).
 static bool ordersLoadsInLoops(LLVM::LLVMFuncOp kernel) {
   return llvm::any_of(kernel.getBody(), [](Block &header) {
     llvm::SmallSetVector<Block *, 16> after(header.succ_begin(), header.succ_end());
@@ -149,7 +150,7 @@ static bool ordersLoadsInLoops(LLVM::LLVMFuncOp kernel) {
         else if (auto store = dyn_cast<LLVM::StoreOp>(op))
           orders |= isGlobal(store.getAddr());
         else
-          orders |= isa<NVVM::BarrierOp>(op);
+          orders |= isa<NVVM::BarrierOp, NVVM::Barrier0Op>(op);
       }
     }
     return loaded.size() > 1 || (!loaded.empty() && orders);

@@ -76,17 +76,20 @@ int64_t getStagingColumns(const Target &target, int64_t columns, int64_t outputB
   return isOptional && !fits ? 0 : staged;
 }
 
+/// Rows of operand A that a stage has room for: where it has no more than eight, those are all.
+static int64_t getSlotRows(const MatmulProblem &problem, const WGMMAPlan &plan) {
+  bool isFew = problem.isKContiguousA && !problem.isGuess && plan.clusterN == 1 &&
+               problem.m <= tile::kRepeatedRows;
+  return isFew ? tile::kRepeatedRows : plan.tileM;
+}
+
 /// Bytes of a block beside those that outputs pass through.
 static int64_t getOperandBytes(const MatmulProblem &problem, const WGMMAPlan &plan) {
   int64_t bytes = problem.elementBytes, b = plan.tileN * plan.tileK * bytes;
   if (bytes == 2 && !problem.isKContiguousB)
     b = getLineBytes(plan.tileN, bytes) * plan.tileK;
-  // Where operand A has no more than eight rows, those are all that is kept.
-  bool isFew = problem.isKContiguousA && !problem.isGuess && plan.clusterN == 1 &&
-               problem.m <= tile::kRepeatedRows;
-  int64_t rows = isFew ? tile::kRepeatedRows : plan.tileM;
-  int64_t stage =
-      llvm::alignTo(rows * plan.tileK * bytes, kTileAlignment) + llvm::alignTo(b, kTileAlignment);
+  int64_t stage = llvm::alignTo(getSlotRows(problem, plan) * plan.tileK * bytes, kTileAlignment) +
+                  llvm::alignTo(b, kTileAlignment);
   int64_t scratch = plan.split > 1 ? plan.tileM * getLineBytes(plan.tileN, kSumBytes) : 0;
   return plan.stages * (stage + 16) + scratch;
 }
@@ -100,6 +103,22 @@ int64_t getSharedBytes(const MatmulProblem &problem, const WGMMAPlan &plan) {
 
 int64_t countSteps(const MatmulProblem &problem, int64_t tileK) {
   return problem.taps * llvm::divideCeil(problem.k, tileK);
+}
+
+int64_t getSideStages(int64_t stages, bool pingPong) {
+  // The other half of ping-pong warpgroups multiplies meanwhile, which takes so many at least.
+  constexpr int64_t kStagesOfOthers = 3;
+  return pingPong ? stages - kStagesOfOthers : stages;
+}
+
+int64_t countRingInputs(const MatmulProblem &problem, const WGMMAPlan &plan) {
+  if (problem.sideInputs == 0 || getSlotRows(problem, plan) != plan.tileM)
+    return 0;
+  int64_t own = plan.tileN / plan.split;
+  int64_t columns = plan.pingPong ? own : getWantedStagingColumns(own, problem.outputBytes);
+  int64_t each = llvm::divideCeil(std::max(columns, int64_t{1}), plan.tileK);
+  return std::min(problem.sideInputs,
+                  std::max(int64_t{0}, getSideStages(plan.stages, plan.pingPong) / each));
 }
 
 int64_t countBlocks(const MatmulProblem &problem, const WGMMAPlan &plan) {

@@ -60,6 +60,12 @@ int64_t getAcrossTile(const MatmulProblem &problem, const WGMMAPlan &plan);
 /// Steps along k of all of a tile's sums: each is of one tap.
 int64_t countSteps(const MatmulProblem &problem, int64_t tileK);
 
+/// Stages of a ring of `stages` that side inputs of a tile can have at a time.
+int64_t getSideStages(int64_t stages, bool pingPong);
+
+/// How many of the product's side inputs come through the ring.
+int64_t countRingInputs(const MatmulProblem &problem, const WGMMAPlan &plan);
+
 /// Blocks that have a tile, or a part of one's sums.
 int64_t countBlocks(const MatmulProblem &problem, const WGMMAPlan &plan);
 

@@ -69,6 +69,9 @@ static constexpr double kStoreBytesPerCycle = 26, kTileCycles = 360;
 static constexpr double kScatteredBytesPerCycle = 4, kOddBytesPerCycle = 10;
 /// Instructions a cycle for what is fused behind the product: a warp waits for its own results.
 static constexpr double kOutputOpsPerCycle = 110;
+/// Bytes a cycle that threads load for themselves of what each output has an element of: a residual
+/// of 128 x 28 x 28 x 128 took 5 us longer so than through the ring.
+static constexpr double kLoadedBytesPerCycle = 16;
 /// Cycles from the start of a copy to its arrival, beside those that its bytes take.
 static constexpr double kLatencyCycles = 900;
 /// What a step takes longer where so few stages at most are under way that one late copy delays it.
@@ -270,7 +273,9 @@ static double getMemoryTime(const MatmulProblem &problem, const WGMMAPlan &plan,
                     static_cast<double>(pixels + problem.taps * problem.n);
   if (problem.sharedElements > 0)
     operands = static_cast<double>(problem.sharedElements * problem.elementBytes);
-  double results = static_cast<double>(problem.batch * problem.m * problem.n * problem.outputBytes);
+  double outputs = static_cast<double>(problem.batch * problem.m * problem.n);
+  operands += outputs * static_cast<double>(problem.sideBytes);
+  double results = outputs * static_cast<double>(problem.outputBytes);
   // Whole rows lie behind each other.
   auto [columns, all] = problem.isSwapped ? std::pair(plan.tileM * plan.clusterM, problem.m)
                                           : std::pair(plan.tileN * plan.clusterN, problem.n);
@@ -279,6 +284,28 @@ static double getMemoryTime(const MatmulProblem &problem, const WGMMAPlan &plan,
   double late = std::max(0.0, operands - underWay) / underWay * kMemoryLatency;
   double read = operands / kMemoryRate + results / kWriteRate;
   return std::max(read + kIdleLoss * idle * std::max(0.0, read - kBurst), late);
+}
+
+/// Cycles of a tile in which its side inputs come through the ring, behind its steps.
+static double getSideCycles(const Target &target, const MatmulProblem &problem,
+                            const WGMMAPlan &plan, int64_t blocks) {
+  bool isAlone = blocks * 2 <= target.multiprocessors;
+  double bytes = static_cast<double>(countRingInputs(problem, plan) * problem.elementBytes *
+                                     plan.tileM * (plan.tileN / plan.split));
+  return bytes / (isAlone ? kAloneL2BytesPerCycle : kL2BytesPerCycle);
+}
+
+/// Cycles that threads take for a tile's outputs once their sums are there.
+static double getStoreCycles(const MatmulProblem &problem, const WGMMAPlan &plan) {
+  double outputs = static_cast<double>(plan.tileM * plan.tileN / plan.split);
+  double storeRate = !problem.hasOddRows ? kStoreBytesPerCycle
+                     : problem.isStaged  ? kOddBytesPerCycle
+                                         : kScatteredBytesPerCycle;
+  auto loaded = static_cast<double>(problem.sideBytes -
+                                    countRingInputs(problem, plan) * problem.elementBytes);
+  return outputs * static_cast<double>(problem.outputBytes) / storeRate +
+         outputs * static_cast<double>(problem.outputOps) / kOutputOpsPerCycle +
+         outputs * loaded / kLoadedBytesPerCycle + kTileCycles;
 }
 
 double estimateWGMMAPlan(const Target &target, const MatmulProblem &problem,
@@ -292,23 +319,18 @@ double estimateWGMMAPlan(const Target &target, const MatmulProblem &problem,
   double multiply = getMultiplyCycles(problem, plan, together),
          fetch = getFetchCycles(target, problem, plan, blocks, together);
   double step = std::max(multiply, fetch);
-  double outputs = static_cast<double>(plan.tileM * plan.tileN / plan.split);
-  double storeRate = !problem.hasOddRows ? kStoreBytesPerCycle
-                     : problem.isStaged  ? kOddBytesPerCycle
-                                         : kScatteredBytesPerCycle;
-  double store = outputs * problem.outputBytes / storeRate +
-                 outputs * problem.outputOps / kOutputOpsPerCycle + kTileCycles;
-  double start = kFillCycles;
+  double store = getStoreCycles(problem, plan), start = kFillCycles;
   if (plan.stages * together <= kFewStages)
     step *= 1 + kFewStagesLoss;
   if (cluster > 1) {
     step *= 1 + kShareLoss;
     start += kMeetCycles;
   }
-  double cycles = start + busiest * (steps * step + store / together) + store * (1 - 1 / together);
+  double work = steps * step + getSideCycles(target, problem, plan, blocks);
+  double cycles = start + busiest * (work + store / together) + store * (1 - 1 / together);
   // Ping-pong warpgroups store while the other one multiplies; half as many threads store a tile.
   if (plan.pingPong)
-    cycles = start + busiest * std::max(steps * step, (steps * step + 2 * store) / 2) + 2 * store;
+    cycles = start + busiest * std::max(work, (work + 2 * store) / 2) + 2 * store;
   // The tensor cores are busy, everywhere and for long.
   bool isLoaded = problem.elementBytes == 2 && multiply > kBusyShare * fetch &&
                   blocks > 0.9 * target.multiprocessors && busiest * steps > 64;

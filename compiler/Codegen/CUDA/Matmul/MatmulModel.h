@@ -27,6 +27,9 @@ struct MatmulProblem {
   bool isStaged;           // the output passes through shared memory
   bool hasOddRows = false; // threads store rows of f32 that begin anywhere, a few at a time
   int64_t outputOps;       // instructions for one element of the output, beyond its store
+  /// Bytes of the inputs that each output has an element of, a residual say, for one output; and
+  /// how many of them the ring can bring.
+  int64_t sideBytes = 0, sideInputs = 0;
   /// Columns of the parts that rows are reduced in; 1 if they are not. Operand A's rows are
   /// the product's columns if `isSwapped`.
   int64_t partColumns = 1;

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Matmul/ProductChooser.h"
+#include "compiler/Codegen/CUDA/Matmul/SideInputs.h"
 #include "compiler/Codegen/CUDA/Matmul/TiledAccess.h"
 
 #include "llvm/Support/CheckedArithmetic.h"
@@ -194,6 +195,7 @@ std::optional<MatmulProblem> ProductChooser::makeProblem() {
                   " does not run along k, as elements of other than 16 bits must");
   problem.hasOddRows = problem.outputBytes == 4 && hasOddRows(contraction, sizes);
   problem.outputOps = outputOps;
+  describeSideInputs(problem, contraction, sizes);
   if (contraction.partial)
     problem.sharedElements =
         getExpectedSize(contraction.k, guessSize(contraction, contraction.k, kExpectedSum)) *
@@ -240,6 +242,7 @@ std::optional<MatmulProblem> ProductChooser::makeConvolutionProblem() {
   problem.pixels = countPixels(problem.m, problem.taps);
   problem.isKContiguousA = true;
   problem.isKContiguousB = other->dims.back().group == TiledAccess::Group::K;
+  describeSideInputs(problem, product, sizes);
   return problem;
 }
 

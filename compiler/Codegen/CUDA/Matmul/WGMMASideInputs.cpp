@@ -18,11 +18,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Codegen/CUDA/Matmul/MatmulLimits.h"
+#include "compiler/Codegen/CUDA/Matmul/SideInputs.h"
 #include "compiler/Codegen/CUDA/Matmul/WGMMAEmitter.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 
@@ -33,48 +33,9 @@ using Group = TiledAccess::Group;
 /// Words that a thread has of 64 rows by 8 columns: a pair in each of two rows.
 static constexpr int64_t kWordsPerColumns = 2;
 
-/// The other half of ping-pong warpgroups multiplies meanwhile, which takes so many stages at
-/// least.
-static constexpr int64_t kStagesOfOthers = 3;
-
 int64_t WGMMAEmitter::countSideStages(int64_t columns) const {
   return static_cast<int64_t>(sideInputs.size()) *
          llvm::divideCeil(columns, getSideType().getColumns());
-}
-
-/// The op that reads `value` element by element, each at the place of its own result: the only one
-/// beside reductions of rows in parts, which read it at the same places. Null if there is none.
-static Operation *getReader(Value value, const ReductionGroup &group) {
-  Operation *reader = nullptr;
-  for (OpOperand &use : value.getUses()) {
-    Operation *user = use.getOwner();
-    auto op = dyn_cast<linalg::LinalgOp>(user);
-    bool isPart = llvm::any_of(group.rowParts, [&](const ReductionGroup::RowPart &part) {
-      return part.member.combiner.getOp() == user;
-    });
-    if (isPart && op.getMatchingIndexingMap(&use).isIdentity())
-      continue;
-    bool isView = isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user);
-    bool isElementwise =
-        op && op.getNumReductionLoops() == 0 && op->getNumResults() == 1 &&
-        op.getMatchingIndexingMap(&use) == op.getIndexingMapMatchingResult(op->getResult(0));
-    if (reader || !(isView || isElementwise))
-      return nullptr;
-    reader = user;
-  }
-  return reader;
-}
-
-/// Whether elements of `tensor` are for the outputs at their own places alone: a tensor plus its
-/// transpose is read at two.
-static bool isReadInPlace(Value tensor, Value output, const ReductionGroup &group) {
-  while (tensor != output) {
-    Operation *reader = getReader(tensor, group);
-    if (!reader)
-      return false;
-    tensor = reader->getResult(0);
-  }
-  return true;
 }
 
 /// Those of the same type as operand A, where the slots of that hold rows of the tile, and the
@@ -89,21 +50,15 @@ void WGMMAEmitter::addSideInputs() {
   const ReductionGroup &group = contraction.group;
   int64_t staged = cast<tile::SharedType>(staging.getType()).getColumns();
   for (const ReductionGroup::Input &input : group.reducedInputs) {
-    std::string reason;
-    std::optional<TiledAccess> access = matchTiledInput(contraction, input, knownSizes, reason);
-    if (!access || access->dims.back().group != Group::N ||
-        input.coords != group.results.front().coords ||
-        input.getMemoryType().getElementType() != type.getElementType() ||
-        !isReadInPlace(input.tensor, group.results.front().output.tensor, group))
+    std::optional<TiledAccess> access = matchSideInput(contraction, input, knownSizes);
+    if (!access)
       continue;
     int64_t rows = operands[0].rows * operands[0].sharers;
     sideInputs.push_back({input, *access});
     // What is waited for together must be in the ring together: where blocks share a sum, all that
     // a block has, since they meet before it leaves, and the warpgroup that fetches is among them.
-    int64_t together = config.getPingPong() || config.getSplit() > 1 ? ownColumns : staged,
-            others = config.getPingPong() ? kStagesOfOthers : 0;
-    bool fits = countSideStages(together) <= config.getStages() - others;
-    if (!fits) {
+    int64_t columns = config.getPingPong() || config.getSplit() > 1 ? ownColumns : staged;
+    if (countSideStages(columns) > getSideStages(config.getStages(), config.getPingPong())) {
       sideInputs.pop_back();
       return;
     }

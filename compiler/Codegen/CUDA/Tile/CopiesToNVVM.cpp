@@ -143,8 +143,7 @@ struct LowerRetireCopies final : TilePattern<tile::RetireCopiesOp> {
       rewriter.replaceOp(op, hold(rewriter, op.getLoc(), adaptor.getHeld()));
       return success();
     }
-    // That of all threads, as `gpu.barrier` is: to -xc-cuda-allow-dependent-launch, those of groups
-    // of threads are others.
+    // That of all threads, as `gpu.barrier` is.
     NVVM::Barrier0Op::create(rewriter, op.getLoc());
     rewriter.eraseOp(op);
     return success();

@@ -870,3 +870,41 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
     return %sum : tensor<16xf32>
   }
 }
+
+// -----
+
+#whole = affine_map<(d0, d1) -> (d0, d1)>
+#column = affine_map<(d0, d1) -> (d1)>
+
+// A column reduction computes by itself what others read as well; what one op reads from the start stays where it is.
+// CHECK-LABEL: func.func @rounded_apart
+// CHECK:         %[[R:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<128x65536xbf16>)
+// CHECK-NEXT:    ^bb0
+// CHECK-NEXT:      arith.truncf
+// CHECK-NEXT:      linalg.yield
+// CHECK:         linalg.generic {{.*}} ins(%[[R]], %{{.*}} : tensor<128x65536xbf16>, tensor<128x65536xbf16>)
+builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @rounded_apart(%x: tensor<128x65536xf32>, %y: tensor<128x65536xbf16>, %init: tensor<65536xf32>) -> (tensor<65536xf32>, tensor<128x65536xbf16>) {
+    %empty = tensor.empty() : tensor<128x65536xbf16>
+    %r = linalg.generic {indexing_maps = [#whole, #whole], iterator_types = ["parallel", "parallel"]}
+        ins(%x : tensor<128x65536xf32>) outs(%empty : tensor<128x65536xbf16>) {
+    ^bb0(%in: f32, %out: bf16):
+      %t = arith.truncf %in : f32 to bf16
+      linalg.yield %t : bf16
+    } -> tensor<128x65536xbf16>
+    %s = linalg.generic {indexing_maps = [#whole, #whole, #whole], iterator_types = ["parallel", "parallel"]}
+        ins(%r, %y : tensor<128x65536xbf16>, tensor<128x65536xbf16>) outs(%empty : tensor<128x65536xbf16>) {
+    ^bb0(%in: bf16, %other: bf16, %out: bf16):
+      %a = arith.addf %in, %other : bf16
+      linalg.yield %a : bf16
+    } -> tensor<128x65536xbf16>
+    %sum = linalg.generic {indexing_maps = [#whole, #column], iterator_types = ["reduction", "parallel"]}
+        ins(%s : tensor<128x65536xbf16>) outs(%init : tensor<65536xf32>) {
+    ^bb0(%in: bf16, %acc: f32):
+      %w = arith.extf %in : bf16 to f32
+      %a = arith.addf %acc, %w : f32
+      linalg.yield %a : f32
+    } -> tensor<65536xf32>
+    return %sum, %s : tensor<65536xf32>, tensor<128x65536xbf16>
+  }
+}

@@ -23,3 +23,13 @@ func.func @long_sum(%a: tensor<100352x64xbf16>, %b: tensor<100352x576xbf16>) -> 
   %p = array.matmul %a, %b transpose_a : (tensor<100352x64xbf16>, tensor<100352x576xbf16>) -> tensor<64x576xbf16>
   return %p : tensor<64x576xbf16>
 }
+func.func @residual(%a: tensor<16384x768xbf16>, %b: tensor<768x768xbf16>, %bias: tensor<768xbf16>, %x: tensor<16384x768xbf16>) -> tensor<16384x768xbf16> {
+  %p = array.matmul %a, %b : (tensor<16384x768xbf16>, tensor<768x768xbf16>) -> tensor<16384x768xbf16>
+  %q = array.add %p, %bias : (tensor<16384x768xbf16>, tensor<768xbf16>) -> tensor<16384x768xbf16>
+  %r = array.add %q, %x : (tensor<16384x768xbf16>, tensor<16384x768xbf16>) -> tensor<16384x768xbf16>
+  return %r : tensor<16384x768xbf16>
+}
+func.func @features(%x: tensor<32x112x112x64xbf16>, %w: tensor<64x3x3x64xbf16>) -> tensor<32x112x112x64xbf16> {
+  %y = array.conv %x, %w dims = <[b, 0, 1, f] x [o, 0, 1, i] -> [b, 0, 1, f]> strides = [1, 1] low = [1, 1] high = [1, 1] : (tensor<32x112x112x64xbf16>, tensor<64x3x3x64xbf16>) -> tensor<32x112x112x64xbf16>
+  return %y : tensor<32x112x112x64xbf16>
+}

@@ -48,6 +48,9 @@
 // CHECK-LABEL: llvm.func @meets(
 // CHECK-NOT:     griddepcontrol
 // CHECK:         llvm.load %{{.*}} invariant
+// CHECK-LABEL: llvm.func @meets_all(
+// CHECK-NOT:     griddepcontrol
+// CHECK:         llvm.load %{{.*}} invariant
 
 // A loop of loads alone loses nothing.
 // CHECK-LABEL: llvm.func @sums(
@@ -113,6 +116,25 @@ builtin.module @k attributes {plan.kernel, plan.target = #plan.target<"cuda", "s
     %v = llvm.load %p invariant : !llvm.ptr<1> -> f32
     %t = llvm.fadd %s, %v : f32
     nvvm.barrier
+    %next = llvm.add %i, %one : i32
+    llvm.br ^head(%next, %t : i32, f32)
+  ^end:
+    llvm.store %s, %y : f32, !llvm.ptr<1>
+    llvm.return
+  }
+  llvm.func @meets_all(%x: !llvm.ptr<1> {llvm.noalias, llvm.readonly}, %y: !llvm.ptr<1> {llvm.noalias}, %n: i32) attributes {nvvm.kernel, plan.launch = #plan.launch_config<grid = [2000, 1, 1], block = [256, 1, 1], cluster = [1, 1, 1], shared = 0, scratch = 0>} {
+    %one = llvm.mlir.constant(1 : i32) : i32
+    %zero = llvm.mlir.constant(0 : i32) : i32
+    %none = llvm.mlir.constant(0.0 : f32) : f32
+    llvm.br ^head(%zero, %none : i32, f32)
+  ^head(%i: i32, %s: f32):
+    %more = llvm.icmp "slt" %i, %n : i32
+    llvm.cond_br %more, ^body, ^end
+  ^body:
+    %p = llvm.getelementptr %x[%i] : (!llvm.ptr<1>, i32) -> !llvm.ptr<1>, f32
+    %v = llvm.load %p invariant : !llvm.ptr<1> -> f32
+    %t = llvm.fadd %s, %v : f32
+    nvvm.barrier0
     %next = llvm.add %i, %one : i32
     llvm.br ^head(%next, %t : i32, f32)
   ^end:
