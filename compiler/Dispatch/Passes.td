@@ -184,14 +184,15 @@ def FormDispatches : Pass<"xc-form-dispatches", "::mlir::func::FuncOp"> {
     row space is a parallel loop of every op in it, so that a workgroup that owns some rows never waits for another one.
     A softmax or a layer norm thus becomes one region; a contraction takes in its elementwise consumers and cheap producers. Views
     (reshapes, contiguous slices) stay outside; the bodies of a region cost 512 at most (see `-xc-fuse-elementwise`); other slices are cloned into their users. With `fuse=false` every op
-    gets a region of its own. Example:
+    gets a region of its own. With `explain` a region has `plan.fusion`, which lists its joins and refusals for reports (ExplainGroups.h). Example:
     ```mlir
     %m = linalg.generic {iterators parallel, reduction} ...     // input: max of a row
     %e = linalg.generic {iterators parallel, parallel} ...      // exp(x - max)
     %e = plan.region -> (tensor<8x64xf32>) { ... plan.yield %r : tensor<8x64xf32> }  // output
     ```
   }];
-  let options = [Option<"fuse", "fuse", "bool", /*default=*/"true", "Put several ops into one region where that is possible">];
+  let options = [Option<"fuse", "fuse", "bool", /*default=*/"true", "Put several ops into one region where that is possible">,
+                 Option<"explain", "explain", "bool", /*default=*/"false", "Say on each region why its ops are together, and apart from others">];
   let dependentDialects = ["::xc::plan::PlanDialect", "::mlir::tensor::TensorDialect", "::mlir::linalg::LinalgDialect"];
 }
 

@@ -203,6 +203,7 @@ static void addDispatchPasses(OpPassManager &targetPM, const CompileOptions &opt
   targetPM.addPass(plan::createHoistParameters());
   plan::FormDispatchesOptions regions;
   regions.fuse = options.fuse;
+  regions.explain = options.explainFusion;
   targetPM.addNestedPass<func::FuncOp>(plan::createFormDispatches(regions));
   targetPM.addPass(plan::createOutlineDispatches());
   // No canonicalization from here on: it would undo copies that kernels are to make.
