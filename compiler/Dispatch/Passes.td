@@ -177,6 +177,21 @@ def PlaceUpdates : Pass<"xc-place-updates", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def FoldScales : Pass<"xc-fold-scales", "::mlir::func::FuncOp"> {
+  let summary = "Multiply filters with what scales the features of a product";
+  let description = [{
+    Where a product's operand depends on parameters and constants alone, and so do the scales and shifts of its result that follow it,
+    such as those of a batch norm, the operand is multiplied instead of the result, and the shifts become one.
+    `-xc-hoist-parameters`, which has to come next, computes both once. Operands of another type than the product's stay: 16-bit filters would be
+    rounded anew. Must run before elementwise ops are fused. Example:
+    ```mlir
+    (linalg.contract(%x, %w) - %mean) * %scale + %bias                         // input, in generics of one op each
+    linalg.contract(%x, %w * %scale) + (%bias - %mean * %scale)  // output
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def FormDispatches : Pass<"xc-form-dispatches", "::mlir::func::FuncOp"> {
   let summary = "Group the ops that become one kernel";
   let description = [{

@@ -193,6 +193,9 @@ static void addSplittingPasses(OpPassManager &funcPM, const CompileOptions &opti
 
 static void addDispatchPasses(OpPassManager &targetPM, const CompileOptions &options) {
   addProgramPasses(targetPM.nest<func::FuncOp>(), options);
+  // While each elementwise op is one of its own; what it makes of parameters is hoisted next.
+  if (options.fuse)
+    targetPM.addNestedPass<func::FuncOp>(plan::createFoldScales());
   // Before ops fuse with those that depend on inputs.
   targetPM.addPass(plan::createHoistParameters());
   addFusionPasses(targetPM.nest<func::FuncOp>(), options);
