@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dispatch/Passes.h"
+#include "compiler/Dispatch/Places.h"
 
 #include "compiler/Dialect/Kernel/IR/AttentionDecodeOp.h"
 #include "compiler/Dialect/Kernel/IR/AttentionGradientOp.h"
@@ -25,7 +26,6 @@
 #include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
-#include "llvm/Support/Path.h"
 
 namespace xc::plan {
 #define GEN_PASS_DEF_ANNOTATECOST
@@ -274,16 +274,13 @@ ArrayAttr AnnotateCost::describeOperands(ModuleOp kernel, unsigned numBindings,
   return builder.getArrayAttr(operands);
 }
 
-/// Collects file locations as "file:line:column", without directories: what a module says does not
-/// depend on where it was built.
+/// Collects places of files.
 class LocationCollector {
 public:
   LocationCollector() {
     walker.addWalk([this](LocationAttr loc) {
       if (auto file = dyn_cast<FileLineColLoc>(loc))
-        found.insert(StringAttr::get(
-            loc.getContext(), llvm::sys::path::filename(file.getFilename().getValue()) + ":" +
-                                  Twine(file.getLine()) + ":" + Twine(file.getColumn())));
+        found.insert(printPlace(file));
     });
   }
 

@@ -25,6 +25,13 @@ constexpr unsigned kMaxGroupCost = 2 * kMaxFusedCost;
 /// Different tensors that a kernel may bind.
 constexpr unsigned kMaxBindings = 24;
 
+/// What reports say where several rules refuse for the same reason.
+constexpr llvm::StringLiteral kTakesInNothing = "its producer's kernel takes in no such op";
+constexpr llvm::StringLiteral kTooLong = "the kernel would be too long for its registers";
+constexpr llvm::StringLiteral kMakesCycle =
+    "a third kernel needs the one and is needed by the other";
+constexpr llvm::StringLiteral kOtherSpace = "threads hold other parts of the rows than it reads";
+
 /// The cost of the bodies of `ops`.
 unsigned getCost(llvm::ArrayRef<mlir::Operation *> ops);
 

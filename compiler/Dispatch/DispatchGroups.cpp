@@ -26,27 +26,6 @@ using namespace mlir;
 
 namespace xc::plan {
 
-/// Elements that one workgroup may have to go through alone when a group has no rows left.
-static constexpr int64_t kMaxSerialElements = 16384;
-
-unsigned getCost(ArrayRef<Operation *> ops) {
-  unsigned cost = 0;
-  for (Operation *op : ops)
-    cost += getBodyCost(op);
-  return cost;
-}
-
-SmallVector<Value> getUsedValues(Operation *op) {
-  SmallVector<Value> values(op->getOperands());
-  for (Region &region : op->getRegions())
-    region.walk([&](Operation *inner) {
-      for (Value operand : inner->getOperands())
-        if (!op->isAncestor(operand.getParentBlock()->getParentOp()))
-          values.push_back(operand);
-    });
-  return values;
-}
-
 /// True for a tensor.empty, and for a fill that only initialises: looks at all of its uses.
 static bool onlyInitializes(Operation *op) {
   if (isa<tensor::EmptyOp>(op))
@@ -81,50 +60,6 @@ bool isContraction(Operation *op) {
   return loops && !loops->m.empty() && !loops->n.empty();
 }
 
-bool isElementwise(Operation *op) {
-  auto linalgOp = dyn_cast_or_null<linalg::LinalgOp>(op);
-  return linalgOp && linalgOp.getNumParallelLoops() == linalgOp.getNumLoops();
-}
-
-bool isSmall(linalg::LinalgOp op, llvm::function_ref<bool(unsigned)> isShared) {
-  int64_t count = 1;
-  for (auto [loop, size] : llvm::enumerate(op.getStaticLoopRanges())) {
-    if (isShared(loop))
-      continue;
-    if (ShapedType::isDynamic(size))
-      return false;
-    count = array::multiplyKnown({count, size});
-  }
-  return count <= kMaxSerialElements;
-}
-
-bool isSmallBeside(const DispatchGroup &group, llvm::function_ref<bool(int)> isKept) {
-  return llvm::all_of(group.ops, [&](Operation *op) {
-    auto rows = group.rowOfLoop.find(op);
-    return isSmall(cast<linalg::LinalgOp>(op), [&](unsigned loop) {
-      return rows != group.rowOfLoop.end() && rows->second[loop] >= 0 && isKept(rows->second[loop]);
-    });
-  });
-}
-
-bool reducesInnermost(linalg::LinalgOp op) {
-  if (op.getNumDpsInputs() == 0)
-    return false;
-  AffineMap map = op.getMatchingIndexingMap(op.getDpsInputOperand(0));
-  bool seenReduction = false;
-  SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
-  for (AffineExpr expr : map.getResults()) {
-    auto loop = dyn_cast<AffineDimExpr>(expr);
-    if (!loop)
-      return false;
-    bool isReduction = iterators[loop.getPosition()] == utils::IteratorType::reduction;
-    if (seenReduction && !isReduction)
-      return false;
-    seenReduction |= isReduction;
-  }
-  return true;
-}
-
 /// The loop that dim `dim` of a map is, or -1 if it is anything but a plain loop.
 static int getLoop(AffineMap map, unsigned dim) {
   auto expr = dyn_cast<AffineDimExpr>(map.getResult(dim));
@@ -157,11 +92,16 @@ SmallVector<DispatchGroup *> DispatchGrouping::getGroups() const {
   return result;
 }
 
-/// The group that makes `tensor`, or what it is a reshape of.
-DispatchGroup *DispatchGrouping::findProducer(Value tensor) const {
+Operation *DispatchGrouping::findOrigin(Value tensor) {
   Operation *producer = tensor.getDefiningOp();
   while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(producer))
     producer = producer->getOperand(0).getDefiningOp();
+  return producer;
+}
+
+/// The group that makes `tensor`, or what it is a reshape of.
+DispatchGroup *DispatchGrouping::findProducer(Value tensor) const {
+  Operation *producer = findOrigin(tensor);
   return producer ? groupOf.lookup(producer) : nullptr;
 }
 
@@ -183,9 +123,12 @@ Value DispatchGroup::getStored(Value result) const {
 /// there.
 void DispatchGrouping::absorbOperands(DispatchGroup &group, ArrayRef<Value> operands, Value mask) {
   constexpr unsigned mostOps = 24;
-  if (mask)
-    if (DispatchGroup *producer = findProducer(mask); producer && getCost(producer->ops) <= mostOps)
+  if (DispatchGroup *producer = mask ? findProducer(mask) : nullptr) {
+    if (getCost(producer->ops) <= mostOps)
       absorbProducers(group, mask);
+    else
+      note(*producer, group.ops.back(), "the mask takes longer to compute than to read");
+  }
   for (Value operand : operands)
     if (Operation *mover = getMoverOfRows(operand))
       if (DispatchGroup *other = groupOf.lookup(mover); other && other->ops.size() == 1)
@@ -215,6 +158,7 @@ bool DispatchGrouping::tryStoreMoved(Operation *op) {
   DispatchGroup *group = storesRows(stored) ? groupOf.lookup(stored.getDefiningOp()) : nullptr;
   if (!group)
     return false;
+  note(*group, op, "attention stores its rows where they are moved to");
   if (collapse)
     group->ops.push_back(collapse);
   group->ops.push_back(op);
@@ -249,6 +193,7 @@ void DispatchGrouping::add(Operation *op) {
     if (previous && insert.getDest().hasOneUse()) {
       DispatchGroup *group = groupOf.at(previous);
       if (group->ops.size() < kMaxBindings && !wouldMakeCycle(*group, getUsedValues(op))) {
+        note(*group, op, "insertions write one tensor");
         group->ops.push_back(op);
         groupOf[op] = group;
         return;
@@ -328,7 +273,29 @@ unsigned DispatchGrouping::countBindings(const DispatchGroup &group,
   return bound.size();
 }
 
+StringRef DispatchGrouping::findConflict(DispatchGroup &group, ArrayRef<Operation *> more,
+                                         ValueRange operands, DispatchGroup *alsoInside) {
+  if (countBindings(group, more) > kMaxBindings)
+    return "the kernel would bind too many tensors";
+  if (wouldMakeCycle(group, operands, alsoInside))
+    return kMakesCycle;
+  return {};
+}
+
+void DispatchGrouping::note(DispatchGroup &group, Operation *op, StringRef why) {
+  for (Value value : getUsedValues(op)) {
+    Operation *origin = findOrigin(value);
+    if (origin && groupOf.lookup(origin) == &group)
+      reasons[{origin, op}] = why;
+  }
+}
+
 std::optional<SmallVector<int>> DispatchGrouping::matchRows(DispatchGroup &group, Operation *op) {
+  constexpr StringLiteral otherRows = "it is made in other rows than it is read in";
+  auto fail = [&](StringRef why) {
+    note(group, op, why);
+    return std::nullopt;
+  };
   auto consumer = cast<linalg::LinalgOp>(op);
   // What a body reads at computed places must be complete before the kernel starts.
   // A name of its own: the range of a temporary would outlive it.
@@ -336,7 +303,7 @@ std::optional<SmallVector<int>> DispatchGrouping::matchRows(DispatchGroup &group
   for (Value value : ArrayRef(used).drop_front(op->getNumOperands()))
     if (Operation *definition = value.getDefiningOp();
         definition && groupOf.lookup(definition) == &group)
-      return std::nullopt;
+      return fail("it is read at computed places, so all of it has to be there");
   SmallVector<int> rows(consumer.getNumLoops(), -1);
   for (OpOperand &use : op->getOpOperands()) {
     Operation *definition = use.get().getDefiningOp();
@@ -344,8 +311,10 @@ std::optional<SmallVector<int>> DispatchGrouping::matchRows(DispatchGroup &group
       continue;
     auto producer = dyn_cast<linalg::LinalgOp>(definition);
     // What is left to sum up of rows is complete when all of the kernel is.
-    if (!producer || definition->hasAttr(kPartialAttr) || consumer.isDpsInit(&use))
-      return std::nullopt;
+    if (!producer || consumer.isDpsInit(&use))
+      return fail("it is updated in place");
+    if (definition->hasAttr(kPartialAttr))
+      return fail("its partial sums are complete when all of the kernel is");
     AffineMap produced = producer.getMatchingIndexingMap(
         producer.getDpsInitOperand(cast<OpResult>(use.get()).getResultNumber()));
     AffineMap consumed = consumer.getMatchingIndexingMap(&use);
@@ -353,28 +322,28 @@ std::optional<SmallVector<int>> DispatchGrouping::matchRows(DispatchGroup &group
     for (unsigned dim = 0; dim < produced.getNumResults(); ++dim) {
       int producerLoop = getLoop(produced, dim), consumerLoop = getLoop(consumed, dim);
       if (producerLoop < 0 || consumerLoop < 0)
-        return std::nullopt;
+        return fail(otherRows);
       int row = group.rowOfLoop.lookup(definition)[producerLoop];
       if (row < 0)
         continue;
       ++found;
       if (rows[consumerLoop] != -1 && rows[consumerLoop] != row)
-        return std::nullopt;
+        return fail(otherRows);
       rows[consumerLoop] = row;
     }
     if (found != group.numRows)
-      return std::nullopt;
+      return fail(otherRows);
   }
   SmallVector<bool> taken(group.numRows, false);
   for (int row : rows) {
     if (row < 0)
       continue;
     if (taken[row])
-      return std::nullopt;
+      return fail(otherRows);
     taken[row] = true;
   }
   if (!llvm::all_of(taken, [](bool isTaken) { return isTaken; }))
-    return std::nullopt;
+    return fail(otherRows);
   return rows;
 }
 
@@ -439,55 +408,65 @@ void DispatchGrouping::keepRows(DispatchGroup &group, ArrayRef<bool> keep) {
         row = renumbered[row];
 }
 
+/// Why `op`, whose loops go over these rows of the group, of which it leaves those to `keep`,
+/// cannot be computed beside the group's ops; empty if it can.
+StringRef DispatchGrouping::findObstacle(const DispatchGroup &group, linalg::LinalgOp op,
+                                         ArrayRef<int> rows, ArrayRef<bool> keep) const {
+  bool isReduction = op.getNumReductionLoops() > 0, losesRows = llvm::is_contained(keep, false);
+  unsigned unassigned = 0;
+  for (auto [row, type] : llvm::zip_equal(rows, op.getIteratorTypesArray()))
+    unassigned += row < 0 && type == utils::IteratorType::parallel;
+  // A contraction's epilogue works on its result, element by element.
+  if (group.hasContraction && (isReduction || losesRows))
+    return "a tile of the product does not hold all that is reduced";
+  if (group.hasContraction && unassigned > 0)
+    return "what follows a product works on its elements, one by one";
+  // A row's threads hold what they reduced; what several rows gave, no strategy brings together.
+  if (target.threadsHoldRows() && isReduction && losesRows && group.hasReduction)
+    return "no thread has the results of several rows";
+  // A sum over columns would leave its producers a workgroup for each column, which reads with
+  // large strides.
+  if (losesRows && !reducesInnermost(op) && !isSmall(op))
+    return "a reduction of columns would read it with large strides";
+  // New inner loops are worth it only where they spread a reduction's result over the row that was
+  // reduced.
+  if (unassigned > 0 && (isReduction || !group.hasReduction))
+    return "it would be computed anew along another loop";
+  if (losesRows && !llvm::is_contained(keep, true) && !isSmall(op))
+    return "one workgroup would have to reduce all of it";
+  // A reduction's result along a lost row is kept inside the kernel, and what is computed on the
+  // way to it may be: memory of a fixed size.
+  if (losesRows && group.hasReduction &&
+      (!isSmall(op) || !isSmallBeside(group, [&](int row) { return keep[row]; })))
+    return "what is reduced twice is too large for the memory of a workgroup";
+  return {};
+}
+
 bool DispatchGrouping::tryJoin(DispatchGroup &group, Operation *op) {
-  if (group.isClosed || group.ops.size() >= kMaxGroupOps || isContraction(op) ||
-      isWindowReduction(op) || getCost(group.ops) + getBodyCost(op) > kMaxGroupCost)
-    return false;
+  if (group.isClosed)
+    return refuse(group, op, kTakesInNothing);
+  if (isContraction(op) || isWindowReduction(op))
+    return refuse(group, op, "a product or a window begins a kernel");
+  if (group.ops.size() >= kMaxGroupOps || getCost(group.ops) + getBodyCost(op) > kMaxGroupCost)
+    return refuse(group, op, kTooLong);
   auto linalgOp = cast<linalg::LinalgOp>(op);
   // A window's loops are in the order of its result, along which they are vectors.
   if (changesInnermostDim(linalgOp) && llvm::any_of(group.ops, [&](Operation *member) {
         return isWindowReduction(member) &&
                !target.storesTransposed(cast<linalg::LinalgOp>(member));
       }))
-    return false;
+    return refuse(group, op, "the window's kernel does not store transposes");
   std::optional<SmallVector<int>> rows = matchRows(group, op);
   if (!rows)
     return false;
-  bool isReduction = linalgOp.getNumReductionLoops() > 0;
   SmallVector<bool> keep(group.numRows, true);
-  unsigned unassigned = 0;
-  for (auto [loop, type] : llvm::enumerate(linalgOp.getIteratorTypesArray())) {
-    int row = (*rows)[loop];
-    bool isParallel = type == utils::IteratorType::parallel;
-    if (row < 0)
-      unassigned += isParallel;
-    else if (!isParallel)
+  for (auto [row, type] : llvm::zip_equal(*rows, linalgOp.getIteratorTypesArray()))
+    if (row >= 0 && type == utils::IteratorType::reduction)
       keep[row] = false;
-  }
-  bool losesRows = llvm::is_contained(keep, false);
-  // A row's threads hold what they reduced; what several rows gave, no strategy brings together.
-  if (target.threadsHoldRows() && isReduction && losesRows && group.hasReduction)
-    return false;
-  // A sum over columns would leave its producers a workgroup for each column, which reads with
-  // large strides.
-  if (losesRows && !reducesInnermost(linalgOp) && !isSmall(linalgOp))
-    return false;
-  // A contraction's epilogue works on its result, element by element.
-  if (group.hasContraction && (isReduction || losesRows || unassigned > 0))
-    return false;
-  // New inner loops are worth it only where they spread a reduction's result over the row that was
-  // reduced.
-  if (unassigned > 0 && (isReduction || !group.hasReduction))
-    return false;
-  if (losesRows && !llvm::is_contained(keep, true) && !isSmall(linalgOp))
-    return false;
-  // A reduction's result along a lost row is kept inside the kernel, and what is computed on the
-  // way to it may be: memory of a fixed size.
-  if (losesRows && group.hasReduction &&
-      (!isSmall(linalgOp) || !isSmallBeside(group, [&](int row) { return keep[row]; })))
-    return false;
-  if (countBindings(group, {op}) > kMaxBindings || wouldMakeCycle(group, getUsedValues(op)))
-    return false;
+  if (StringRef obstacle = findObstacle(group, linalgOp, *rows, keep); !obstacle.empty())
+    return refuse(group, op, obstacle);
+  if (StringRef conflict = findConflict(group, {op}, getUsedValues(op)); !conflict.empty())
+    return refuse(group, op, conflict);
   for (auto [loop, type] : llvm::enumerate(linalgOp.getIteratorTypesArray()))
     if (type == utils::IteratorType::reduction)
       (*rows)[loop] = -1;
@@ -496,9 +475,13 @@ bool DispatchGrouping::tryJoin(DispatchGroup &group, Operation *op) {
   // Rows that the new op reduces are rows no longer, for any op of the group.
   joined.ops.push_back(op);
   keepRows(joined, keep);
-  joined.hasReduction |= isReduction;
+  joined.hasReduction |= linalgOp.getNumReductionLoops() > 0;
   if (!canHold(joined))
-    return false;
+    return refuse(group, op, kOtherSpace);
+  note(group, op,
+       group.hasContraction                  ? "the product's epilogue computes it"
+       : linalgOp.getNumReductionLoops() > 0 ? "the kernel has the rows that are reduced"
+                                             : "the kernel has the rows that are read");
   group = std::move(joined);
   groupOf[op] = &group;
   return true;
@@ -513,7 +496,7 @@ void DispatchGrouping::addTo(DispatchGroup &group, Operation *op, ArrayRef<int> 
 bool DispatchGrouping::tryJoinPartial(DispatchGroup &group, Operation *op) {
   if (group.isClosed || group.hasContraction || !group.hasReduction ||
       group.ops.size() >= kMaxGroupOps)
-    return false;
+    return refuse(group, op, "its kernel does not go over rows, one by one, that can be summed up");
   std::optional<SmallVector<int>> rows = matchRows(group, op);
   if (!rows)
     return false;
@@ -521,15 +504,17 @@ bool DispatchGrouping::tryJoinPartial(DispatchGroup &group, Operation *op) {
   for (auto [row, type] :
        llvm::zip_equal(*rows, cast<linalg::LinalgOp>(op).getIteratorTypesArray()))
     if ((row >= 0) != (type == utils::IteratorType::reduction))
-      return false;
-  if (!llvm::is_contained(*rows, -1) || countBindings(group, {op}) > kMaxBindings ||
-      wouldMakeCycle(group, getUsedValues(op)))
-    return false;
+      return refuse(group, op, "its partial sums are of other rows");
+  if (!llvm::is_contained(*rows, -1))
+    return refuse(group, op, "its partial sums are of other rows");
+  if (StringRef conflict = findConflict(group, {op}, getUsedValues(op)); !conflict.empty())
+    return refuse(group, op, conflict);
   DispatchGroup joined = group;
   joined.rowOfLoop[op] = *rows;
   joined.ops.push_back(op);
   if (!liesInSpace(joined, cast<linalg::LinalgOp>(op)))
-    return false;
+    return refuse(group, op, kOtherSpace);
+  note(group, op, "the kernel has each row that is summed up");
   group = std::move(joined);
   groupOf[op] = &group;
   return true;
@@ -539,11 +524,13 @@ bool DispatchGrouping::tryJoinRowPart(DispatchGroup &group, Operation *op) {
   if (group.isClosed || group.ops.size() >= kMaxGroupOps ||
       llvm::none_of(group.ops, isContraction) || llvm::any_of(group.ops, isWindowReduction) ||
       getCost(group.ops) + getBodyCost(op) > kMaxGroupCost)
-    return false;
+    return refuse(group, op, "its kernel does not make parts of rows");
   std::optional<SmallVector<int>> rows = matchRows(group, op);
-  if (!rows || countBindings(group, {op}) > kMaxBindings ||
-      wouldMakeCycle(group, getUsedValues(op)))
+  if (!rows)
     return false;
+  if (StringRef conflict = findConflict(group, {op}, getUsedValues(op)); !conflict.empty())
+    return refuse(group, op, conflict);
+  note(group, op, "the product reduces parts of its rows");
   addTo(group, op, *rows);
   return true;
 }

@@ -103,7 +103,33 @@ public:
   /// Checks every group (verifyGroup, verifyClosedGroup).
   mlir::LogicalResult verify() const;
 
+  /// The group that computes `op`; null for what is no part of a kernel.
+  DispatchGroup *getGroup(mlir::Operation *op) const { return groupOf.lookup(op); }
+  /// Whether ops were to share kernels at all.
+  bool isFusing() const { return fuse; }
+  /// What makes `tensor`, or what it is a reshape of; null for arguments.
+  static mlir::Operation *findOrigin(mlir::Value tensor);
+  /// Why `consumer` is in the group of `producer`, whose result it reads, or why it is not; empty
+  /// where that was never a question.
+  llvm::StringRef getReason(mlir::Operation *producer, mlir::Operation *consumer) const {
+    return reasons.lookup({producer, consumer});
+  }
+
 private:
+  /// Keeps `why`, a literal, as what decides between `op` and what it reads of the group. The last
+  /// word counts.
+  void note(DispatchGroup &group, mlir::Operation *op, llvm::StringRef why);
+  /// The same of an op that does not join the group: false.
+  bool refuse(DispatchGroup &group, mlir::Operation *op, llvm::StringRef why) {
+    note(group, op, why);
+    return false;
+  }
+  llvm::StringRef findObstacle(const DispatchGroup &group, mlir::linalg::LinalgOp op,
+                               llvm::ArrayRef<int> rows, llvm::ArrayRef<bool> keep) const;
+  /// Why the group cannot take in `more`, which together read `operands`: too many bindings or a
+  /// cycle; empty if it can.
+  llvm::StringRef findConflict(DispatchGroup &group, llvm::ArrayRef<mlir::Operation *> more,
+                               mlir::ValueRange operands, DispatchGroup *alsoInside = nullptr);
   void add(mlir::Operation *op);
   DispatchGroup *createGroup(mlir::Operation *op);
   bool tryJoin(DispatchGroup &group, mlir::Operation *op);
@@ -154,6 +180,8 @@ private:
   llvm::SmallVector<std::unique_ptr<DispatchGroup>> groups;
   llvm::DenseMap<mlir::Operation *, DispatchGroup *> groupOf;
   llvm::DenseMap<mlir::Operation *, unsigned> position;
+  /// By producer and consumer.
+  llvm::DenseMap<std::pair<mlir::Operation *, mlir::Operation *>, llvm::StringRef> reasons;
   /// All kernels may share one, so its uses are looked at once.
   llvm::DenseSet<mlir::Operation *> initialValues;
 };

@@ -22,6 +22,7 @@
 #include "compiler/Dialect/Plan/Transforms/Views.h"
 #include "compiler/Dispatch/AlignRows.h"
 #include "compiler/Dispatch/DispatchGroups.h"
+#include "compiler/Dispatch/ExplainGroups.h"
 #include "compiler/Dispatch/MovedRows.h"
 #include "compiler/Dispatch/Passes.h"
 #include "compiler/Dispatch/ReusableMemory.h"
@@ -154,8 +155,12 @@ struct FormDispatches final : impl::FormDispatchesBase<FormDispatches> {
     DispatchGrouping grouping(block, fuse);
     if (failed(grouping.verify()))
       return signalPassFailure();
-    for (DispatchGroup *group : grouping.getGroups())
-      formRegion(*group, grouping);
+    SmallVector<DictionaryAttr> records;
+    if (explain)
+      records = explainGroups(grouping);
+    for (auto [number, group] : llvm::enumerate(grouping.getGroups()))
+      if (RegionOp region = formRegion(*group, grouping); region && explain)
+        region->setAttr(kFusionAttr, records[number]);
     eraseDeadOps(block);
     if (!sortTopologically(&block)) {
       func.emitOpError("expected no cycle between dispatches");
@@ -163,11 +168,12 @@ struct FormDispatches final : impl::FormDispatchesBase<FormDispatches> {
     }
   }
 
-  void formRegion(DispatchGroup &group, const DispatchGrouping &grouping);
+  /// Null where nothing needs what the group computes.
+  RegionOp formRegion(DispatchGroup &group, const DispatchGrouping &grouping);
   void cloneConstantsInto(RegionOp region, const DispatchGrouping &grouping);
 };
 
-void FormDispatches::formRegion(DispatchGroup &group, const DispatchGrouping &grouping) {
+RegionOp FormDispatches::formRegion(DispatchGroup &group, const DispatchGrouping &grouping) {
   Operation *last = group.ops.back();
   llvm::SmallPtrSet<Operation *, 16> inside(group.ops.begin(), group.ops.end());
   SmallVector<Value> escaping;
@@ -190,7 +196,7 @@ void FormDispatches::formRegion(DispatchGroup &group, const DispatchGrouping &gr
         escaping.push_back(stored);
   }
   if (escaping.empty())
-    return;
+    return nullptr;
   OpBuilder builder(last);
   SmallVector<Value> dims;
   for (Value value : escaping)
@@ -211,6 +217,7 @@ void FormDispatches::formRegion(DispatchGroup &group, const DispatchGrouping &gr
     inner.replaceUsesWithIf(
         outer, [&](OpOperand &use) { return !region->isProperAncestor(use.getOwner()); });
   cloneConstantsInto(region, grouping);
+  return region;
 }
 
 void FormDispatches::cloneConstantsInto(RegionOp region, const DispatchGrouping &grouping) {

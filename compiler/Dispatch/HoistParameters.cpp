@@ -6,8 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // For each function of a target's module:
-// 1. A value is *fixed* if it is a parameter, a constant, or computed of fixed values alone. Its
-// roots are the parameters and constants that it is made of.
+// 1. What is *fixed* is found, and its roots, the parameters and constants that it is made of
+// (FixedOps.h).
 // 2. A fixed value is worth keeping if it is no view and takes no more memory than its roots; rows
 // that are padded to a distance that copies want may take more, and filters with zeros between.
 // 3. From what is not fixed the pass goes up through fixed ops: at the first value worth keeping it
@@ -17,6 +17,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Dispatch/FixedOps.h"
 #include "compiler/Dispatch/Passes.h"
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
@@ -62,40 +63,6 @@ static bool isSpread(Operation *op) {
   return select && select.getTrueValue() == generic.getBody()->getArgument(0) &&
          (matchPattern(select.getFalseValue(), m_PosZeroFloat()) ||
           matchPattern(select.getFalseValue(), m_Zero()));
-}
-
-static bool isConstantTensor(Operation *op) {
-  DenseElementsAttr elements;
-  return op->hasTrait<OpTrait::ConstantLike>() &&
-         isa<RankedTensorType>(op->getResult(0).getType()) &&
-         !(matchPattern(op, m_Constant(&elements)) && elements.isSplat());
-}
-
-/// What values are made of.
-static bool isRoot(Operation *op) {
-  return isa<array::ParameterOp, PackedOp>(op) || isConstantTensor(op);
-}
-
-/// Ops that compute the same whenever they run. Kernels of the program's own are left where the
-/// program has them.
-static bool isMovable(Operation *op) {
-  bool isKnown =
-      isa<linalg::LinalgOp, tensor::EmptyOp, tensor::ExtractSliceOp, tensor::InsertSliceOp,
-          tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::PadOp, tensor::CastOp>(op) ||
-      op->hasTrait<OpTrait::ConstantLike>() ||
-      (isa_and_present<kernel::KernelDialect>(op->getDialect()) && !isa<kernel::CustomOp>(op));
-  return isKnown && isMemoryEffectFree(op) && llvm::all_of(op->getResultTypes(), [](Type type) {
-           auto tensor = dyn_cast<RankedTensorType>(type);
-           return !isa<TensorType>(type) || (tensor && tensor.hasStaticShape());
-         });
-}
-
-static SmallVector<Value> getOperandsAndCaptures(Operation *op) {
-  llvm::SetVector<Value> captured;
-  getUsedValuesDefinedAbove(op->getRegions(), captured);
-  SmallVector<Value> values(op->getOperands());
-  llvm::append_range(values, captured);
-  return values;
 }
 
 static bool hasMath(Operation *op) {
@@ -144,21 +111,18 @@ private:
 /// Finds what one function need not compute.
 class Hoister {
 public:
-  Hoister(func::FuncOp func, InitFunction &init) : block(func.getBody().front()), init(init) {}
+  Hoister(func::FuncOp func, InitFunction &init)
+      : block(func.getBody().front()), init(init), fixed(block) {}
 
   void run();
 
 private:
-  using Roots = llvm::SmallSetVector<Value, 4>;
-
-  void findFixed();
   bool isWorthKeeping(Value value);
   SmallVector<Value> findResults();
 
   Block &block;
   InitFunction &init;
-  /// Of fixed ops: the roots of their results.
-  llvm::DenseMap<Operation *, Roots> fixed;
+  FixedOps fixed;
 };
 
 } // namespace
@@ -303,32 +267,11 @@ void InitFunction::finish() {
 // What a function need not compute
 //===----------------------------------------------------------------------===//
 
-void Hoister::findFixed() {
-  for (Operation &op : block.without_terminator()) {
-    if (isRoot(&op)) {
-      fixed[&op].insert(op.getResult(0));
-      continue;
-    }
-    if (!isMovable(&op))
-      continue;
-    Roots roots;
-    bool isFixed = llvm::all_of(getOperandsAndCaptures(&op), [&](Value operand) {
-      Operation *definition = operand.getDefiningOp();
-      auto it = definition ? fixed.find(definition) : fixed.end();
-      if (it == fixed.end())
-        return false;
-      roots.insert_range(it->second);
-      return true;
-    });
-    if (isFixed)
-      fixed[&op] = std::move(roots);
-  }
-}
-
 bool Hoister::isWorthKeeping(Value value) {
   Operation *op = value.getDefiningOp();
-  const Roots &roots = fixed.at(op);
-  if (roots.empty() || isRoot(op) || isView(op) || !isa<RankedTensorType>(value.getType()))
+  const FixedOps::Roots &roots = fixed.getRoots(op);
+  if (roots.empty() || FixedOps::isRoot(op) || isView(op) ||
+      !isa<RankedTensorType>(value.getType()))
     return false;
   int64_t bytes = getBytes(value), rootBytes = 0;
   for (Value root : roots)
@@ -367,7 +310,6 @@ SmallVector<Value> Hoister::findResults() {
 }
 
 void Hoister::run() {
-  findFixed();
   SmallVector<std::pair<Value, unsigned>> kept;
   for (Value value : findResults())
     kept.push_back({value, init.add(value)});

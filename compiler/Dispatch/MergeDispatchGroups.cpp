@@ -26,6 +26,8 @@ using namespace mlir;
 
 namespace xc::plan {
 
+static constexpr StringLiteral kSameInput = "both reduce the same input, which is read once";
+
 /// True if both go over the same space in the same way and read an input at the same places.
 static bool areSiblings(Operation *first, Operation *second) {
   auto a = cast<linalg::LinalgOp>(first), b = cast<linalg::LinalgOp>(second);
@@ -53,6 +55,7 @@ bool DispatchGrouping::tryJoinSibling(Operation *op) {
           return value.getDefiningOp() && groupOf.lookup(value.getDefiningOp()) == group.get();
         }))
       continue;
+    reasons[{*sibling, op}] = kSameInput;
     group->rowOfLoop[op] = SmallVector<int>(group->rowOfLoop[*sibling]);
     group->ops.push_back(op);
     groupOf[op] = group.get();
@@ -130,6 +133,7 @@ bool DispatchGrouping::tryJoinRowSibling(Operation *op) {
     joined.ops.push_back(op);
     if (!sharesSpace(joined))
       continue;
+    reasons[{*sibling, op}] = kSameInput;
     *group = std::move(joined);
     groupOf[op] = group.get();
     return true;
@@ -153,6 +157,7 @@ void DispatchGrouping::absorbSiblings(DispatchGroup &group, Operation *op) {
     if (wouldMakeCycle(group, operands, other.get()))
       continue;
     for (Operation *sibling : other->ops) {
+      reasons[{op, sibling}] = kSameInput;
       group.rowOfLoop[sibling] = SmallVector<int>(group.rowOfLoop[op]);
       groupOf[sibling] = &group;
     }
@@ -169,28 +174,37 @@ static bool isComputed(Operation *producer) {
   return !producer->getRegion(0).front().without_terminator().empty();
 }
 
-/// A cheap elementwise op that only feeds this contraction is computed while operands are loaded.
-bool DispatchGrouping::tryPrologue(DispatchGroup &group, Operation *contraction) {
-  if (group.ops.size() != 1 || !isElementwise(group.ops.front()))
-    return false;
-  Operation *producer = group.ops.front();
+/// Why a product cannot compute what `producer` makes while it loads it; empty if it can.
+static StringRef findPrologueObstacle(Operation *producer, linalg::LinalgOp product,
+                                      const DispatchTarget &target) {
   if (producer->getNumResults() != 1 || !producer->getResult(0).hasOneUse())
-    return false;
-  if (isWindowReduction(contraction) && changesInnermostDim(cast<linalg::LinalgOp>(producer)))
-    return false;
+    return "other ops read it, too";
+  if (isWindowReduction(product) && changesInnermostDim(cast<linalg::LinalgOp>(producer)))
+    return "the window reads its image in the order in which it is";
   // Each element is loaded once for every tile of the other operand: only what costs a few
   // instructions.
   Block &body = producer->getRegion(0).front();
   if (body.getOperations().size() > 5 || llvm::any_of(body, [](Operation &op) {
         return isa<math::MathDialect>(op.getDialect()) || isa<tensor::ExtractOp>(op);
       }))
-    return false;
-  auto product = cast<linalg::LinalgOp>(contraction);
+    return "the product would repeat more than a few instructions for each tile that reads it";
   if (isComputed(producer) && !target.mayComputeOperand(product, producer->getResult(0)))
-    return false;
+    return "the product would lose the copies that feed its tensor cores";
+  return {};
+}
+
+/// A cheap elementwise op that only feeds this contraction is computed while operands are loaded.
+bool DispatchGrouping::tryPrologue(DispatchGroup &group, Operation *contraction) {
+  if (group.ops.size() != 1 || !isElementwise(group.ops.front()))
+    return refuse(group, contraction, "a product loads and computes one elementwise op at most");
+  Operation *producer = group.ops.front();
+  auto product = cast<linalg::LinalgOp>(contraction);
+  if (StringRef obstacle = findPrologueObstacle(producer, product, target); !obstacle.empty())
+    return refuse(group, contraction, obstacle);
   DispatchGroup &home = *groupOf.at(contraction);
   if (wouldMakeCycle(group, getUsedValues(contraction), &home))
-    return false;
+    return refuse(group, contraction, kMakesCycle);
+  note(group, contraction, "the product computes it as it loads it");
   home.ops.insert(home.ops.begin(), producer);
   home.rowOfLoop[producer] = SmallVector<int>(cast<linalg::LinalgOp>(producer).getNumLoops(), -1);
   home.firstPosition = std::min(home.firstPosition, group.firstPosition);
@@ -221,27 +235,33 @@ void DispatchGrouping::absorbProducers(DispatchGroup &group, Value tensor) {
        producer = producer->getOperand(0).getDefiningOp())
     reshapes.push_back(producer);
   DispatchGroup *other = producer ? groupOf.lookup(producer) : nullptr;
-  if (!other || other == &group || other->isClosed || other->hasContraction ||
-      other->ops.size() + group.ops.size() > kMaxGroupOps ||
-      getCost(other->ops) + getCost(group.ops) > kMaxGroupCost ||
-      countBindings(group, other->ops) > kMaxBindings)
+  if (!other || other == &group)
     return;
+  if (other->isClosed || other->hasContraction)
+    return note(*other, root, kTakesInNothing);
+  if (other->ops.size() + group.ops.size() > kMaxGroupOps ||
+      getCost(other->ops) + getCost(group.ops) > kMaxGroupCost)
+    return note(*other, root, kTooLong);
   Operation *reader = reshapes.empty() ? root : reshapes.back();
   SmallVector<Value> operands;
   for (Operation *op : other->ops) {
+    if (!isElementwise(op))
+      return note(*other, root, "only elementwise ops can be computed where they are read");
     // Threads would write boxes that others have yet to read.
-    if (!isElementwise(op) || (update && readsMemoryOf(op, update.getDest())) ||
-        !llvm::all_of(op->getUsers(), [&](Operation *user) {
+    if (update && readsMemoryOf(op, update.getDest()))
+      return note(*other, root, "it is made of what is updated in place");
+    if (!llvm::all_of(op->getUsers(), [&](Operation *user) {
           return user == reader || llvm::is_contained(other->ops, user);
         }))
-      return;
+      return note(*other, root, "other ops read it, too");
     llvm::append_range(operands, getUsedValues(op));
   }
   // The way by which the tensor itself gets here is inside.
   llvm::copy_if(getUsedValues(root), std::back_inserter(operands),
                 [&](Value value) { return value != tensor; });
-  if (wouldMakeCycle(group, operands, other))
-    return;
+  if (StringRef conflict = findConflict(group, other->ops, operands, other); !conflict.empty())
+    return note(*other, root, conflict);
+  note(*other, root, "each element is computed where it is needed");
   SmallVector<Operation *> taken = std::move(other->ops);
   taken.append(reshapes.rbegin(), reshapes.rend());
   for (Operation *op : taken)
@@ -318,6 +338,7 @@ void DispatchGrouping::mergeLastSteps() {
           continue;
         }
         for (Operation *op : other.ops) {
+          reasons[{into.ops.front(), op}] = "last steps of reductions that were split alike";
           into.rowOfLoop[op] = other.rowOfLoop[op];
           groupOf[op] = &into;
         }
@@ -353,21 +374,27 @@ bool DispatchGrouping::readsInSameRows(const DispatchGroup &into, DispatchGroup 
 /// `user`, already in `into`, also uses results of `other`: one kernel for all, where both have the
 /// same rows.
 bool DispatchGrouping::tryMergeGroups(DispatchGroup &into, DispatchGroup &other, Operation *user) {
-  if (other.isClosed || other.hasContraction || into.hasContraction ||
-      other.ops.size() + into.ops.size() > kMaxGroupOps ||
+  if (other.hasContraction || into.hasContraction)
+    return refuse(other, user, "a product's kernel takes in single ops, no other kernel");
+  if (other.isClosed)
+    return refuse(other, user, kTakesInNothing);
+  if (other.ops.size() + into.ops.size() > kMaxGroupOps ||
       getCost(other.ops) + getCost(into.ops) > kMaxGroupCost)
-    return false;
+    return refuse(other, user, kTooLong);
   auto linalgUser = cast<linalg::LinalgOp>(user);
   std::optional<SmallVector<int>> rowsOfOther = matchRows(other, user);
-  if (!rowsOfOther || other.numRows < into.numRows)
+  if (!rowsOfOther)
     return false;
+  constexpr StringLiteral otherRows = "the kernels that make its operands go over other rows";
+  if (other.numRows < into.numRows)
+    return refuse(other, user, otherRows);
   // Row of `other` -> row of `into`, through the user's loops; rows of `other` that `into` lacks
   // become inner loops.
   SmallVector<int> translation(other.numRows, -1);
   unsigned matched = 0;
   for (auto [rowInInto, rowInOther] : llvm::zip_equal(into.rowOfLoop[user], *rowsOfOther)) {
     if (rowInInto >= 0 && rowInOther < 0)
-      return false;
+      return refuse(other, user, otherRows);
     if (rowInInto >= 0) {
       translation[rowInOther] = rowInInto;
       ++matched;
@@ -375,18 +402,18 @@ bool DispatchGrouping::tryMergeGroups(DispatchGroup &into, DispatchGroup &other,
   }
   if (matched != into.numRows || (other.numRows != into.numRows && !into.hasReduction) ||
       !readsInSameRows(into, other, translation))
-    return false;
+    return refuse(other, user, otherRows);
   // As in tryJoin: what `other` reduces along a row that `into` lacks is kept inside the kernel.
   if (other.numRows != into.numRows && other.hasReduction &&
       (!isSmall(linalgUser) ||
        !isSmallBeside(other, [&](int row) { return translation[row] >= 0; })))
-    return false;
+    return refuse(other, user, "what is reduced is too large for the memory of a workgroup");
   SmallVector<Value> operands;
   for (DispatchGroup *group : {&into, &other})
     for (Operation *op : group->ops)
       llvm::append_range(operands, getUsedValues(op));
-  if (countBindings(into, other.ops) > kMaxBindings || wouldMakeCycle(into, operands, &other))
-    return false;
+  if (StringRef conflict = findConflict(into, other.ops, operands, &other); !conflict.empty())
+    return refuse(other, user, conflict);
   DispatchGroup merged = into;
   for (Operation *op : other.ops) {
     SmallVector<int> rows = other.rowOfLoop[op];
@@ -400,7 +427,8 @@ bool DispatchGrouping::tryMergeGroups(DispatchGroup &into, DispatchGroup &other,
   merged.firstPosition = std::min(into.firstPosition, other.firstPosition);
   merged.hasReduction |= other.hasReduction;
   if (!canHold(merged))
-    return false;
+    return refuse(other, user, kOtherSpace);
+  note(other, user, "its operands' kernels go over the same rows");
   for (Operation *op : other.ops)
     groupOf[op] = &into;
   into = std::move(merged);

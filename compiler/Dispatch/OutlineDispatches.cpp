@@ -28,6 +28,7 @@
 #include "compiler/Dispatch/CalleeFacts.h"
 #include "compiler/Dispatch/DispatchGroups.h"
 #include "compiler/Dispatch/DispatchTarget.h"
+#include "compiler/Dispatch/ExplainGroups.h"
 #include "compiler/Dispatch/Passes.h"
 #include "compiler/Dispatch/Requirements.h"
 
@@ -116,8 +117,10 @@ private:
 /// Makes one kernel and the dispatch that runs it.
 class Outliner {
 public:
-  Outliner(RegionOp region, SymbolicDims &dims, const EqualSizes &equal, std::string name)
-      : region(region), dims(dims), equal(equal), name(std::move(name)),
+  /// `kernelNames`: of the function's regions that explain their fusion, by their numbers.
+  Outliner(RegionOp region, SymbolicDims &dims, const EqualSizes &equal, std::string name,
+           llvm::DenseMap<int64_t, StringAttr> &kernelNames)
+      : region(region), dims(dims), equal(equal), name(std::move(name)), kernelNames(kernelNames),
         context(region.getContext()), isCustom(getCustom(region)) {}
 
   LogicalResult run(SymbolTable &symbols);
@@ -142,6 +145,7 @@ private:
   SymbolicDims &dims;
   const EqualSizes &equal;
   std::string name;
+  llvm::DenseMap<int64_t, StringAttr> &kernelNames;
   MLIRContext *context;
   /// Code that is there already gets its scalars as they are, constants too.
   bool isCustom;
@@ -446,6 +450,11 @@ LogicalResult Outliner::run(SymbolTable &symbols) {
   if (failed(collectCaptures()))
     return failure();
   func::FuncOp kernel = buildKernel(symbols);
+  if (auto record = region->getAttrOfType<DictionaryAttr>(kFusionAttr)) {
+    auto kernelModule = cast<ModuleOp>(kernel->getParentOp());
+    setFusion(kernelModule, record, kernelNames);
+    kernelNames[record.getAs<IntegerAttr>("number").getInt()] = kernelModule.getSymNameAttr();
+  }
   simplify(kernel);
   dropUnused(kernel);
   markFixed(kernel);
@@ -486,10 +495,11 @@ struct OutlineDispatches final : impl::OutlineDispatchesBase<OutlineDispatches> 
         return signalPassFailure();
       EqualSizes equal(func, dims);
       unsigned next = 0;
+      llvm::DenseMap<int64_t, StringAttr> kernelNames;
       for (auto region : llvm::to_vector(func.getBody().getOps<RegionOp>())) {
         std::string name =
             makeIdentifier(func.getName()) + "_k" + std::to_string(next++) + "_" + describe(region);
-        if (failed(Outliner(region, dims, equal, name).run(symbols)))
+        if (failed(Outliner(region, dims, equal, name, kernelNames).run(symbols)))
           return signalPassFailure();
       }
       // What only served the sizes of what has moved into kernels.

@@ -177,6 +177,21 @@ def PlaceUpdates : Pass<"xc-place-updates", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def FoldScales : Pass<"xc-fold-scales", "::mlir::func::FuncOp"> {
+  let summary = "Multiply filters with what scales the features of a product";
+  let description = [{
+    Where a product's operand depends on parameters and constants alone, and so do the scales and shifts of its result that follow it,
+    such as those of a batch norm, the operand is multiplied instead of the result, and the shifts become one.
+    `-xc-hoist-parameters`, which has to come next, computes both once. Operands of another type than the product's stay: 16-bit filters would be
+    rounded anew. Must run before elementwise ops are fused. Example:
+    ```mlir
+    (linalg.contract(%x, %w) - %mean) * %scale + %bias                         // input, in generics of one op each
+    linalg.contract(%x, %w * %scale) + (%bias - %mean * %scale)  // output
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def FormDispatches : Pass<"xc-form-dispatches", "::mlir::func::FuncOp"> {
   let summary = "Group the ops that become one kernel";
   let description = [{
@@ -184,14 +199,15 @@ def FormDispatches : Pass<"xc-form-dispatches", "::mlir::func::FuncOp"> {
     row space is a parallel loop of every op in it, so that a workgroup that owns some rows never waits for another one.
     A softmax or a layer norm thus becomes one region; a contraction takes in its elementwise consumers and cheap producers. Views
     (reshapes, contiguous slices) stay outside; the bodies of a region cost 512 at most (see `-xc-fuse-elementwise`); other slices are cloned into their users. With `fuse=false` every op
-    gets a region of its own. Example:
+    gets a region of its own. With `explain` a region has `plan.fusion`, which lists its joins and refusals for reports (ExplainGroups.h). Example:
     ```mlir
     %m = linalg.generic {iterators parallel, reduction} ...     // input: max of a row
     %e = linalg.generic {iterators parallel, parallel} ...      // exp(x - max)
     %e = plan.region -> (tensor<8x64xf32>) { ... plan.yield %r : tensor<8x64xf32> }  // output
     ```
   }];
-  let options = [Option<"fuse", "fuse", "bool", /*default=*/"true", "Put several ops into one region where that is possible">];
+  let options = [Option<"fuse", "fuse", "bool", /*default=*/"true", "Put several ops into one region where that is possible">,
+                 Option<"explain", "explain", "bool", /*default=*/"false", "Say on each region why its ops are together, and apart from others">];
   let dependentDialects = ["::xc::plan::PlanDialect", "::mlir::tensor::TensorDialect", "::mlir::linalg::LinalgDialect"];
 }
 

@@ -193,6 +193,9 @@ static void addSplittingPasses(OpPassManager &funcPM, const CompileOptions &opti
 
 static void addDispatchPasses(OpPassManager &targetPM, const CompileOptions &options) {
   addProgramPasses(targetPM.nest<func::FuncOp>(), options);
+  // While each elementwise op is one of its own; what it makes of parameters is hoisted next.
+  if (options.fuse)
+    targetPM.addNestedPass<func::FuncOp>(plan::createFoldScales());
   // Before ops fuse with those that depend on inputs.
   targetPM.addPass(plan::createHoistParameters());
   addFusionPasses(targetPM.nest<func::FuncOp>(), options);
@@ -203,6 +206,7 @@ static void addDispatchPasses(OpPassManager &targetPM, const CompileOptions &opt
   targetPM.addPass(plan::createHoistParameters());
   plan::FormDispatchesOptions regions;
   regions.fuse = options.fuse;
+  regions.explain = options.explainFusion;
   targetPM.addNestedPass<func::FuncOp>(plan::createFormDispatches(regions));
   targetPM.addPass(plan::createOutlineDispatches());
   // No canonicalization from here on: it would undo copies that kernels are to make.

@@ -48,6 +48,8 @@ struct CompileOptions {
   bool recognize = true;
   /// Put several ops into one kernel where that is possible.
   bool fuse = true;
+  /// Keep for reports why ops share kernels; what is compiled is the same.
+  bool explainFusion = false;
   /// Let temporaries whose lifetimes are apart share memory.
   bool reuse = true;
   /// CUDA: products on wgmma where the target has it and knows the types.

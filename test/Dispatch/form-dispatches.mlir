@@ -1,5 +1,6 @@
 // RUN: xc-opt %s -pass-pipeline='builtin.module(func.func(xc-form-dispatches))' -split-input-file | FileCheck %s
 // RUN: xc-opt %s -pass-pipeline='builtin.module(func.func(xc-form-dispatches{fuse=false}))' -split-input-file | FileCheck %s --check-prefix=ALONE
+// RUN: xc-opt %s -pass-pipeline='builtin.module(func.func(xc-form-dispatches{explain=true}))' -split-input-file | FileCheck %s --check-prefix=EXPLAIN
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
@@ -12,6 +13,11 @@
 // CHECK-NOT:     plan.region
 // ALONE-LABEL: func.func @softmax(
 // ALONE-COUNT-4: plan.region
+// EXPLAIN-LABEL: func.func @softmax(
+// EXPLAIN:         plan.region -> (tensor<8x64xf32>) attributes {plan.fusion = {joins = [
+// EXPLAIN-SAME:      {bytes = 64 : i64, from = "{{[^"]*}}", launches = 1 : i64, to = "{{[^"]*}}", why = "the kernel has the rows that are read"}
+// EXPLAIN-SAME:      {bytes = 4096 : i64, {{[^}]*}} launches = 1 : i64, {{[^}]*}} why = "the kernel has the rows that are reduced"}
+// EXPLAIN-SAME:      ], number = 0 : i64, refusals = []}}
 func.func @softmax(%x: tensor<8x64xf32>) -> tensor<8x64xf32> {
   %low = arith.constant 0xFF800000 : f32
   %zero = arith.constant 0.0 : f32

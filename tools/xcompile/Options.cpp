@@ -14,6 +14,7 @@
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Option/ArgList.h"
 #include "llvm/Option/OptTable.h"
 #include "llvm/Support/Path.h"
@@ -288,9 +289,15 @@ bool Parser::parseInput(llvm::StringRef name) {
 }
 
 bool Parser::parseReport(llvm::StringRef form) {
-  if (form != "text" && form != "json")
-    return fail("unknown form of report '" + form.str() + "'; known are text, json");
-  result.report = form == "json" ? ReportKind::Json : ReportKind::Text;
+  std::optional<ReportKind> kind = llvm::StringSwitch<std::optional<ReportKind>>(form)
+                                       .Case("text", ReportKind::Text)
+                                       .Case("fusion", ReportKind::Fusion)
+                                       .Case("json", ReportKind::Json)
+                                       .Default(std::nullopt);
+  if (!kind)
+    return fail("unknown form of report '" + form.str() + "'; known are text, fusion, json");
+  result.report = *kind;
+  result.compile.explainFusion = true;
   return true;
 }
 

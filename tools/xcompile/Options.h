@@ -17,7 +17,8 @@
 
 namespace xc {
 
-enum class ReportKind { None, Text, Json };
+/// `Fusion` is text with each join and refusal.
+enum class ReportKind { None, Text, Fusion, Json };
 
 struct CommandLine {
   std::string input;

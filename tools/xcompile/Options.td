@@ -26,8 +26,8 @@ def emit : J<"emit", "FORM", "What to write: vmfb, mlir (the IR after --compile-
 def dump_dir : J<"dump-dir", "DIR", "Write the IR after every phase and each kernel's IR and assembly to DIR">;
 def gradient : J<"gradient", "FUNCTION[:INPUTS]", "Add FUNCTION_vjp, the gradient of FUNCTION to its inputs of floats, or to "
                                                   "those that the comma-separated INPUTS name or number">;
-def report : F<"report", "Print what became of each kernel; --report=json prints it as JSON (to standard error where the result "
-                         "goes to standard output)">;
+def report : F<"report", "Print what became of each kernel; --report=fusion also why ops share kernels and why not, --report=json "
+                         "all of it as JSON (to standard error where the result goes to standard output)">;
 def report_form : Joined<["--"], "report=">;
 def timing : F<"timing", "Print where the time went">;
 def progress : J<"progress", "SECONDS", "Say how far it is no more often than that (default: a bar on a terminal after 2 s, a line every "

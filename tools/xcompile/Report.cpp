@@ -10,6 +10,7 @@
 #include "compiler/Codegen/CUDA/Common/Occupancy.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Dialect/Array/IR/PassAttributes.h"
+#include "compiler/Dialect/Plan/IR/FusionRecords.h"
 #include "compiler/Dialect/Plan/IR/PlanInitOps.h"
 #include "tools/common/Printable.h"
 
@@ -232,6 +233,24 @@ static bool usesGeneric(ModuleOp kernel) {
          });
 }
 
+/// The dictionaries of one of the kernel's lists (FusionRecords.h), as they are.
+static llvm::json::Array describeFusion(ModuleOp kernel, llvm::StringRef name) {
+  llvm::json::Array entries;
+  auto list = kernel->getAttrOfType<ArrayAttr>(name);
+  if (!list)
+    return entries;
+  for (auto dictionary : list.getAsRange<DictionaryAttr>()) {
+    llvm::json::Object entry;
+    for (NamedAttribute attr : dictionary)
+      if (auto number = dyn_cast<IntegerAttr>(attr.getValue()))
+        entry[attr.getName().str()] = number.getInt();
+      else
+        entry[attr.getName().str()] = printAttribute(attr.getValue());
+    entries.push_back(std::move(entry));
+  }
+  return entries;
+}
+
 static llvm::json::Object describeKernel(ModuleOp kernel, unsigned launches, unsigned initLaunches,
                                          const cuda::Target *target) {
   llvm::json::Object object;
@@ -251,6 +270,8 @@ static llvm::json::Object describeKernel(ModuleOp kernel, unsigned launches, uns
       variants.push_back(describeExport(cast<DictionaryAttr>(entry), target));
   object["variants"] = std::move(variants);
   object["generic"] = usesGeneric(kernel);
+  object["joins"] = describeFusion(kernel, plan::kJoinsAttr);
+  object["refusals"] = describeFusion(kernel, plan::kRefusalsAttr);
   return object;
 }
 
@@ -294,7 +315,97 @@ static std::string printFlops(std::optional<llvm::StringRef> formula) {
   return text;
 }
 
-static void printText(const llvm::json::Object &kernel, llvm::raw_ostream &stream) {
+/// "from fused.mlir:3:8 to fused.mlir:4:8"; ops of one place are parts of one of the program.
+static std::string printWay(const llvm::json::Object &entry) {
+  llvm::StringRef from = *entry.getString("from"), to = *entry.getString("to");
+  return from == to ? ("within " + to).str() : ("from " + from + " to " + to).str();
+}
+
+/// One line: what the joins of a kernel saved together.
+static void printFusionSummary(const llvm::json::Object &kernel, llvm::raw_ostream &stream) {
+  int64_t launches = 0, bytes = 0;
+  bool isKnown = true;
+  for (const llvm::json::Value &value : *kernel.getArray("joins")) {
+    const llvm::json::Object &join = *value.getAsObject();
+    launches += *join.getInteger("launches");
+    bytes += join.getInteger("bytes").value_or(0);
+    isKnown &= join.getInteger("bytes").has_value();
+  }
+  if (launches)
+    stream << "    fused: " << (isKnown ? "" : "at least ") << formatBytes(bytes) << " and "
+           << count(launches, "launch", "launches") << " saved\n";
+}
+
+namespace {
+
+/// Lines of a report that are printed once each, with what those of one key have together.
+class MergedLines {
+public:
+  struct Line {
+    std::string text;
+    int64_t times = 0, bytes = 0, launches = 0;
+  };
+
+  Line &get(const std::string &key) {
+    auto [place, isNew] = places.try_emplace(key, lines.size());
+    if (isNew)
+      lines.emplace_back();
+    return lines[place->second];
+  }
+  ArrayRef<Line> getLines() const { return lines; }
+
+private:
+  llvm::StringMap<size_t> places;
+  SmallVector<Line> lines;
+};
+
+} // namespace
+
+static void printJoins(const llvm::json::Object &kernel, llvm::raw_ostream &stream) {
+  MergedLines joins;
+  for (const llvm::json::Value &value : *kernel.getArray("joins")) {
+    const llvm::json::Object &join = *value.getAsObject();
+    std::string text = "joined " + printWay(join) + ": " + join.getString("why")->str();
+    MergedLines::Line &line = joins.get(text);
+    line.text = text;
+    line.bytes += join.getInteger("bytes").value_or(0);
+    line.launches += *join.getInteger("launches");
+  }
+  for (const MergedLines::Line &line : joins.getLines()) {
+    stream << "    " << line.text << "; ";
+    if (line.bytes)
+      stream << formatBytes(line.bytes) << (line.launches ? " and " : "");
+    if (line.launches)
+      stream << count(line.launches, "launch", "launches");
+    stream << (line.bytes || line.launches ? " saved\n" : "nothing known to be saved\n");
+  }
+}
+
+/// Refusals that differ in their places alone, as kernels of equal layers have them, are one line.
+static void printRefusals(const llvm::json::Object &kernel, llvm::raw_ostream &stream) {
+  MergedLines refusals;
+  for (const llvm::json::Value &value : *kernel.getArray("refusals")) {
+    const llvm::json::Object &refusal = *value.getAsObject();
+    std::string producer = refusal.getString("kernel")->str();
+    std::string text = ": " + refusal.getString("why")->str();
+    if (auto bytes = refusal.getInteger("bytes"))
+      text += "; " + formatBytes(*bytes);
+    if (auto reads = refusal.getInteger("reads"))
+      text += ", each element read " + count(*reads, "time", "times");
+    MergedLines::Line &line = refusals.get(producer + text);
+    if (!line.times++)
+      line.text = "not joined with " + producer + ", " + printWay(refusal) + text;
+  }
+  for (const MergedLines::Line &line : refusals.getLines()) {
+    stream << "    " << line.text;
+    if (line.times > 1)
+      stream << " (and at " << count(line.times - 1, "more place", "more places") << ")";
+    stream << "\n";
+  }
+}
+
+static void printText(const llvm::json::Object &kernel, ReportKind kind,
+                      llvm::raw_ostream &stream) {
   stream << "  " << *kernel.getString("name") << ": ";
   int64_t launches = *kernel.getInteger("launches"), once = *kernel.getInteger("init_launches");
   if (launches || !once)
@@ -308,6 +419,11 @@ static void printText(const llvm::json::Object &kernel, llvm::raw_ostream &strea
     locations += (locations.empty() ? "" : ", ") + location.getAsString()->str();
   if (!locations.empty())
     stream << "    from " << locations << "\n";
+  printFusionSummary(kernel, stream);
+  if (kind == ReportKind::Fusion) {
+    printJoins(kernel, stream);
+    printRefusals(kernel, stream);
+  }
   for (const llvm::json::Value &value : *kernel.getArray("variants")) {
     const llvm::json::Object &variant = *value.getAsObject();
     stream << "    " << variant.getString("config").value_or("") << "\n";
@@ -386,7 +502,8 @@ static llvm::json::Object describeTarget(ModuleOp target) {
   return description;
 }
 
-static void printText(const llvm::json::Object &target, StringRef name, llvm::raw_ostream &stream) {
+static void printText(const llvm::json::Object &target, StringRef name, ReportKind kind,
+                      llvm::raw_ostream &stream) {
   stream << name << ": " << count(target.getArray("kernels")->size(), "kernel", "kernels") << ", "
          << *target.getInteger("generic_launches") << " of "
          << count(*target.getInteger("launches"), "launch", "launches")
@@ -410,18 +527,19 @@ static void printText(const llvm::json::Object &target, StringRef name, llvm::ra
       stream << "    " << *result.getAsString() << "\n";
   }
   for (const llvm::json::Value &kernel : *target.getArray("kernels"))
-    printText(*kernel.getAsObject(), stream);
+    printText(*kernel.getAsObject(), kind, stream);
 }
 
-void printReport(ModuleOp module, bool json, llvm::raw_ostream &stream) {
+void printReport(ModuleOp module, ReportKind kind, llvm::raw_ostream &stream) {
+  bool isJson = kind == ReportKind::Json;
   llvm::json::Array targets;
   for (auto target : module.getOps<ModuleOp>()) {
     llvm::json::Object description = describeTarget(target);
-    if (!json)
-      printText(description, getTargetName(target), stream);
+    if (!isJson)
+      printText(description, getTargetName(target), kind, stream);
     targets.push_back(std::move(description));
   }
-  if (json)
+  if (isJson)
     stream << llvm::formatv("{0:2}", llvm::json::Value(std::move(targets))) << "\n";
 }
 

@@ -316,7 +316,8 @@ static void printReports(ModuleOp module, const xc::CommandLine &command) {
   if (!isJson || !isStandardOutput(command.output))
     xc::printSummary(module, llvm::errs());
   if (command.report != xc::ReportKind::None)
-    xc::printReport(module, isJson, isStandardOutput(command.output) ? llvm::errs() : llvm::outs());
+    xc::printReport(module, command.report,
+                    isStandardOutput(command.output) ? llvm::errs() : llvm::outs());
 }
 
 /// Checks what was compiled and writes what the command asks for.

@@ -52,6 +52,21 @@ module @variables attributes {plan.variables = [{name = "v", type = f32, constan
 
 // -----
 
+// expected-error @below {{op expected plan.joins to be joins, each of two places, with a reason and the launches that it saves, got [{from = "a", to = "b", why = "c"}]}}
+module @joins attributes {plan.joins = [{from = "a", to = "b", why = "c"}]} {}
+
+// -----
+
+// expected-error @below {{op expected plan.refusals to be refusals, each of a kernel and two places, with a reason, got [{from = "a", to = "b", why = "c"}]}}
+module @refusals attributes {plan.refusals = [{from = "a", to = "b", why = "c"}]} {}
+
+// -----
+
+// expected-error @below {{op does not take attribute "plan.fusion", which is for regions}}
+module @fusion attributes {plan.fusion = {number = 0 : i64, joins = [], refusals = []}} {}
+
+// -----
+
 // expected-error @below {{expected a positive number behind 'cyclic', got 0}}
 #cyclic = #plan.partial<cyclic>
 

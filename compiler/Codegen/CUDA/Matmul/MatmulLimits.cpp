@@ -115,7 +115,8 @@ int64_t countRingInputs(const MatmulProblem &problem, const WGMMAPlan &plan) {
   if (problem.sideInputs == 0 || getSlotRows(problem, plan) != plan.tileM)
     return 0;
   int64_t own = plan.tileN / plan.split;
-  int64_t columns = plan.pingPong ? own : getWantedStagingColumns(own, problem.outputBytes);
+  bool needsAll = plan.pingPong || plan.split > 1;
+  int64_t columns = needsAll ? own : getWantedStagingColumns(own, problem.outputBytes);
   int64_t each = llvm::divideCeil(std::max(columns, int64_t{1}), plan.tileK);
   return std::min(problem.sideInputs,
                   std::max(int64_t{0}, getSideStages(plan.stages, plan.pingPong) / each));

@@ -5,12 +5,13 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The table of `plan.*` attributes; PlanOps.h, PlanInitOps.h, PartialSums.h and Reductions.h say
-// what they mean.
+// The table of `plan.*` attributes; PlanOps.h, PlanInitOps.h, FusionRecords.h, PartialSums.h and
+// Reductions.h say what they mean.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Plan/IR/Contracts.h"
+#include "compiler/Dialect/Plan/IR/FusionRecords.h"
 #include "compiler/Dialect/Plan/IR/PartialSums.h"
 #include "compiler/Dialect/Plan/IR/PlanInitOps.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
@@ -95,6 +96,21 @@ static constexpr Field kVariableFields[] = {{"name", isA<StringAttr>, true},
                                             {"dtype", isA<StringAttr>, false},
                                             {"constant", isCount, false},
                                             {"parameter", isCount, false}};
+static constexpr Field kJoinFields[] = {{"from", isA<StringAttr>, true},
+                                        {"to", isA<StringAttr>, true},
+                                        {"why", isA<StringAttr>, true},
+                                        {"launches", isCount, true},
+                                        {"bytes", isCount, false}};
+/// The other kernel is a number as long as it is a region, then a name.
+static constexpr Field kRefusalFields[] = {{"kernel", isA<IntegerAttr, StringAttr>, true},
+                                           {"from", isA<StringAttr>, true},
+                                           {"to", isA<StringAttr>, true},
+                                           {"why", isA<StringAttr>, true},
+                                           {"bytes", isCount, false},
+                                           {"reads", isCount, false}};
+static constexpr Field kFusionFields[] = {{"number", isCount, true},
+                                          {"joins", isArrayOfRecords<kJoinFields>, true},
+                                          {"refusals", isArrayOfRecords<kRefusalFields>, true}};
 
 //===----------------------------------------------------------------------===//
 // The table
@@ -120,6 +136,10 @@ static constexpr Contract kContracts[] = {
     {kBytesAttr, isOn<ModuleOp>, "modules", isA<FormulaAttr>, "a formula of symbols"},
     {kFlopsAttr, isOn<ModuleOp>, "modules", isA<FormulaAttr>, "a formula of symbols"},
     {kLocationsAttr, isOn<ModuleOp>, "modules", isArrayOf<StringAttr>, "strings"},
+    {kJoinsAttr, isOn<ModuleOp>, "modules", isArrayOfRecords<kJoinFields>,
+     "joins, each of two places, with a reason and the launches that it saves"},
+    {kRefusalsAttr, isOn<ModuleOp>, "modules", isArrayOfRecords<kRefusalFields>,
+     "refusals, each of a kernel and two places, with a reason"},
     {kConstantsAttr, isOn<ModuleOp>, "modules", isArrayOf<ElementsAttr>, "elements of tensors"},
     {kParametersAttr, isOn<ModuleOp>, "modules", isArrayOfRecords<kParameterFields>,
      "the scope, the key and the type of each parameter"},
@@ -139,6 +159,8 @@ static constexpr Contract kContracts[] = {
     {kFixedInputsAttr, isOn<FunctionOpInterface>, "functions", isA<DenseI64ArrayAttr>,
      "an array of i64"},
     // Of ops on tensors.
+    {kFusionAttr, isOn<RegionOp>, "regions", isRecordOf<kFusionFields>,
+     "a number, joins and refusals"},
     {kAllowTF32Attr, hasProducts, "linalg ops and attention", isA<UnitAttr>, "a unit"},
     {kPartialAttr, isOn<linalg::LinalgOp>, "linalg ops", isA<PartialAttr>, "#plan.partial"},
     {kSharesAttr, isOn<linalg::LinalgOp>, "linalg ops", isA<UnitAttr>, "a unit"},
