@@ -42,7 +42,7 @@ struct ConvertAttention : OpConversionPattern<array::AttentionOp> {
     auto attention = kernel::AttentionOp::create(
         rewriter, loc, ValueRange(dests).getTypes(), adaptor.getQuery(), adaptor.getKey(),
         adaptor.getValue(), adaptor.getMask(), adaptor.getOffset(), adaptor.getSinks(), dests,
-        op.getCausalAttr(), op.getWindowAttr(), op.getScaleAttr());
+        op.getCausalAttr(), op.getWindowAttr(), op.getSoftcapAttr(), op.getScaleAttr());
     attention.setOpenEnd(op->hasAttr(array::kOpenEndAttr));
     SmallVector<Value> results;
     for (auto [value, result] : llvm::zip_equal(attention.getResults(), op.getResults()))
@@ -67,7 +67,8 @@ struct ConvertPagedAttention : OpConversionPattern<array::PagedAttentionOp> {
         rewriter, loc, TypeRange(dest.getType()), adaptor.getQuery(), adaptor.getKeys(),
         adaptor.getValues(), /*mask=*/Value(), /*offset=*/Value(), /*sinks=*/Value(),
         adaptor.getTable(), adaptor.getLengths(), dest, /*causal=*/UnitAttr(),
-        /*window=*/IntegerAttr(), op.getScaleAttr(), rewriter.getI64IntegerAttr(1));
+        /*window=*/IntegerAttr(), op.getSoftcapAttr(), op.getScaleAttr(),
+        rewriter.getI64IntegerAttr(1));
     rewriter.replaceOp(
         op, castTo(rewriter, loc, attention.getResults().front(), storageType(op.getType())));
     return success();
@@ -94,7 +95,8 @@ struct ConvertAttentionGradient : OpConversionPattern<array::AttentionGradientOp
         rewriter, loc, ValueRange(dests).getTypes(), adaptor.getQuery(), adaptor.getKey(),
         adaptor.getValue(), adaptor.getCotangent(), adaptor.getLogsumexp(), adaptor.getDelta(),
         adaptor.getMask(), adaptor.getOffset(), adaptor.getSinks(), adaptor.getLogsumexpCotangent(),
-        dests, op.getCausalAttr(), op.getWindowAttr(), op.getScaleAttr(), /*only_keys=*/UnitAttr(),
+        dests, op.getCausalAttr(), op.getWindowAttr(), op.getSoftcapAttr(), op.getScaleAttr(),
+        /*only_keys=*/UnitAttr(),
         /*only_values=*/UnitAttr(), /*only_mask=*/UnitAttr());
     SmallVector<Value> results;
     for (auto [value, result] : llvm::zip_equal(gradient.getResults(), op.getResults()))

@@ -629,3 +629,19 @@ func.func @open_end_alone(%q: tensor<2x1x16xf16>, %k: tensor<2x30x16xf16>, %e: t
   %r = kernel.attention %q, %k, %k causal open_end into %e scale = 1.0 : tensor<2x1x16xf16>, tensor<2x30x16xf16>, tensor<2x30x16xf16> into tensor<2x1x16xf16> -> tensor<2x1x16xf16>
   return
 }
+
+// -----
+
+func.func @softcap_infinite(%q: tensor<2x16x16xf16>, %k: tensor<2x30x16xf16>, %e: tensor<2x16x16xf16>) {
+  // expected-error @below {{attribute 'softcap' failed to satisfy constraint: 64-bit float attribute whose value is positive and finite}}
+  %r = kernel.attention %q, %k, %k into %e softcap = 0x7FF0000000000000 scale = 1.0 : tensor<2x16x16xf16>, tensor<2x30x16xf16>, tensor<2x30x16xf16> into tensor<2x16x16xf16> -> tensor<2x16x16xf16>
+  return
+}
+
+// -----
+
+func.func @softcap_negative(%q: memref<2x4x1x16xf16>, %k: memref<2x2x9x16xf16>) {
+  // expected-error @below {{attribute 'softcap' failed to satisfy constraint: 64-bit float attribute whose value is positive and finite}}
+  kernel.attention_decode %q, %k, %k into %q softcap = -50.0 scale = 1.0 splits = 1 : memref<2x4x1x16xf16>, memref<2x2x9x16xf16>, memref<2x2x9x16xf16> into memref<2x4x1x16xf16>
+  return
+}

@@ -120,6 +120,7 @@ private:
   /// nothing is added to them and none changes its sign; else they are scaled before.
   bool scalesFirst;
   double factor;
+  double scoreScale; // getScoreScale
   /// Whether keys may be hidden for where they are, and whether the first block that is gone over,
   /// with the last keys, has to be looked at.
   bool hidesPlaces, hidesLastKeys;

@@ -145,8 +145,7 @@ Value AttentionEmitter::hideKeys(Value scores, const Tile &tile, Value block, Va
   return mapAt(scoreType, inputs, firstRow(tile), column, [&](ValueRange arguments) {
     Value score = arguments[0], row = arguments[arguments.size() - 2], key = arguments.back();
     if (scalesFirst)
-      score =
-          arith::MulFOp::create(builder, loc, score, f32(op.getScale().convertToDouble() * kLog2E));
+      score = arith::MulFOp::create(builder, loc, score, f32(scoreScale * kLog2E));
     if (op.getMask())
       score = emitMaskedScore(score, arguments[1]);
     if (!hidesPlaces)

@@ -399,8 +399,8 @@ std::string makeAttentionKey(kernel::AttentionOp op, const Target &target) {
     text += (text.empty() ? "" : "x") + (ShapedType::isDynamic(size) ? "?" : std::to_string(size));
   std::string type = getProductType(op, op.getQueryType().getElementType());
   StringRef form = op.getWindow() ? "window" : op.getCausal() ? "causal" : "full";
-  return llvm::formatv("{0} attention {1} {2} {3}{4}", target.arch, type, text, form,
-                       op.getMask() ? "+mask" : "");
+  return llvm::formatv("{0} attention {1} {2} {3}{4}{5}", target.arch, type, text, form,
+                       op.getMask() ? "+mask" : "", op.getSoftcap() ? "+softcap" : "");
 }
 
 } // namespace xc::cuda

@@ -149,6 +149,20 @@ protected:
   void storeHead(const KernelOutput &output, mlir::Value tile, mlir::ArrayRef<mlir::Value> sizes,
                  mlir::Value head, mlir::Value firstRow);
 
+  /// What makes scores of what `capScores` returns: the op's scale, or what limits its scores.
+  template <typename Op> static double getScoreScale(Op op) {
+    return (op.getSoftcap() ? *op.getSoftcap() : op.getScale()).convertToDouble();
+  }
+  /// Products of queries and keys; where `op` limits its scores, tangents of which they are
+  /// multiples.
+  template <typename Op> mlir::Value capScores(Op op, mlir::Value products) {
+    if (!op.getSoftcap())
+      return products;
+    double factor = op.getScale().convertToDouble() / op.getSoftcap()->convertToDouble();
+    return makeTangents(products, factor, /*isExact=*/op.getQueryType().getElementType().isF32());
+  }
+  mlir::Value makeTangents(mlir::Value products, double factor, bool isExact);
+
   tile::RegisterType makeSums(int64_t columns);
   /// The first operand of a product that is made of sums of so many columns.
   tile::RegisterType makeWeights(int64_t columns, mlir::Type element);

@@ -57,9 +57,9 @@ AttentionEmitter::AttentionEmitter(const KernelInfo &kernel, kernel::AttentionOp
     : AttentionTiles(kernel, config), op(op), dim(op.getQueryType().getRank() - 2),
       vector(op.getQueryType().getShape().back()),
       outputVector(op.getValueType().getShape().back()) {
-  double scale = op.getScale().convertToDouble();
-  scalesFirst = op.getMask() || !(scale > 0);
-  factor = scalesFirst ? 1 : scale * 1.4426950408889634;
+  scoreScale = getScoreScale(op);
+  scalesFirst = op.getMask() || !(scoreScale > 0);
+  factor = scalesFirst ? 1 : scoreScale * 1.4426950408889634;
   int64_t length = op.getKeyType().getDimSize(dim);
   hidesPlaces = op.getCausal() || ShapedType::isDynamic(length) || length % config.getKeys() != 0;
   hidesLastKeys = scalesFirst || hidesPlaces;
@@ -230,7 +230,7 @@ AttentionEmitter::State AttentionEmitter::beginBlocks(const Tile &tile, const Bl
   auto [started, token] = startScores(getSlot(keySource, keyState));
   Value block = index.sub(blocks.last, index.constant(1));
   Value masks = loadMasksEarly(tile, block, keyState);
-  Value scores = tile::AwaitOp::create(builder, loc, started, token);
+  Value scores = capScores(op, tile::AwaitOp::create(builder, loc, started, token));
   release(keySource, keyState, token);
   if (hidesLastKeys)
     scores = hideKeys(scores, tile, block, masks, keyState);
@@ -253,7 +253,7 @@ AttentionEmitter::State AttentionEmitter::emitBlock(const Tile &tile, Value bloc
   arrivePingPong();
   Value masks = loadMasksEarly(tile, block, state.keys);
   release(keySource, state.keys, scoreToken);
-  Value scores = tile::AwaitOp::create(builder, loc, startedScores, scoreToken);
+  Value scores = capScores(op, tile::AwaitOp::create(builder, loc, startedScores, scoreToken));
   if (hidesKeys)
     scores = hideKeys(scores, tile, block, masks, state.keys);
   Value rescale;

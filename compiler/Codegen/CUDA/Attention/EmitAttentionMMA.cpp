@@ -68,7 +68,7 @@ AttentionEmitter::CopiedState AttentionEmitter::emitCopiedBlock(const Tile &tile
   next.tokens.erase(next.tokens.begin(), next.tokens.begin() + 2);
   copyBlock(tile, blocks, index.add(number, index.constant(ahead)), given.filled, next.tokens);
   auto [startedScores, scoreToken] = startScores(tiles[0]);
-  Value scores = tile::AwaitOp::create(builder, loc, startedScores, scoreToken);
+  Value scores = capScores(op, tile::AwaitOp::create(builder, loc, startedScores, scoreToken));
   if (hidesKeys)
     scores = hideKeys(scores, tile, index.sub(index.sub(blocks.last, index.constant(1)), number),
                       /*masks=*/Value(), RingState());

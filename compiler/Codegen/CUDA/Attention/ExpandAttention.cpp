@@ -77,7 +77,8 @@ static void restore(kernel::AttentionOp op) {
   auto attention = array::AttentionOp::create(
       builder, op.getLoc(), op->getResultTypes(), op.getQuery(), op.getKey(), value, mask,
       op.getOffset(), op.getSinks(), op.getCausalAttr(), op.getWindowAttr(),
-      op.hasLogsumexp() ? builder.getUnitAttr() : UnitAttr(), op.getScaleAttr());
+      op.hasLogsumexp() ? builder.getUnitAttr() : UnitAttr(), op.getSoftcapAttr(),
+      op.getScaleAttr());
   op->replaceAllUsesWith(attention->getResults());
   op.erase();
 }
@@ -86,7 +87,7 @@ static void restore(kernel::AttentionDecodeOp op) {
   OpBuilder builder(op);
   auto attention = array::PagedAttentionOp::create(
       builder, op.getLoc(), op->getResultTypes(), op.getQuery(), op.getKey(), op.getValue(),
-      op.getTable(), op.getLengths(), op.getScaleAttr());
+      op.getTable(), op.getLengths(), op.getSoftcapAttr(), op.getScaleAttr());
   op->replaceAllUsesWith(attention->getResults());
   op.erase();
 }
@@ -98,8 +99,8 @@ static void restore(kernel::AttentionGradientOp op) {
       builder, op.getLoc(), op->getResultTypes(), op.getQuery(), op.getKey(), op.getValue(),
       op.getCotangent(), restoreMask(builder, op.getLoc(), op.getMask()), op.getOffset(),
       op.getSinks(), /*logsumexp=*/Value(), /*delta=*/Value(), op.getLogsumexpCotangent(),
-      op.getCausalAttr(), op.getWindowAttr(), op.getScaleAttr(), /*with_mask=*/ofMask,
-      /*with_sinks=*/UnitAttr());
+      op.getCausalAttr(), op.getWindowAttr(), op.getSoftcapAttr(), op.getScaleAttr(),
+      /*with_mask=*/ofMask, /*with_sinks=*/UnitAttr());
   op->replaceAllUsesWith(gradient->getResults());
   op.erase();
 }
@@ -114,7 +115,7 @@ static void split(kernel::AttentionGradientOp op) {
         builder, op.getLoc(), dests.getTypes(), op.getQuery(), op.getKey(), op.getValue(),
         op.getCotangent(), op.getLogsumexp(), op.getDelta(), op.getMask(), op.getOffset(),
         /*sinks=*/Value(), /*logsumexp_cotangent=*/Value(), dests, op.getCausalAttr(),
-        op.getWindowAttr(), op.getScaleAttr(), onlyKeys, onlyValues, onlyMask);
+        op.getWindowAttr(), op.getSoftcapAttr(), op.getScaleAttr(), onlyKeys, onlyValues, onlyMask);
   };
   OperandRange dests = op.getDests();
   SmallVector<kernel::AttentionGradientOp> parts;
@@ -235,7 +236,8 @@ static bool pad(kernel::AttentionOp op, bool wgmma) {
   auto padded = kernel::AttentionOp::create(
       builder, op.getLoc(), ValueRange(dests).getTypes(), padding.pad(op.getQuery()),
       padding.pad(op.getKey()), padding.pad(op.getValue()), op.getMask(), op.getOffset(),
-      op.getSinks(), dests, op.getCausalAttr(), op.getWindowAttr(), op.getScaleAttr());
+      op.getSinks(), dests, op.getCausalAttr(), op.getWindowAttr(), op.getSoftcapAttr(),
+      op.getScaleAttr());
   return replaceByPadded(op, padded, padding, wgmma);
 }
 
@@ -255,8 +257,9 @@ static kernel::AttentionGradientOp pad(kernel::AttentionGradientOp op, bool wgmm
       builder, op.getLoc(), ValueRange(dests).getTypes(), padding.pad(op.getQuery()),
       padding.pad(op.getKey()), padding.pad(op.getValue()), padding.pad(op.getCotangent()),
       op.getLogsumexp(), op.getDelta(), op.getMask(), op.getOffset(), op.getSinks(),
-      op.getLogsumexpCotangent(), dests, op.getCausalAttr(), op.getWindowAttr(), op.getScaleAttr(),
-      /*only_keys=*/UnitAttr(), /*only_values=*/UnitAttr(), /*only_mask=*/UnitAttr());
+      op.getLogsumexpCotangent(), dests, op.getCausalAttr(), op.getWindowAttr(),
+      op.getSoftcapAttr(), op.getScaleAttr(), /*only_keys=*/UnitAttr(), /*only_values=*/UnitAttr(),
+      /*only_mask=*/UnitAttr());
   return replaceByPadded(op, padded, padding, wgmma) ? padded : nullptr;
 }
 
@@ -310,7 +313,8 @@ static void divideKeys(kernel::AttentionDecodeOp op, const Target &target) {
   auto parts = kernel::AttentionDecodeOp::create(
       builder, op.getLoc(), ValueRange(dests).getTypes(), op.getQuery(), op.getKey(), op.getValue(),
       op.getMask(), op.getOffset(), op.getSinks(), op.getTable(), op.getLengths(), dests,
-      op.getCausalAttr(), op.getWindowAttr(), op.getScaleAttr(), builder.getI64IntegerAttr(splits));
+      op.getCausalAttr(), op.getWindowAttr(), op.getSoftcapAttr(), op.getScaleAttr(),
+      builder.getI64IntegerAttr(splits));
   auto joined = kernel::AttentionCombineOp::create(builder, op.getLoc(), op->getResultTypes(),
                                                    parts.getResults()[0], parts.getResults()[1],
                                                    op.getDests());
@@ -324,7 +328,7 @@ static kernel::AttentionDecodeOp makeDecode(kernel::AttentionOp op) {
   auto decode = kernel::AttentionDecodeOp::create(
       builder, op.getLoc(), op->getResultTypes(), op.getQuery(), op.getKey(), op.getValue(),
       op.getMask(), op.getOffset(), op.getSinks(), /*table=*/Value(), /*lengths=*/Value(),
-      op.getDests(), op.getCausalAttr(), op.getWindowAttr(), op.getScaleAttr(),
+      op.getDests(), op.getCausalAttr(), op.getWindowAttr(), op.getSoftcapAttr(), op.getScaleAttr(),
       builder.getI64IntegerAttr(1));
   mayRoundAs(op, decode);
   op->replaceAllUsesWith(decode->getResults());
