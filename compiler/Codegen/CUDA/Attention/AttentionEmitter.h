@@ -22,6 +22,7 @@ private:
   /// The tile that a block works on: a head of a batch, and the first of its queries.
   struct Tile {
     mlir::Value head, sharedHead, firstQuery, endQuery;
+    mlir::Value sequence; ///< of pages; null where keys follow one another
   };
   /// The blocks of keys that queries of a tile see, from `last` - 1 down: `count` of them, of which
   /// those before `open` and from `closed` on hide some keys.
@@ -50,6 +51,8 @@ private:
 
   // What schedules share, and that on wgmma (EmitAttention.cpp).
   void findOffset();
+  /// Where keys lie in pages, each sequence has its own.
+  void findOffset(const Tile &tile);
   void makeSources();
   llvm::SmallVector<mlir::Value> emitTiles(
       mlir::ValueRange inits,

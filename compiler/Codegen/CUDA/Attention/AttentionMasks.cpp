@@ -125,7 +125,7 @@ Value AttentionEmitter::emitMaskedScore(Value score, Value mask) {
 
 /// i1: whether the key at `column` is there, and the query at `row` sees it.
 Value AttentionEmitter::isVisible(Value row, Value column) {
-  if (!op.getCausal())
+  if (!op.isBounded())
     return index.isLess(column, keys);
   Value latest = index.add(row, offset);
   Value visible = index.isLess(column, index.min(keys, index.add(latest, 1)));

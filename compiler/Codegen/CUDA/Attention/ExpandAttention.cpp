@@ -72,6 +72,14 @@ static Value clearOpenEnd(OpBuilder &builder, kernel::AttentionOp op) {
 /// Replaces `op` by the array op that it was.
 static void restore(kernel::AttentionOp op) {
   OpBuilder builder(op);
+  if (op.isPaged()) {
+    auto attention = array::PagedAttentionOp::create(
+        builder, op.getLoc(), op->getResultTypes(), op.getQuery(), op.getKey(), op.getValue(),
+        op.getTable(), op.getLengths(), op.getSoftcapAttr(), op.getScaleAttr());
+    op->replaceAllUsesWith(attention->getResults());
+    op.erase();
+    return;
+  }
   Value mask = restoreMask(builder, op.getLoc(), op.getMask());
   Value value = op.getOpenEnd() ? clearOpenEnd(builder, op) : op.getValue();
   auto attention = array::AttentionOp::create(
@@ -79,15 +87,6 @@ static void restore(kernel::AttentionOp op) {
       op.getOffset(), op.getSinks(), op.getCausalAttr(), op.getWindowAttr(),
       op.hasLogsumexp() ? builder.getUnitAttr() : UnitAttr(), op.getSoftcapAttr(),
       op.getScaleAttr());
-  op->replaceAllUsesWith(attention->getResults());
-  op.erase();
-}
-
-static void restore(kernel::AttentionDecodeOp op) {
-  OpBuilder builder(op);
-  auto attention = array::PagedAttentionOp::create(
-      builder, op.getLoc(), op->getResultTypes(), op.getQuery(), op.getKey(), op.getValue(),
-      op.getTable(), op.getLengths(), op.getSoftcapAttr(), op.getScaleAttr());
   op->replaceAllUsesWith(attention->getResults());
   op.erase();
 }
@@ -223,8 +222,9 @@ static bool replaceByPadded(Op op, Op padded, VectorPadding &padding, bool wgmma
 static bool pad(kernel::AttentionOp op, bool wgmma) {
   int64_t queries = op.getQueryType().getShape().drop_back().back();
   bool isFew = !ShapedType::isDynamic(queries) && queries < array::kFewQueries;
-  // A copy of all keys and values takes longer than what few queries do with them.
-  if (isFew || op.getOpenEnd() || !findTarget(op) ||
+  // A copy of all keys and values takes longer than what few queries do with them, and pages may be
+  // many more than some sequences have.
+  if (isFew || op.isPaged() || op.getOpenEnd() || !findTarget(op) ||
       !(VectorPadding::isUneven(op.getQuery()) || VectorPadding::isUneven(op.getValue())))
     return false;
   if (!VectorPadding::areKnown({op.getQuery(), op.getKey(), op.getValue()}))
@@ -236,8 +236,8 @@ static bool pad(kernel::AttentionOp op, bool wgmma) {
   auto padded = kernel::AttentionOp::create(
       builder, op.getLoc(), ValueRange(dests).getTypes(), padding.pad(op.getQuery()),
       padding.pad(op.getKey()), padding.pad(op.getValue()), op.getMask(), op.getOffset(),
-      op.getSinks(), dests, op.getCausalAttr(), op.getWindowAttr(), op.getSoftcapAttr(),
-      op.getScaleAttr());
+      op.getSinks(), /*table=*/Value(), /*lengths=*/Value(), dests, op.getCausalAttr(),
+      op.getWindowAttr(), op.getSoftcapAttr(), op.getScaleAttr());
   return replaceByPadded(op, padded, padding, wgmma);
 }
 
@@ -273,15 +273,11 @@ static std::optional<int64_t> getWindow(std::optional<uint64_t> window) {
 
 static bool isDecoded(kernel::AttentionOp op, const Target *target) {
   int64_t queries = op.getQueryType().getShape().drop_back().back();
+  ShapedType table = op.isPaged() ? cast<ShapedType>(op.getTable().getType()) : ShapedType();
   return !ShapedType::isDynamic(queries) && queries < array::kFewQueries &&
-         hasDecodeKernel(getDecodeSizes(op.getQueryType(), op.getKeyType(), op.getValueType()),
-                         getWindow(op.getWindow()), target);
-}
-
-static bool isDecoded(kernel::AttentionDecodeOp op, const Target *target) {
-  return hasDecodeKernel(getDecodeSizes(op.getQueryType(), op.getKeyType(), op.getValueType(),
-                                        cast<ShapedType>(op.getTable().getType())),
-                         getWindow(op.getWindow()), target);
+         hasDecodeKernel(
+             getDecodeSizes(op.getQueryType(), op.getKeyType(), op.getValueType(), table),
+             getWindow(op.getWindow()), target);
 }
 
 /// Destinations of parts of the results of `op`: of the sums of values and of the logarithms.
@@ -327,8 +323,8 @@ static kernel::AttentionDecodeOp makeDecode(kernel::AttentionOp op) {
   OpBuilder builder(op);
   auto decode = kernel::AttentionDecodeOp::create(
       builder, op.getLoc(), op->getResultTypes(), op.getQuery(), op.getKey(), op.getValue(),
-      op.getMask(), op.getOffset(), op.getSinks(), /*table=*/Value(), /*lengths=*/Value(),
-      op.getDests(), op.getCausalAttr(), op.getWindowAttr(), op.getSoftcapAttr(), op.getScaleAttr(),
+      op.getMask(), op.getOffset(), op.getSinks(), op.getTable(), op.getLengths(), op.getDests(),
+      op.getCausalAttr(), op.getWindowAttr(), op.getSoftcapAttr(), op.getScaleAttr(),
       builder.getI64IntegerAttr(1));
   mayRoundAs(op, decode);
   op->replaceAllUsesWith(decode->getResults());
@@ -343,7 +339,7 @@ struct ExpandAttention final : impl::ExpandAttentionBase<ExpandAttention> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    bool isAnyExpanded = decodeFewQueries(module);
+    decodeFewQueries(module);
     SmallVector<kernel::AttentionOp> ops;
     module.walk([&](kernel::AttentionOp op) {
       // Kernels for many queries multiply what is not seen by 0.
@@ -355,7 +351,7 @@ struct ExpandAttention final : impl::ExpandAttentionBase<ExpandAttention> {
     llvm::erase_if(ops, [&](kernel::AttentionOp op) { return pad(op, wgmma); });
     SmallVector<kernel::AttentionGradientOp> gradients;
     module.walk([&](kernel::AttentionGradientOp op) { gradients.push_back(op); });
-    isAnyExpanded |= !ops.empty();
+    bool isAnyExpanded = !ops.empty();
     for (kernel::AttentionGradientOp op : gradients) {
       bool hasKernel = hasAttentionKernel(op, findTarget(op), wgmma);
       if (kernel::AttentionGradientOp taken = hasKernel ? op : pad(op, wgmma)) {
@@ -383,23 +379,7 @@ struct ExpandAttention final : impl::ExpandAttentionBase<ExpandAttention> {
   }
 
 private:
-  /// Returns whether some of them were restored for want of a kernel.
-  static bool decodeFewQueries(ModuleOp module) {
-    SmallVector<kernel::AttentionDecodeOp> paged;
-    module.walk([&](kernel::AttentionDecodeOp op) {
-      if (op.isPaged() && op.getSplits() == 1)
-        paged.push_back(op);
-    });
-    bool isAnyRestored = false;
-    for (kernel::AttentionDecodeOp op : paged) {
-      const Target *target = findTarget(op);
-      if (isDecoded(op, target)) {
-        divideKeys(op, *target);
-        continue;
-      }
-      restore(op);
-      isAnyRestored = true;
-    }
+  static void decodeFewQueries(ModuleOp module) {
     SmallVector<kernel::AttentionOp> few;
     module.walk([&](kernel::AttentionOp op) {
       if (isDecoded(op, findTarget(op)))
@@ -409,7 +389,6 @@ private:
       const Target &target = *findTarget(op);
       divideKeys(makeDecode(op), target);
     }
-    return isAnyRestored;
   }
 };
 

@@ -96,7 +96,7 @@ def Array_PagedAttentionOp : Array_InferredOp<"paged_attention", [Array_Decompos
 
     Keys and values are written to pages by `array.scatter` with index vectors of a page and a place
     (`axes = [0, 2]`), which touches those rows alone where pages are a variable or donated.
-    Decomposes into `take`s of pages and `array.attention` with a mask.
+    Decomposes into `take`s of pages and `array.attention` with a mask where a target has no kernel that reads the table.
 
     Example:
     ```mlir

@@ -243,7 +243,7 @@ struct KeepAttention final : impl::KeepAttentionBase<KeepAttention> {
     });
     getOperation().walk([&](PagedAttentionOp op) {
       RankedTensorType query = op.getQuery().getType();
-      if (hasHostSizes(op) && mma && hasVectors(query, op.getValues().getType()) && isFew(query))
+      if (hasHostSizes(op) && mma && hasVectors(query, op.getValues().getType()))
         op->setAttr(kWholeAttr, builder.getUnitAttr());
     });
   }

@@ -73,7 +73,7 @@ Value AttentionLoops::buildScore(AttentionOp op, OpBuilder &b, Location loc, Val
       hide(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, stored, zero));
     }
   }
-  if (!op.getCausal())
+  if (!op.isBounded())
     return score;
   hide(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, position, latest));
   if (op.getWindow()) {
