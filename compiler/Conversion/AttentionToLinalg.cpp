@@ -8,7 +8,6 @@
 #include "compiler/Conversion/ArrayToLinalg.h"
 #include "compiler/Dialect/Array/IR/AttentionGradientOp.h"
 #include "compiler/Dialect/Array/IR/PassAttributes.h"
-#include "compiler/Dialect/Kernel/IR/AttentionDecodeOp.h"
 #include "compiler/Dialect/Kernel/IR/AttentionGradientOp.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -41,8 +40,9 @@ struct ConvertAttention : OpConversionPattern<array::AttentionOp> {
     }
     auto attention = kernel::AttentionOp::create(
         rewriter, loc, ValueRange(dests).getTypes(), adaptor.getQuery(), adaptor.getKey(),
-        adaptor.getValue(), adaptor.getMask(), adaptor.getOffset(), adaptor.getSinks(), dests,
-        op.getCausalAttr(), op.getWindowAttr(), op.getScaleAttr());
+        adaptor.getValue(), adaptor.getMask(), adaptor.getOffset(), adaptor.getSinks(),
+        /*table=*/Value(), /*lengths=*/Value(), dests, op.getCausalAttr(), op.getWindowAttr(),
+        op.getSoftcapAttr(), op.getScaleAttr());
     attention.setOpenEnd(op->hasAttr(array::kOpenEndAttr));
     SmallVector<Value> results;
     for (auto [value, result] : llvm::zip_equal(attention.getResults(), op.getResults()))
@@ -63,11 +63,12 @@ struct ConvertPagedAttention : OpConversionPattern<array::PagedAttentionOp> {
     SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, loc, adaptor.getQuery());
     sizes.back() = tensor::getMixedSize(rewriter, loc, adaptor.getValues(), 3);
     Value dest = emptyTensor(rewriter, loc, sizes, op.getType().getElementType());
-    auto attention = kernel::AttentionDecodeOp::create(
+    // What takes few queries alone is chosen when the target is known.
+    auto attention = kernel::AttentionOp::create(
         rewriter, loc, TypeRange(dest.getType()), adaptor.getQuery(), adaptor.getKeys(),
         adaptor.getValues(), /*mask=*/Value(), /*offset=*/Value(), /*sinks=*/Value(),
         adaptor.getTable(), adaptor.getLengths(), dest, /*causal=*/UnitAttr(),
-        /*window=*/IntegerAttr(), op.getScaleAttr(), rewriter.getI64IntegerAttr(1));
+        /*window=*/IntegerAttr(), op.getSoftcapAttr(), op.getScaleAttr());
     rewriter.replaceOp(
         op, castTo(rewriter, loc, attention.getResults().front(), storageType(op.getType())));
     return success();
@@ -94,7 +95,8 @@ struct ConvertAttentionGradient : OpConversionPattern<array::AttentionGradientOp
         rewriter, loc, ValueRange(dests).getTypes(), adaptor.getQuery(), adaptor.getKey(),
         adaptor.getValue(), adaptor.getCotangent(), adaptor.getLogsumexp(), adaptor.getDelta(),
         adaptor.getMask(), adaptor.getOffset(), adaptor.getSinks(), adaptor.getLogsumexpCotangent(),
-        dests, op.getCausalAttr(), op.getWindowAttr(), op.getScaleAttr(), /*only_keys=*/UnitAttr(),
+        dests, op.getCausalAttr(), op.getWindowAttr(), op.getSoftcapAttr(), op.getScaleAttr(),
+        /*only_keys=*/UnitAttr(),
         /*only_values=*/UnitAttr(), /*only_mask=*/UnitAttr());
     SmallVector<Value> results;
     for (auto [value, result] : llvm::zip_equal(gradient.getResults(), op.getResults()))

@@ -230,15 +230,20 @@ static FormulaAttr countForwardFlops(Op op, FormulaAttr keys, KernelSizes &sizes
   return flops * (op.getQueryType().getDimSize(rank - 1) + op.getValueType().getDimSize(rank - 1));
 }
 
-static FormulaAttr countAttentionFlops(kernel::AttentionOp op, KernelSizes &sizes) {
-  return countForwardFlops(op, sizes.getDim(op.getKey(), op.getQueryType().getRank() - 2), sizes);
-}
-
-static FormulaAttr countAttentionFlops(kernel::AttentionDecodeOp op, KernelSizes &sizes) {
+/// Keys of one sequence: of all of its pages, if they lie in pages.
+template <typename Op> static FormulaAttr countKeys(Op op, KernelSizes &sizes) {
   FormulaAttr keys = sizes.getDim(op.getKey(), op.getQueryType().getRank() - 2);
   if (FormulaAttr pages = op.isPaged() ? sizes.getDim(op.getTable(), 1) : FormulaAttr())
     keys = keys ? keys * pages : FormulaAttr();
-  return countForwardFlops(op, keys, sizes);
+  return keys;
+}
+
+static FormulaAttr countAttentionFlops(kernel::AttentionOp op, KernelSizes &sizes) {
+  return countForwardFlops(op, countKeys(op, sizes), sizes);
+}
+
+static FormulaAttr countAttentionFlops(kernel::AttentionDecodeOp op, KernelSizes &sizes) {
+  return countForwardFlops(op, countKeys(op, sizes), sizes);
 }
 
 /// Those of its products.

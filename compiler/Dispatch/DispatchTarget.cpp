@@ -86,7 +86,7 @@ bool CPUDispatchTarget::attendsInBlocks(kernel::AttentionOp op) const {
   };
   int64_t queries = op.getQueryType().getShape().drop_back().back();
   bool isFew = !ShapedType::isDynamic(queries) && queries < array::kFewQueries;
-  return !isFew && isVector(op.getQueryType().getShape().back()) &&
+  return !isFew && !op.isPaged() && isVector(op.getQueryType().getShape().back()) &&
          isVector(op.getValueType().getShape().back());
 }
 

@@ -223,7 +223,7 @@ Result convertAttention(tm_tensor::AttentionOp op, ExpressionBuilder &e) {
   Value result = e.make<AttentionOp>(
       operands[0], operands[1], operands[2], mask, /*offset=*/Value(), /*sinks=*/Value(),
       /*causal=*/false, /*window=*/IntegerAttr(), /*with_logsumexp=*/false,
-      APFloat(1.0 / std::sqrt(static_cast<double>(size))));
+      /*softcap=*/FloatAttr(), APFloat(1.0 / std::sqrt(static_cast<double>(size))));
   if (isOneHead)
     result = e.make<SqueezeOp>(result, ArrayRef<int64_t>{0});
   return SmallVector<Value>{result};

@@ -44,6 +44,7 @@ private:
                   mlir::Value length);
   void emitScores(mlir::OpBuilder &b, mlir::Value length, LoadElement loadKey);
   void emitBias(mlir::OpBuilder &b, mlir::Value first, mlir::Value length);
+  Lanes limit(mlir::OpBuilder &b, Lanes multiples);
   Lanes hide(mlir::OpBuilder &b, Lanes scores, mlir::Value row, mlir::Value key);
   Lanes emitMaximum(mlir::OpBuilder &b, mlir::Value first, mlir::Value length, Lanes maximum);
   Lanes emitWeights(mlir::OpBuilder &b, mlir::Value length, const Lanes &maximum);

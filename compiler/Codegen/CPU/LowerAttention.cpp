@@ -143,7 +143,9 @@ Value AttentionLowering::evaluateMask(OpBuilder &b, Value query, Value key) {
 
 void AttentionLowering::emitQueries() {
   Lanes zero = spreadAll(builder, scalar(builder, 0));
-  Value scale = scalar(builder, op.getScale().convertToDouble());
+  // Scores that are limited are so many times the limit, in the first place.
+  double limit = op.getSoftcap() ? op.getSoftcap()->convertToDouble() : 1;
+  Value scale = scalar(builder, op.getScale().convertToDouble() / limit);
   auto clear = [&](Value memory, Value rows) {
     emitLoop(builder, loc, {index(builder, 0), rows}, 1,
              [&](OpBuilder &b, Location, Value row) { store(b, zero, memory, row); });

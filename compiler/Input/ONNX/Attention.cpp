@@ -5,8 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Attention stays one array op. Only where a node caps its scores or wants to see them, it is
-// written out.
+// Attention stays one array op. Only where a node wants to see its scores, it is written out.
 //
 //===----------------------------------------------------------------------===//
 
@@ -53,7 +52,9 @@ Value attend(NodeImport &n, const AttentionParts &parts) {
     mask = n.convert(mask, n.elementOf(parts.query));
   return n.makeOptional<AttentionOp>(
       parts.query, parts.key, parts.value, mask, parts.isCausal ? offset : Value(), Value(),
-      parts.isCausal, IntegerAttr(), /*with_logsumexp=*/false, llvm::APFloat(getScale(n, parts)));
+      parts.isCausal, IntegerAttr(), /*with_logsumexp=*/false,
+      parts.softcap != 0 ? n.getBuilder().getF64FloatAttr(parts.softcap) : FloatAttr(),
+      llvm::APFloat(getScale(n, parts)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -101,7 +102,7 @@ static Value padMask(NodeImport &n, Value mask, Value key) {
 }
 
 /// Written out, with what the fourth output wants to see.
-static Results attendInSteps(NodeImport &n, AttentionParts parts, double cap, int64_t mode) {
+static Results attendInSteps(NodeImport &n, AttentionParts parts, int64_t mode) {
   Type element = n.elementOf(parts.query);
   int64_t heads = n.dimOf(parts.query, 1), shared = n.dimOf(parts.key, 1);
   auto repeat = [&](Value x) {
@@ -116,7 +117,7 @@ static Results attendInSteps(NodeImport &n, AttentionParts parts, double cap, in
                                     n.mul(key, n.scalar(root, key)), /*transpose_a=*/false,
                                     /*transpose_b=*/true, /*allow_tf32=*/false);
   Value seen = scores;
-  if (cap != 0)
+  if (double cap = parts.softcap)
     scores = n.mul(n.make<TanhOp>(n.div(scores, n.scalar(cap, scores))), n.scalar(cap, scores));
   if (mode == 1)
     seen = scores;
@@ -151,6 +152,8 @@ Results importAttention(NodeImport &n) {
   }
   Type word = n.getBuilder().getI64Type();
   parts.scale = n.number("scale", 0);
+  // Its sign changes nothing.
+  parts.softcap = std::abs(n.number("softcap", 0));
   parts.isCausal = n.integer("is_causal", 0) != 0;
   int64_t left = n.integer("left_window_size", -1), right = n.integer("right_window_size", -1);
   if (n.has(4) && n.has(5)) {
@@ -181,11 +184,10 @@ Results importAttention(NodeImport &n) {
   if (left >= 0 || right >= 0)
     parts.mask =
         joinMasks(n, parts.mask, allowByPosition(n, parts, parts.offset, left, right, false));
-  double cap = n.number("softcap", 0);
   Results results;
   Value seen;
-  if (cap != 0 || n.wants(3)) {
-    Results both = attendInSteps(n, parts, cap, n.integer("qk_matmul_output_mode", 0));
+  if (n.wants(3)) {
+    Results both = attendInSteps(n, parts, n.integer("qk_matmul_output_mode", 0));
     results.push_back(both[0]);
     seen = both[1];
   } else {

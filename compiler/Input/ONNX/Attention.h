@@ -18,10 +18,11 @@ struct AttentionParts {
   mlir::Value mask = nullptr;   // of truth values or of floats that are added; null: none
   mlir::Value offset = nullptr; // of a causal mask, rank 0; null: 0
   bool isCausal = false;
-  double scale = 0; // 0: one over the root of the size
+  double scale = 0;   // 0: one over the root of the size
+  double softcap = 0; // what scores are limited to; 0: nothing
 };
 
-/// `softmax(query * key^T * scale + mask) * value`.
+/// `softmax(query * key^T * scale + mask) * value`, of scores that are limited before the mask.
 mlir::Value attend(NodeImport &n, const AttentionParts &parts);
 
 /// [batch, places, heads * size] as [batch, heads, places, size], and back.

@@ -87,8 +87,8 @@ Results importGroupQueryAttention(NodeImport &n) {
   constexpr int64_t kMostHeads = 1 << 16;
   if (heads < 1 || heads > kMostHeads || shared < 1 || heads % shared != 0)
     return n.error("expected num_heads that is a multiple of kv_num_heads");
-  if (n.number("softcap", 0) != 0 || n.integer("smooth_softmax", 0) > 0 || n.has(11))
-    return n.error("softcap, smooth_softmax and head_sink are not supported");
+  if (n.integer("smooth_softmax", 0) > 0 || n.has(11))
+    return n.error("smooth_softmax and head_sink are not supported");
   AttentionParts parts = readOperands(n, heads, shared);
   Numbers total = n.needNumbers(6, "total_sequence_length");
   if (n.hasFailed() || total.size() != 1)
@@ -123,6 +123,7 @@ Results importGroupQueryAttention(NodeImport &n) {
   parts.key = update(n, past, parts.key, cache);
   parts.value = update(n, pastValue, parts.value, cache);
   parts.scale = n.number("scale", 0);
+  parts.softcap = std::max(n.number("softcap", 0), 0.0);
   parts.mask = findVisible(n, cache, n.integer("local_window_size", -1));
   if (n.has(10)) {
     Value bias = n.input(10);

@@ -146,10 +146,10 @@ static Result convertForward(shlo::CustomCallOp op, ExpressionBuilder &e, const 
   Value mask =
       a.makeMask(query, key, hasBias ? inputs[3] : Value(), inputs.drop_front(3 + hasBias));
   bool hasSums = op.getNumResults() == 3;
-  auto attention =
-      AttentionOp::create(e.getBuilder(), op.getLoc(), query, key, value, mask, a.getOffset(),
-                          /*sinks=*/Value(), a.getCausal(), a.getWindow(),
-                          hasSums ? e.getBuilder().getUnitAttr() : UnitAttr(), a.getScale());
+  auto attention = AttentionOp::create(
+      e.getBuilder(), op.getLoc(), query, key, value, mask, a.getOffset(),
+      /*sinks=*/Value(), a.getCausal(), a.getWindow(),
+      hasSums ? e.getBuilder().getUnitAttr() : UnitAttr(), /*softcap=*/FloatAttr(), a.getScale());
   Values results{attention.getResult()};
   if (hasSums)
     results.push_back(attention.getLogsumexp());
@@ -175,7 +175,8 @@ static Result convertBackward(shlo::CustomCallOp op, ExpressionBuilder &e, const
   auto gradient = AttentionGradientOp::create(
       e.getBuilder(), op.getLoc(), query, key, value, cotangent, mask, a.getOffset(),
       /*sinks=*/Value(), /*logsumexp=*/Value(), /*delta=*/Value(),
-      /*logsumexp_cotangent=*/Value(), a.getCausal(), a.getWindow(), a.getScale(),
+      /*logsumexp_cotangent=*/Value(), a.getCausal(), a.getWindow(), /*softcap=*/FloatAttr(),
+      a.getScale(),
       /*with_mask=*/UnitAttr(), /*with_sinks=*/UnitAttr());
   Values results(gradient.getResults());
   if (hasBiasGradient) {

@@ -352,6 +352,14 @@ func.func @f(%q: tensor<4x5x8xf32>, %k: tensor<2x7x8xf32>) {
 
 // -----
 
+func.func @f(%q: tensor<4x5x8xf32>, %k: tensor<2x7x8xf32>) {
+  // expected-error @+1 {{attribute 'softcap' failed to satisfy constraint: 64-bit float attribute whose value is positive and finite}}
+  %0 = array.attention %q, %k, %k softcap = 0.0 scale = 0.5 : (tensor<4x5x8xf32>, tensor<2x7x8xf32>, tensor<2x7x8xf32>) -> tensor<4x5x8xf32>
+  return
+}
+
+// -----
+
 func.func @f(%q: tensor<4x5x8xf32>, %k: tensor<2x7x8xf32>, %s: tensor<3xf32>) {
   // expected-error @+1 {{'array.attention' op expected a sink for each of 4 query heads, got 'tensor<3xf32>'}}
   %0 = array.attention %q, %k, %k sinks(%s : tensor<3xf32>) scale = 0.5 : (tensor<4x5x8xf32>, tensor<2x7x8xf32>, tensor<2x7x8xf32>) -> tensor<4x5x8xf32>

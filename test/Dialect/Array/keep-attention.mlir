@@ -38,14 +38,15 @@ func.func @few_single(%q: tensor<2x4x1x64xf32>, %k: tensor<2x2x20x64xf32>, %p: t
   return %a, %b : tensor<2x4x1x64xf32>, tensor<2x4x1x64xf32>
 }
 
-// No kernel takes wide types, or a vector of a size that is not known, or many queries to pages.
+// No kernel takes wide types, or a vector of a size that is not known. Of pages it may have any number of queries.
 // BLOCKS-LABEL: func.func @others
 // BLOCKS:         array.attention %{{.*}} {array.whole} : (tensor<2x20x64xf32>
 // BLOCKS-NOT:     array.whole
 // CHECK-LABEL: func.func @others
 // CHECK:         array.attention %{{.*}} {array.whole} : (tensor<2x20x64xf32>
 // CHECK-NOT:     array.attention
-// CHECK-NOT:     array.paged_attention
+// CHECK:         array.paged_attention %{{.*}} {array.whole}
+// CHECK-NOT:     array.attention
 func.func @others(%q: tensor<2x20x64xf32>, %e: tensor<2x20x64xf64>, %d: tensor<2x20x?xf16>, %t: tensor<2x4x20x64xf16>, %p: tensor<9x2x16x64xf16>, %i: tensor<2x3xi32>, %n: tensor<2xi32>)
     -> (tensor<2x20x64xf32>, tensor<2x20x?xf16>, tensor<2x4x20x64xf16>, tensor<2x20x64xf64>) {
   %a = array.attention %q, %q, %q scale = 0.125 : (tensor<2x20x64xf32>, tensor<2x20x64xf32>, tensor<2x20x64xf32>) -> tensor<2x20x64xf32>

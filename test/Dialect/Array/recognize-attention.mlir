@@ -122,12 +122,12 @@ func.func @other_dim(%q: tensor<4x32x64xbf16>, %k: tensor<4x128x64xbf16>) -> ten
 
 // -----
 
-// Scores are capped, which the op does not do; keys are shared where values are not; a product that may be rounded to tf32.
+// Scores are squashed by a function that the op does not have; keys are shared where values are not; a product that may be rounded to tf32.
 // CHECK-LABEL: func.func @others
 // CHECK-NOT:     array.attention
 func.func @others(%q: tensor<4x32x64xf32>, %k: tensor<4x128x64xf32>, %one: tensor<1x128x64xf32>) -> (tensor<4x32x64xf32>, tensor<4x32x64xf32>, tensor<4x32x64xf32>) {
   %s = array.matmul %q, %k transpose_b : (tensor<4x32x64xf32>, tensor<4x128x64xf32>) -> tensor<4x32x128xf32>
-  %c = array.tanh %s : tensor<4x32x128xf32>
+  %c = array.sigmoid %s : tensor<4x32x128xf32>
   %p = array.softmax %c axis = 2 : tensor<4x32x128xf32>
   %y = array.matmul %p, %k : (tensor<4x32x128xf32>, tensor<4x128x64xf32>) -> tensor<4x32x64xf32>
   %s1 = array.matmul %q, %one transpose_b : (tensor<4x32x64xf32>, tensor<1x128x64xf32>) -> tensor<4x32x128xf32>

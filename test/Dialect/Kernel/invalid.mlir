@@ -629,3 +629,43 @@ func.func @open_end_alone(%q: tensor<2x1x16xf16>, %k: tensor<2x30x16xf16>, %e: t
   %r = kernel.attention %q, %k, %k causal open_end into %e scale = 1.0 : tensor<2x1x16xf16>, tensor<2x30x16xf16>, tensor<2x30x16xf16> into tensor<2x1x16xf16> -> tensor<2x1x16xf16>
   return
 }
+
+// -----
+
+func.func @softcap_infinite(%q: tensor<2x16x16xf16>, %k: tensor<2x30x16xf16>, %e: tensor<2x16x16xf16>) {
+  // expected-error @below {{attribute 'softcap' failed to satisfy constraint: 64-bit float attribute whose value is positive and finite}}
+  %r = kernel.attention %q, %k, %k into %e softcap = 0x7FF0000000000000 scale = 1.0 : tensor<2x16x16xf16>, tensor<2x30x16xf16>, tensor<2x30x16xf16> into tensor<2x16x16xf16> -> tensor<2x16x16xf16>
+  return
+}
+
+// -----
+
+func.func @softcap_negative(%q: memref<2x4x1x16xf16>, %k: memref<2x2x9x16xf16>) {
+  // expected-error @below {{attribute 'softcap' failed to satisfy constraint: 64-bit float attribute whose value is positive and finite}}
+  kernel.attention_decode %q, %k, %k into %q softcap = -50.0 scale = 1.0 splits = 1 : memref<2x4x1x16xf16>, memref<2x2x9x16xf16>, memref<2x2x9x16xf16> into memref<2x4x1x16xf16>
+  return
+}
+
+// -----
+
+func.func @pages_alone(%q: memref<2x4x16x16xf16>, %k: memref<9x2x16x16xf16>, %t: memref<2x3xi32>) {
+  // expected-error @below {{expected a table with lengths, and neither 'causal' nor a mask beside it}}
+  kernel.attention %q, %k, %k table(%t : memref<2x3xi32>) into %q scale = 1.0 : memref<2x4x16x16xf16>, memref<9x2x16x16xf16>, memref<9x2x16x16xf16> into memref<2x4x16x16xf16>
+  return
+}
+
+// -----
+
+func.func @pages_of_others(%q: memref<2x4x16x16xf16>, %k: memref<9x2x16x16xf16>, %t: memref<3x3xi32>, %n: memref<2xi32>) {
+  // expected-error @below {{expected integers for each sequence, got 'memref<3x3xi32>' and 'memref<2xi32>'}}
+  kernel.attention %q, %k, %k table(%t : memref<3x3xi32>) lengths(%n : memref<2xi32>) into %q scale = 1.0 : memref<2x4x16x16xf16>, memref<9x2x16x16xf16>, memref<9x2x16x16xf16> into memref<2x4x16x16xf16>
+  return
+}
+
+// -----
+
+func.func @pages_without_batch(%q: memref<4x16x16xf16>, %k: memref<2x16x16xf16>, %t: memref<4x3xi32>, %n: memref<4xi32>) {
+  // expected-error @below {{expected queries of rank 4 beside pages, got 'memref<4x16x16xf16>'}}
+  kernel.attention %q, %k, %k table(%t : memref<4x3xi32>) lengths(%n : memref<4xi32>) into %q scale = 1.0 : memref<4x16x16xf16>, memref<2x16x16xf16>, memref<2x16x16xf16> into memref<4x16x16xf16>
+  return
+}

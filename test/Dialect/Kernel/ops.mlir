@@ -140,6 +140,27 @@ func.func @attention_gradient(%q: tensor<2x8x20x64xf16>, %k: tensor<2x2x30x64xf1
   return %a, %b, %d : tensor<2x8x20x64xf16>, tensor<2x2x30x64xf16>, tensor<2x2x30x32xf16>
 }
 
+// CHECK-LABEL: func.func @paged
+// CHECK:         kernel.attention %{{.*}}, %{{.*}}, %{{.*}} table(%{{.*}} : memref<2x?xi32>) lengths(%{{.*}} : memref<2xi64>) into %{{.*}} scale = 1.250000e-01
+func.func @paged(%q: memref<2x8x?x64xf16>, %k: memref<9x2x16x64xf16>, %t: memref<2x?xi32>, %n: memref<2xi64>) {
+  kernel.attention %q, %k, %k table(%t : memref<2x?xi32>) lengths(%n : memref<2xi64>) into %q scale = 0.125
+    : memref<2x8x?x64xf16>, memref<9x2x16x64xf16>, memref<9x2x16x64xf16> into memref<2x8x?x64xf16>
+  return
+}
+
+// CHECK-LABEL: func.func @softcap
+// CHECK:         kernel.attention %{{.*}} into %{{.*}} softcap = 5.000000e+01 scale = 1.250000e-01
+// CHECK:         kernel.attention_gradient %{{.*}} into %{{.*}} softcap = 5.000000e+01 scale = 1.250000e-01
+// CHECK:         kernel.attention_decode %{{.*}} into %{{.*}} softcap = 5.000000e+01 scale = 1.250000e-01 splits = 1
+func.func @softcap(%q: memref<8x1x64xf16>, %k: memref<2x30x64xf16>, %l: memref<8x1xf32>) {
+  kernel.attention %q, %k, %k into %q softcap = 50.0 scale = 0.125 : memref<8x1x64xf16>, memref<2x30x64xf16>, memref<2x30x64xf16> into memref<8x1x64xf16>
+  kernel.attention_gradient %q, %k, %k, %q, %l, %l into %q softcap = 50.0 scale = 0.125
+    : memref<8x1x64xf16>, memref<2x30x64xf16>, memref<2x30x64xf16>, memref<8x1x64xf16>, memref<8x1xf32>, memref<8x1xf32> into memref<8x1x64xf16>
+  kernel.attention_decode %q, %k, %k into %q softcap = 50.0 scale = 0.125 splits = 1
+    : memref<8x1x64xf16>, memref<2x30x64xf16>, memref<2x30x64xf16> into memref<8x1x64xf16>
+  return
+}
+
 // CHECK-LABEL: func.func @attention_decode
 // CHECK:         kernel.attention_decode %{{.*}}, %{{.*}}, %{{.*}} mask(%{{.*}} : tensor<30xi8>) causal window = 9 offset(%{{.*}} : tensor<i32>) sinks(%{{.*}} : tensor<8xf32>) into %{{.*}}, %{{.*}} scale = 1.250000e-01 splits = 4
 // CHECK:         kernel.attention_combine %{{.*}}, %{{.*}} into %{{.*}} : tensor<2x8x1x4x64xf32>, tensor<2x8x1x4xf32> into tensor<2x8x1x64xf16> -> tensor<2x8x1x64xf16>

@@ -16,6 +16,22 @@ func.func @columns(%m: memref<?xbf16>, %i: index, %t: !tile.shared<64x64xbf16>) 
 
 // -----
 
+func.func @table(%m: memref<?xbf16>, %i: index, %t: !tile.shared<64x64xbf16>, %p: memref<?xf32>) {
+  // expected-error @+1 {{expected a table of one dim, of integers, got 'memref<?xf32>'}}
+  %x = tile.copy %m[%i] stride %i rows %i of %i columns 64 to %t threads 128 pages %p[%i, %i, %i, %i] of memref<?xf32> : memref<?xbf16> to !tile.shared<64x64xbf16>
+  return
+}
+
+// -----
+
+func.func @paging(%m: memref<?xbf16>, %i: index, %t: !tile.shared<64x64xbf16>, %p: memref<?xi32>) {
+  // expected-error @+1 {{expected an entry of the table, the size of pages, how far they are apart and how many there are, got 3 numbers}}
+  %x = tile.copy %m[%i] stride %i rows %i of %i columns 64 to %t threads 128 pages %p[%i, %i, %i] of memref<?xi32> : memref<?xbf16> to !tile.shared<64x64xbf16>
+  return
+}
+
+// -----
+
 func.func @threads(%m: memref<?xbf16>, %i: index, %t: !tile.shared<64x64xbf16>) {
   // expected-error @+1 {{expected threads of whole warpgroups, got 96}}
   %x = tile.copy %m[%i] stride %i rows %i of %i columns 64 to %t threads 96 : memref<?xbf16> to !tile.shared<64x64xbf16>

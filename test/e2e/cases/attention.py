@@ -6,12 +6,14 @@ import tensors
 from tensors import Tensor, mlir_type
 
 
-def attend(q, k, v, scale, mask=None, causal=False, offset=None, window=None, sinks=None, logsumexp=False):
+def attend(q, k, v, scale, mask=None, causal=False, offset=None, window=None, sinks=None, logsumexp=False, softcap=None):
     """In float64, [..., heads, length, width]; keys that are hidden weigh nothing, rows without keys give 0. A sink is
-    one more key, whose value is 0."""
+    one more key, whose value is 0. Scores are limited before a mask is added."""
     repeat = q.shape[-3] // k.shape[-3]
     k, v = np.repeat(k, repeat, -3), np.repeat(v, repeat, -3)
     scores = q @ k.swapaxes(-1, -2) * scale
+    if softcap:
+        scores = softcap * np.tanh(scores / softcap)
     if mask is not None:
         scores = np.where(mask, scores, -np.inf) if mask.dtype == bool else scores + mask
     if causal:
@@ -354,12 +356,12 @@ def decode():
 """, steps, "sum")
 
 
-def attend_pages(q, k, v, table, lengths, scale):
+def attend_pages(q, k, v, table, lengths, scale, softcap=None):
     """Each sequence on its own: its pages behind each other, up to its length, the queries last."""
     result = np.zeros(q.shape[:3] + v.shape[3:], q.dtype)
     for b, length in enumerate(lengths):
         keys, values = (np.concatenate(pages[np.clip(table[b], 0, len(pages) - 1)], 1)[None, :, :length] for pages in (k, v))
-        result[b] = attend(q[b:b + 1], keys, values, scale, causal=True, offset=length - q.shape[2])[0]
+        result[b] = attend(q[b:b + 1], keys, values, scale, causal=True, offset=length - q.shape[2], softcap=softcap)[0]
     return result
 
 

@@ -11,7 +11,7 @@ from tensors import Tensor, mlir_type
 
 
 def gradient(name, dtype, q, k, width=None, options="", mask=None, sinks=None, to_logsumexp=False, wants_mask=False, only_logsumexp=False,
-             types=None, **more):
+             types=None, softcap=None, **more):
     """`q` and `k` are shapes, `width` the elements of values. `types` replaces those of queries, keys, values, the mask and the result."""
     width = width or k[-1]
     given = inputs(dtype, q, k, (*k[:-1], width))
@@ -29,16 +29,17 @@ def gradient(name, dtype, q, k, width=None, options="", mask=None, sinks=None, t
         clauses, names = f"{clauses} sinks(%s : {sinks.mlir})", names + ["%s"]
         operands.append(sinks)
     arguments = [(name, t) for name, t in zip(names, types[:3] + [types[3]] * bool(mask) + [sinks.mlir if sinks else ""])]
-    body = f"array.attention %q, %k, %v {clauses} %s scale = 0.25 : ({', '.join(types[:3])}) -> {types[4]}"
+    cap = f"softcap = {softcap} " if softcap else ""
+    body = f"array.attention %q, %k, %v {clauses} %s {cap}scale = 0.25 : ({', '.join(types[:3])}) -> {types[4]}"
     flows, rows = [cotangent], tensors.random("f32", q[:-1], 12, -1, 1)
     if to_logsumexp or only_logsumexp:
         row = types[4].rsplit("x", 2)[0] + "xf32>"
         flows = [rows] if only_logsumexp else [cotangent, rows]
         outputs = [("%l", row)] if only_logsumexp else [("%r", types[4]), ("%l", row)]
-        body = f"    %r, %l = {body.replace(' %s scale', ' logsumexp scale')}, {row}"
+        body = f"    %r, %l = {body.replace(' %s ', ' logsumexp ')}, {row}"
     else:
-        outputs, body = [("%r", types[4])], f"    %r = {body.replace(' %s scale', ' scale')}"
-    wanted = attention_gradients(*(t.values for t in given), cotangent.values * (not only_logsumexp), 0.25,
+        outputs, body = [("%r", types[4])], f"    %r = {body.replace(' %s ', ' ')}"
+    wanted = attention_gradients(*(t.values for t in given), cotangent.values * (not only_logsumexp), 0.25, softcap=softcap,
                                  mask=mask.values if mask else None, sinks=sinks.values if sinks else None,
                                  to_logsumexp=rows.values if to_logsumexp or only_logsumexp else None, **more)
     expected = list(zip([dtype] * 3, wanted))

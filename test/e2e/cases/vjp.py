@@ -426,11 +426,13 @@ def extents():
     yield Case("append", text, steps, "sum", gradients=("",))
 
 
-def attention_gradients(q, k, v, d, scale, mask=None, causal=False, window=None, sinks=None, offset=None, to_logsumexp=None):
+def attention_gradients(q, k, v, d, scale, mask=None, causal=False, window=None, sinks=None, offset=None, to_logsumexp=None, softcap=None):
     """Of grouped attention: [B, H, Q, D], [B, G, K, D]; of a mask that is added, too. `to_logsumexp`: the cotangent of its logsumexp."""
     shared = q.shape[1] // k.shape[1]
     wide_k, wide_v = k.repeat(shared, 1), v.repeat(shared, 1)
     scores = q @ wide_k.swapaxes(2, 3) * scale
+    tangent = np.tanh(scores / softcap) if softcap else 0
+    scores = softcap * tangent if softcap else scores
     is_added = mask is not None and mask.dtype != bool
     if mask is not None:
         scores = scores + mask if is_added else np.where(mask, scores, -np.inf)
@@ -439,7 +441,7 @@ def attention_gradients(q, k, v, d, scale, mask=None, causal=False, window=None,
         distance = np.arange(queries)[:, None] + (keys - queries if offset is None else offset) - np.arange(keys)
         scores = np.where((distance >= 0) & (distance < (window or keys + queries)), scores, -np.inf)
     extra = np.full((1, 1, 1, 1), -np.inf) if sinks is None else sinks[:, None, None]
-    most = np.maximum(scores.max(-1, keepdims=True), extra)
+    most = np.maximum(scores.max(-1, keepdims=True, initial=-np.inf), extra)
     most = np.where(np.isinf(most), 0, most)
     power, sink = np.exp(scores - most), np.exp(extra - most)
     total = power.sum(-1, keepdims=True) + sink
@@ -449,7 +451,8 @@ def attention_gradients(q, k, v, d, scale, mask=None, causal=False, window=None,
     row = (share * to_share).sum(-1, keepdims=True) - (0 if to_logsumexp is None else to_logsumexp[..., None])
     to_scores = share * (to_share - row)
     group = lambda x: x.reshape(*k.shape[:2], shared, *x.shape[2:]).sum(2)  # noqa: E731
-    found = [to_scores @ wide_k * scale, group(to_scores.swapaxes(2, 3) @ q * scale), group(share.swapaxes(2, 3) @ d)]
+    to_products = to_scores * (1 - tangent**2) * scale
+    found = [to_products @ wide_k, group(to_products.swapaxes(2, 3) @ q), group(share.swapaxes(2, 3) @ d)]
     if is_added:
         lead = to_scores.ndim - mask.ndim
         found.append(to_scores.sum(tuple(i for i in range(4) if i < lead or mask.shape[i - lead] == 1), keepdims=True).reshape(mask.shape))

@@ -6,7 +6,8 @@
 //===----------------------------------------------------------------------===//
 //
 // What fills tiles where no warpgroup loads: all threads copy rows of a head, wherever that is in
-// memory. Rows behind a length are zero, as are columns behind a vector that a product reads.
+// memory, or of the pages that a table says. Rows behind a length are zero, as are columns behind a
+// vector that a product reads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,6 +52,21 @@ AttentionTiles::CopySource AttentionTiles::makeCopySource(Value tensor, int64_t 
   return source;
 }
 
+AttentionTiles::CopySource AttentionTiles::makePagedSource(Value pages, Value table, int64_t rows,
+                                                           int64_t stages) {
+  CopySource source = makeCopySource(pages, rows, stages);
+  SmallVector<Value> sizes = points.getSizes(pages);
+  // Heads of a page that follow those of the page before are one dim with the pages.
+  bool isMerged = source.strides.size() == sizes.size() - 1;
+  source.apart = isMerged ? index.mul(source.strides[0], sizes[1]) : source.strides[0];
+  source.strides = {source.strides[isMerged ? 0 : 1], source.strides[isMerged ? 1 : 2]};
+  source.pages = sizes[0];
+  source.pageSize = sizes[2];
+  source.table = points.getMemory(getSourceBinding(table));
+  source.perSequence = points.getSizes(table)[1];
+  return source;
+}
+
 Value AttentionTiles::getSlot(const CopySource &source, Value stage) {
   return tile::SlotOp::create(builder, loc, source.type, source.ring, stage, 0);
 }
@@ -62,15 +78,22 @@ Value AttentionTiles::nextStage(Value stage) {
 }
 
 Value AttentionTiles::startCopy(const CopySource &source, Value head, Value row, Value rows,
-                                Value slot) {
-  Value start = source.offset;
-  SmallVector<Value> coords = index.delinearize(head, ArrayRef(source.sizes).drop_back(2));
-  for (auto [coord, stride] : llvm::zip(coords, source.strides))
-    start = index.add(start, index.mul(coord, stride));
-  Value stride = source.strides[source.strides.size() - 2];
+                                Value slot, Value sequence) {
+  Value start = source.offset, stride;
+  SmallVector<Value> paging;
+  if (source.table) {
+    start = index.add(start, index.mul(head, source.strides[0]));
+    stride = source.strides[1];
+    paging = {index.mul(sequence, source.perSequence), source.pageSize, source.apart, source.pages};
+  } else {
+    SmallVector<Value> coords = index.delinearize(head, ArrayRef(source.sizes).drop_back(2));
+    for (auto [coord, step] : llvm::zip(coords, source.strides))
+      start = index.add(start, index.mul(coord, step));
+    stride = source.strides[source.strides.size() - 2];
+  }
   return tile::CopyOp::create(builder, loc, tile::TokenType::get(builder.getContext()),
                               source.memory, start, stride, row, rows, source.columns, slot,
-                              config.getThreads());
+                              config.getThreads(), source.table, paging);
 }
 
 SmallVector<Value> AttentionTiles::awaitCopies(ValueRange slots, ValueRange tokens) {

@@ -22,6 +22,7 @@ private:
   /// The tile that a block works on: a head of a batch, and the first of its queries.
   struct Tile {
     mlir::Value head, sharedHead, firstQuery, endQuery;
+    mlir::Value sequence; ///< of pages; null where keys follow one another
   };
   /// The blocks of keys that queries of a tile see, from `last` - 1 down: `count` of them, of which
   /// those before `open` and from `closed` on hide some keys.
@@ -50,6 +51,8 @@ private:
 
   // What schedules share, and that on wgmma (EmitAttention.cpp).
   void findOffset();
+  /// Where keys lie in pages, each sequence has its own.
+  void findOffset(const Tile &tile);
   void makeSources();
   llvm::SmallVector<mlir::Value> emitTiles(
       mlir::ValueRange inits,
@@ -120,6 +123,7 @@ private:
   /// nothing is added to them and none changes its sign; else they are scaled before.
   bool scalesFirst;
   double factor;
+  double scoreScale; // getScoreScale
   /// Whether keys may be hidden for where they are, and whether the first block that is gone over,
   /// with the last keys, has to be looked at.
   bool hidesPlaces, hidesLastKeys;

@@ -233,8 +233,9 @@ std::string AttentionGradientChooser::makeKey() {
                   : op.getOnlyKeys()   ? "keys_alone"
                   : op.getOnlyValues() ? "values_alone"
                                        : "keys";
-  return llvm::formatv("{0} attention_gradient_of_{1} {2} {3}{4} {5}{6}", target.arch, own, type,
-                       text, group, form, op.getMask() ? "+mask" : "");
+  return llvm::formatv("{0} attention_gradient_of_{1} {2} {3}{4} {5}{6}{7}", target.arch, own, type,
+                       text, group, form, op.getMask() ? "+mask" : "",
+                       op.getSoftcap() ? "+softcap" : "");
 }
 
 std::optional<double> AttentionGradientChooser::predict(Attribute config) {

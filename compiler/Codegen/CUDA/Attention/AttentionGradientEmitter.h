@@ -67,10 +67,14 @@ private:
   mlir::Value loadLogsumexp(mlir::Type type, mlir::Value head, mlir::Value first);
   mlir::Value loadDelta(mlir::Type type, mlir::Value head, mlir::Value first);
   Numbers loadNumbers(mlir::Type type, mlir::Value head, mlir::Value first);
+  /// What products of queries and keys get, but for the scale; of a mask of keys what scores get.
+  mlir::Value makeFlow(mlir::Value weights, mlir::Value flow, mlir::Value delta,
+                       mlir::Value scores);
   std::pair<mlir::Value, mlir::Value> startScores(unsigned operand, mlir::Value tile);
   std::pair<mlir::Value, mlir::Value> startSum(mlir::Value weights, mlir::Value tile,
                                                mlir::Value sums);
-  /// Powers of scores; 0 of what is hidden, where `hides` says that something may be (null: never).
+  /// Powers of scores, which `capScores` has made; 0 of what is hidden, where `hides` says that
+  /// something may be (null: never).
   mlir::Value emitWeights(const Tile &tile, mlir::Value head, mlir::Value scores,
                           mlir::Value logsumexp, mlir::Value first, mlir::Value hides);
   /// Scores as exponents of 2, with what is added to them.

@@ -125,7 +125,7 @@ Value AttentionEmitter::emitMaskedScore(Value score, Value mask) {
 
 /// i1: whether the key at `column` is there, and the query at `row` sees it.
 Value AttentionEmitter::isVisible(Value row, Value column) {
-  if (!op.getCausal())
+  if (!op.isBounded())
     return index.isLess(column, keys);
   Value latest = index.add(row, offset);
   Value visible = index.isLess(column, index.min(keys, index.add(latest, 1)));
@@ -145,8 +145,7 @@ Value AttentionEmitter::hideKeys(Value scores, const Tile &tile, Value block, Va
   return mapAt(scoreType, inputs, firstRow(tile), column, [&](ValueRange arguments) {
     Value score = arguments[0], row = arguments[arguments.size() - 2], key = arguments.back();
     if (scalesFirst)
-      score =
-          arith::MulFOp::create(builder, loc, score, f32(op.getScale().convertToDouble() * kLog2E));
+      score = arith::MulFOp::create(builder, loc, score, f32(scoreScale * kLog2E));
     if (op.getMask())
       score = emitMaskedScore(score, arguments[1]);
     if (!hidesPlaces)

@@ -55,7 +55,9 @@ bool hasAttentionKernel(kernel::AttentionOp op, const Target *target, bool wgmma
 
 bool hasWGMMAAttention(kernel::AttentionOp op, const Target *target) {
   // wgmma takes f32 as TF32 alone, and the second operand along k.
-  return target && target->hasWGMMA && isFused(op) && !op.getQueryType().getElementType().isF32();
+  // Boxes are of rows that follow one another, as those of different pages do not.
+  return target && target->hasWGMMA && isFused(op) && !op.isPaged() &&
+         !op.getQueryType().getElementType().isF32();
 }
 
 bool hasMMAAttention(kernel::AttentionOp op, const Target *target) {
@@ -392,15 +394,18 @@ std::string AttentionChooser::check(AttentionAttr config) {
 
 std::string makeAttentionKey(kernel::AttentionOp op, const Target &target) {
   SmallVector<int64_t> sizes(op.getQueryType().getShape().drop_back());
-  sizes.push_back(op.getKeyType().getShape().drop_back().back());
+  sizes.push_back(op.getKeyLength());
   sizes.append({op.getQueryType().getShape().back(), op.getValueType().getShape().back()});
   std::string text;
   for (int64_t size : sizes)
     text += (text.empty() ? "" : "x") + (ShapedType::isDynamic(size) ? "?" : std::to_string(size));
   std::string type = getProductType(op, op.getQueryType().getElementType());
-  StringRef form = op.getWindow() ? "window" : op.getCausal() ? "causal" : "full";
-  return llvm::formatv("{0} attention {1} {2} {3}{4}", target.arch, type, text, form,
-                       op.getMask() ? "+mask" : "");
+  StringRef form = op.isPaged()     ? "paged"
+                   : op.getWindow() ? "window"
+                   : op.getCausal() ? "causal"
+                                    : "full";
+  return llvm::formatv("{0} attention {1} {2} {3}{4}{5}", target.arch, type, text, form,
+                       op.getMask() ? "+mask" : "", op.getSoftcap() ? "+softcap" : "");
 }
 
 } // namespace xc::cuda

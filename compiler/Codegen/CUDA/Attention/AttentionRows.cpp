@@ -55,10 +55,14 @@ private:
   }
   Value loadMask(Value key);
   Value buildLatest();
+  Value loadIndex(Value tensor, ArrayRef<Value> at);
+  /// Element `rest[1]` of place `rest[0]` of the sequence.
+  Value loadPaged(Value tensor, ValueRange rest);
 
   kernel::AttentionOp op;
   PointEmitter &points;
   SmallVector<Value> place, shared; // batch dims, head and query; the same without the query
+  Value pages, pageSize;            // how many there are, and places of each
 };
 
 } // namespace
@@ -70,9 +74,27 @@ Value AttentionRowEmitter::loadMask(Value key) {
   return points.emit(op.getMask(), Point{coords, {}, 1, {}});
 }
 
+Value AttentionRowEmitter::loadIndex(Value tensor, ArrayRef<Value> at) {
+  return arith::IndexCastOp::create(points.builder, points.loc, points.builder.getIndexType(),
+                                    load(tensor, at, {}));
+}
+
+Value AttentionRowEmitter::loadPaged(Value tensor, ValueRange rest) {
+  PointEmitter::Scope scope(points);
+  IndexBuilder &index = points.index;
+  Value entry = index.div(rest[0], pageSize);
+  Value page = loadIndex(op.getTable(), {place.front(), entry});
+  page = index.max(index.min(page, index.sub(pages, index.constant(1))), index.constant(0));
+  return load(tensor,
+              {page, shared.back(), index.sub(rest[0], index.mul(entry, pageSize)), rest[1]}, {});
+}
+
 Value AttentionRowEmitter::buildLatest() {
   IndexBuilder &index = points.index;
   size_t dim = place.size() - 1;
+  if (op.isPaged())
+    return index.add(place.back(), index.sub(loadIndex(op.getLengths(), place.front()),
+                                             points.getSizes(op.getQuery())[dim]));
   if (!op.getOffset())
     return index.add(place.back(), index.sub(points.getSizes(op.getKey())[dim],
                                              points.getSizes(op.getQuery())[dim]));
@@ -86,7 +108,14 @@ kernel::AttentionLoops AttentionRowEmitter::makeLoops() {
   kernel::AttentionLoops loops;
   loops.keys = points.getSizes(op.getKey())[place.size() - 1];
   loops.vectorSize = points.index.constant(op.getQueryType().getShape().back());
-  if (op.getCausal())
+  // Sizes are where all loops see them.
+  if (op.isPaged()) {
+    SmallVector<Value> sizes = points.getSizes(op.getKey());
+    pages = sizes[0];
+    pageSize = sizes[2];
+    loops.keys = points.index.mul(loops.keys, points.getSizes(op.getTable())[1]);
+  }
+  if (op.isBounded())
     loops.latest = buildLatest();
   // The loops build where they are; so do points.
   auto inside = [this](OpBuilder &b, llvm::function_ref<Value()> build) {
@@ -98,10 +127,14 @@ kernel::AttentionLoops AttentionRowEmitter::makeLoops() {
     return inside(b, [&] { return load(op.getQuery(), place, rest); });
   };
   loops.key = [=](OpBuilder &b, ValueRange rest) {
-    return inside(b, [&] { return load(op.getKey(), shared, rest); });
+    return inside(b, [&] {
+      return op.isPaged() ? loadPaged(op.getKey(), rest) : load(op.getKey(), shared, rest);
+    });
   };
   loops.value = [=](OpBuilder &b, ValueRange rest) {
-    return inside(b, [&] { return load(op.getValue(), shared, rest); });
+    return inside(b, [&] {
+      return op.isPaged() ? loadPaged(op.getValue(), rest) : load(op.getValue(), shared, rest);
+    });
   };
   if (op.getMask())
     loops.mask = [=](OpBuilder &b, ValueRange rest) {

@@ -42,7 +42,8 @@ static bool hasFittingOperands(ArrayRef<Value> operands, KernelQuery &query) {
 }
 
 static bool hasFittingOperands(kernel::AttentionOp op, KernelQuery &query) {
-  return hasFittingSizes(query.kernel) &&
+  // Copies read the table where it is.
+  return hasFittingSizes(query.kernel) && (!op.isPaged() || getSourceBinding(op.getTable())) &&
          hasFittingOperands({op.getQuery(), op.getKey(), op.getValue()}, query);
 }
 

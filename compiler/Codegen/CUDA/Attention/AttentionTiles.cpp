@@ -236,6 +236,12 @@ Value AttentionTiles::f32(double value) { return makeF32(builder, loc, value); }
 
 Value AttentionTiles::exp2(Value x) { return makeExp2(builder, loc, x); }
 
+Value AttentionTiles::makeTangents(Value products, double factor, bool isExact) {
+  return map(products.getType(), products, [&](ValueRange arguments) {
+    return makeTanh(builder, loc, arguments[0], factor, isExact);
+  });
+}
+
 Value AttentionTiles::map(Type result, ValueRange inputs,
                           llvm::function_ref<Value(ValueRange)> body) {
   return mapAt(result, inputs, Value(), Value(), body);

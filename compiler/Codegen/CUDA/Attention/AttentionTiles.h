@@ -96,14 +96,20 @@ protected:
     mlir::Value rows; // of a head
     llvm::SmallVector<mlir::Value> sizes, strides;
     mlir::Value offset;
+    /// Of pages: the table of their numbers, how many a sequence has, rows of each, how far they
+    /// are apart, and how many there are; null where rows follow one another.
+    mlir::Value table, perSequence, pageSize, apart, pages;
   };
   /// Stages of tiles of `rows` rows.
   CopySource makeCopySource(mlir::Value tensor, int64_t rows, int64_t stages);
+  /// The same of pages, of which `table` says those that sequences have.
+  CopySource makePagedSource(mlir::Value pages, mlir::Value table, int64_t rows, int64_t stages);
   mlir::Value getSlot(const CopySource &source, mlir::Value stage);
   mlir::Value nextStage(mlir::Value stage);
-  /// Starts to copy rows `row` and on of head `head`, those below `rows`; returns the token.
+  /// Starts to copy rows `row` and on of head `head`, those below `rows`; returns the token. Of
+  /// pages it is a head of sequence `sequence`.
   mlir::Value startCopy(const CopySource &source, mlir::Value head, mlir::Value row,
-                        mlir::Value rows, mlir::Value slot);
+                        mlir::Value rows, mlir::Value slot, mlir::Value sequence = {});
   /// The tiles, once the copies of `tokens` to `slots` are there.
   llvm::SmallVector<mlir::Value> awaitCopies(mlir::ValueRange slots, mlir::ValueRange tokens);
 
@@ -148,6 +154,20 @@ protected:
   /// Stores those of head `head` of a result that has `sizes`, where the output moves its rows to.
   void storeHead(const KernelOutput &output, mlir::Value tile, mlir::ArrayRef<mlir::Value> sizes,
                  mlir::Value head, mlir::Value firstRow);
+
+  /// What makes scores of what `capScores` returns: the op's scale, or what limits its scores.
+  template <typename Op> static double getScoreScale(Op op) {
+    return (op.getSoftcap() ? *op.getSoftcap() : op.getScale()).convertToDouble();
+  }
+  /// Products of queries and keys; where `op` limits its scores, tangents of which they are
+  /// multiples.
+  template <typename Op> mlir::Value capScores(Op op, mlir::Value products) {
+    if (!op.getSoftcap())
+      return products;
+    double factor = op.getScale().convertToDouble() / op.getSoftcap()->convertToDouble();
+    return makeTangents(products, factor, /*isExact=*/op.getQueryType().getElementType().isF32());
+  }
+  mlir::Value makeTangents(mlir::Value products, double factor, bool isExact);
 
   tile::RegisterType makeSums(int64_t columns);
   /// The first operand of a product that is made of sums of so many columns.

@@ -57,11 +57,11 @@ AttentionEmitter::AttentionEmitter(const KernelInfo &kernel, kernel::AttentionOp
     : AttentionTiles(kernel, config), op(op), dim(op.getQueryType().getRank() - 2),
       vector(op.getQueryType().getShape().back()),
       outputVector(op.getValueType().getShape().back()) {
-  double scale = op.getScale().convertToDouble();
-  scalesFirst = op.getMask() || !(scale > 0);
-  factor = scalesFirst ? 1 : scale * 1.4426950408889634;
-  int64_t length = op.getKeyType().getDimSize(dim);
-  hidesPlaces = op.getCausal() || ShapedType::isDynamic(length) || length % config.getKeys() != 0;
+  scoreScale = getScoreScale(op);
+  scalesFirst = op.getMask() || !(scoreScale > 0);
+  factor = scalesFirst ? 1 : scoreScale * 1.4426950408889634;
+  int64_t length = op.getKeyLength();
+  hidesPlaces = op.isBounded() || ShapedType::isDynamic(length) || length % config.getKeys() != 0;
   hidesLastKeys = scalesFirst || hidesPlaces;
   MLIRContext *context = op.getContext();
   Type sum = builder.getF32Type(), element = op.getQueryType().getElementType();
@@ -94,9 +94,14 @@ AttentionEmitter::emitTiles(ValueRange inits,
     Tile tile;
     tile.head = block.getArgument(0);
     tile.sharedHead = index.div(tile.head, op.getGroupSize());
+    if (op.isPaged()) {
+      tile.sequence = index.div(tile.head, heads);
+      tile.sharedHead = index.div(index.rem(tile.head, heads), op.getGroupSize());
+      findOffset(tile);
+    }
     Value number = block.getArgument(1);
     // Later queries see more keys.
-    if (op.getCausal())
+    if (op.isBounded())
       number = index.sub(index.sub(tiles, index.constant(1)), number);
     // Blocks of a cluster are neighbours.
     if (config.getCluster() > 1)
@@ -112,7 +117,7 @@ AttentionEmitter::Blocks AttentionEmitter::findBlocks(const Tile &tile) {
   Value zero = index.constant(0), size = index.constant(config.getKeys());
   auto notNegative = [&](Value value) { return index.max(value, zero); };
   Value end = keys, whole = keys, first = zero, firstWhole = zero;
-  if (op.getCausal()) {
+  if (op.isBounded()) {
     // The last query sees the latest key; all see those that the first one does.
     end = index.min(notNegative(index.add(tile.endQuery, offset)), keys);
     whole = index.min(notNegative(index.add(index.add(tile.firstQuery, offset), 1)), keys);
@@ -230,7 +235,7 @@ AttentionEmitter::State AttentionEmitter::beginBlocks(const Tile &tile, const Bl
   auto [started, token] = startScores(getSlot(keySource, keyState));
   Value block = index.sub(blocks.last, index.constant(1));
   Value masks = loadMasksEarly(tile, block, keyState);
-  Value scores = tile::AwaitOp::create(builder, loc, started, token);
+  Value scores = capScores(op, tile::AwaitOp::create(builder, loc, started, token));
   release(keySource, keyState, token);
   if (hidesLastKeys)
     scores = hideKeys(scores, tile, block, masks, keyState);
@@ -253,7 +258,7 @@ AttentionEmitter::State AttentionEmitter::emitBlock(const Tile &tile, Value bloc
   arrivePingPong();
   Value masks = loadMasksEarly(tile, block, state.keys);
   release(keySource, state.keys, scoreToken);
-  Value scores = tile::AwaitOp::create(builder, loc, startedScores, scoreToken);
+  Value scores = capScores(op, tile::AwaitOp::create(builder, loc, startedScores, scoreToken));
   if (hidesKeys)
     scores = hideKeys(scores, tile, block, masks, state.keys);
   Value rescale;
@@ -347,12 +352,28 @@ void AttentionEmitter::findOffset() {
     offset = loadOffset(op.getOffset(), op.getWindow() ? static_cast<int64_t>(*op.getWindow()) : 0);
 }
 
+void AttentionEmitter::findOffset(const Tile &tile) {
+  Value stored = points.emit(op.getLengths(), Point{{Coord::uniform(tile.sequence)}, {}, 1, {}});
+  Type i64 = builder.getI64Type();
+  if (stored.getType() != i64)
+    stored = arith::ExtSIOp::create(builder, loc, i64, stored);
+  // Between what hides all keys and what hides none, so that sums fit.
+  Value most = arith::IndexCastOp::create(builder, loc, i64, index.add(keys, queries)),
+        least = arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(0));
+  stored = arith::MinSIOp::create(builder, loc, stored, most);
+  stored = arith::MaxSIOp::create(builder, loc, stored, least);
+  offset =
+      index.sub(arith::IndexCastOp::create(builder, loc, builder.getIndexType(), stored), queries);
+}
+
 LogicalResult AttentionEmitter::run() {
   frame.setFewestBlocks(1);
   SmallVector<Value> sizes = points.getSizes(op.getQuery());
   queries = sizes[dim];
   heads = sizes[dim - 1];
   keys = points.getSizes(op.getKey())[dim];
+  if (op.isPaged())
+    keys = index.mul(keys, points.getSizes(op.getTable())[1]);
   if (!config.isSynchronous())
     return emitWithRoles();
   findOffset();

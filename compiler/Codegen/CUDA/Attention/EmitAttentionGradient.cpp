@@ -251,7 +251,7 @@ Value AttentionGradientEmitter::isVisible(Value row, Value column, Value stored)
 }
 
 Value AttentionGradientEmitter::addMask(const Tile &tile, Value head, Value scores, Value first) {
-  double factor = op.getScale().convertToDouble() * kLog2E;
+  double factor = getScoreScale(op) * kLog2E;
   int64_t width = getMaskWidth();
   auto constant = [&](double value) { return splatTo(builder, loc, f32(value), width); };
   return mapAt(
@@ -288,7 +288,7 @@ Value AttentionGradientEmitter::hideWeights(const Tile &tile, Value head, Value 
 
 Value AttentionGradientEmitter::emitWeights(const Tile &tile, Value head, Value scores,
                                             Value logsumexp, Value first, Value hides) {
-  double factor = isMaskAdded() ? 1 : op.getScale().convertToDouble() * kLog2E;
+  double factor = isMaskAdded() ? 1 : getScoreScale(op) * kLog2E;
   if (isMaskAdded())
     scores = addMask(tile, head, scores, first);
   Value weights = map(scoreType, {scores, logsumexp}, [&](ValueRange arguments) {
@@ -319,6 +319,22 @@ std::pair<Value, Value> AttentionGradientEmitter::startSum(Value weights, Value 
                       config.getKeys(), /*transposed=*/true);
 }
 
+Value AttentionGradientEmitter::makeFlow(Value weights, Value flow, Value delta, Value scores) {
+  SmallVector<Value> inputs{weights, flow, delta};
+  // A mask is added behind what limits scores.
+  if (op.getSoftcap() && !isOfKeyMask())
+    inputs.push_back(scores);
+  return map(scoreType, inputs, [&](ValueRange arguments) {
+    Value change = arith::SubFOp::create(builder, loc, arguments[1], arguments[2]);
+    Value toScore = arith::MulFOp::create(builder, loc, arguments[0], change);
+    if (arguments.size() == 3)
+      return toScore;
+    Value negated = arith::NegFOp::create(builder, loc, arguments[3]);
+    Value slope = math::FmaOp::create(builder, loc, negated, arguments[3], f32(1));
+    return arith::MulFOp::create(builder, loc, toScore, slope).getResult();
+  });
+}
+
 SmallVector<Value> AttentionGradientEmitter::emitBlock(const Tile &tile, Value head, Value block,
                                                        ValueRange sums, Value hides,
                                                        Streamed tiles) {
@@ -338,7 +354,7 @@ SmallVector<Value> AttentionGradientEmitter::emitBlock(const Tile &tile, Value h
     tiles.release(0, scoresDone);
     if (loadsColumns)
       numbers.logsumexp = loadLogsumexp(scoreType, head, first);
-    Value scores = tile::AwaitOp::create(builder, loc, startedScores, scoresDone);
+    Value scores = capScores(op, tile::AwaitOp::create(builder, loc, startedScores, scoresDone));
     Value weights = emitWeights(tile, head, scores, numbers.logsumexp, first, hides);
     auto [startedValues, valuesDone] = startSum(weights, streamedTiles[1], sums[0]);
     tiles.release(1, valuesDone);
@@ -347,7 +363,7 @@ SmallVector<Value> AttentionGradientEmitter::emitBlock(const Tile &tile, Value h
   auto [startedFlow, flowDone] = startScores(1, streamedTiles[1]);
   if (loadsColumns)
     numbers.logsumexp = loadLogsumexp(scoreType, head, first);
-  Value scores = tile::AwaitOp::create(builder, loc, startedScores, scoresDone);
+  Value scores = capScores(op, tile::AwaitOp::create(builder, loc, startedScores, scoresDone));
   Value weights = emitWeights(tile, head, scores, numbers.logsumexp, first, hides);
   Value startedValues, valuesDone = flowDone;
   if (wantsValues())
@@ -355,10 +371,7 @@ SmallVector<Value> AttentionGradientEmitter::emitBlock(const Tile &tile, Value h
   if (loadsColumns)
     numbers.delta = loadDelta(scoreType, head, first);
   Value flow = tile::AwaitOp::create(builder, loc, startedFlow, flowDone);
-  Value toScores = map(scoreType, {weights, flow, numbers.delta}, [&](ValueRange arguments) {
-    Value change = arith::SubFOp::create(builder, loc, arguments[1], arguments[2]);
-    return arith::MulFOp::create(builder, loc, arguments[0], change).getResult();
-  });
+  Value toScores = makeFlow(weights, flow, numbers.delta, scores);
   if (isOfKeyMask()) {
     tiles.release(0, scoresDone);
     tiles.release(1, flowDone);

@@ -38,10 +38,14 @@ void AttentionEmitter::copyBlock(const Tile &tile, const Blocks &blocks, Value n
                                  SmallVectorImpl<Value> &tokens) {
   Value block = index.sub(index.sub(blocks.last, index.constant(1)), number);
   Value row = index.mul(block, config.getKeys());
-  Value rows = arith::SelectOp::create(builder, loc, index.isLess(number, blocks.count), keys,
-                                       index.constant(0));
+  Value all = keys, zero = index.constant(0);
+  // Places of pages that are not used yet may hold anything, which a weight of 0 would not make 0.
+  if (op.isPaged())
+    all = index.min(keys, index.add(offset, queries));
+  Value rows = arith::SelectOp::create(builder, loc, index.isLess(number, blocks.count), all, zero);
   for (const CopySource &source : {keyCopies, valueCopies})
-    tokens.push_back(startCopy(source, tile.sharedHead, row, rows, getSlot(source, stage)));
+    tokens.push_back(
+        startCopy(source, tile.sharedHead, row, rows, getSlot(source, stage), tile.sequence));
 }
 
 /// The tile's queries in shared memory, and in registers if the schedule holds them there.
@@ -68,7 +72,7 @@ AttentionEmitter::CopiedState AttentionEmitter::emitCopiedBlock(const Tile &tile
   next.tokens.erase(next.tokens.begin(), next.tokens.begin() + 2);
   copyBlock(tile, blocks, index.add(number, index.constant(ahead)), given.filled, next.tokens);
   auto [startedScores, scoreToken] = startScores(tiles[0]);
-  Value scores = tile::AwaitOp::create(builder, loc, startedScores, scoreToken);
+  Value scores = capScores(op, tile::AwaitOp::create(builder, loc, startedScores, scoreToken));
   if (hidesKeys)
     scores = hideKeys(scores, tile, index.sub(index.sub(blocks.last, index.constant(1)), number),
                       /*masks=*/Value(), RingState());
@@ -152,8 +156,13 @@ void AttentionEmitter::emitCopiedTile(const Tile &tile) {
 Value AttentionEmitter::emitSynchronous() {
   int64_t tileQueries = config.getWarpgroups() * tile::kWarpgroupRows;
   queryCopies = makeCopySource(op.getQuery(), tileQueries, /*stages=*/1);
-  keyCopies = makeCopySource(op.getKey(), config.getKeys(), config.getStages());
-  valueCopies = makeCopySource(op.getValue(), config.getKeys(), config.getStages());
+  auto makeSource = [&](Value tensor) {
+    return op.isPaged()
+               ? makePagedSource(tensor, op.getTable(), config.getKeys(), config.getStages())
+               : makeCopySource(tensor, config.getKeys(), config.getStages());
+  };
+  keyCopies = makeSource(op.getKey());
+  valueCopies = makeSource(op.getValue());
   warpgroup = index.div(frame.getThreadId(), tile::kWarpgroupThreads);
   emitTiles({}, [&](const Tile &tile, ValueRange) {
     emitCopiedTile(tile);

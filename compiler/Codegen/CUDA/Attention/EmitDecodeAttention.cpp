@@ -257,7 +257,13 @@ Value DecodeEmitter::loadMask(const Row &row, Value key) {
 /// The scaled score, as an exponent of 2; minus infinity where `row` does not see the key.
 Value DecodeEmitter::hide(Value score, const Row &row, Value key) {
   Value hidden = math.f32(-std::numeric_limits<double>::infinity());
-  score = math.mul(score, math.f32(op.getScale().convertToDouble() * kLog2E));
+  double scale = op.getScale().convertToDouble();
+  if (op.getSoftcap()) {
+    double cap = op.getSoftcap()->convertToDouble();
+    score = makeTanh(builder, loc, score, scale / cap, /*isExact=*/element.isF32());
+    scale = cap;
+  }
+  score = math.mul(score, math.f32(scale * kLog2E));
   if (op.getMask()) {
     Value stored = loadMask(row, key);
     if (isa<FloatType>(stored.getType())) {

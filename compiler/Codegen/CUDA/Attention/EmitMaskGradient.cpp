@@ -108,7 +108,7 @@ Value AttentionGradientEmitter::addToMask(const MaskTile &tile, Value head, Valu
   auto [startedScores, scoresDone] = startScores(0, streamedSlots[0]);
   auto [startedFlow, flowDone] = startScores(1, streamedSlots[1]);
   release(0, scoresDone);
-  Value scores = tile::AwaitOp::create(builder, loc, startedScores, scoresDone);
+  Value scores = capScores(op, tile::AwaitOp::create(builder, loc, startedScores, scoresDone));
   Value hides = mayHide(findBlocks(tile.rows), tile.block);
   Value weights = emitWeights(tile.rows, head, scores, numbers.logsumexp,
                               index.mul(tile.block, config.getKeys()), hides);

@@ -72,21 +72,21 @@ static Value clearOpenEnd(OpBuilder &builder, kernel::AttentionOp op) {
 /// Replaces `op` by the array op that it was.
 static void restore(kernel::AttentionOp op) {
   OpBuilder builder(op);
+  if (op.isPaged()) {
+    auto attention = array::PagedAttentionOp::create(
+        builder, op.getLoc(), op->getResultTypes(), op.getQuery(), op.getKey(), op.getValue(),
+        op.getTable(), op.getLengths(), op.getSoftcapAttr(), op.getScaleAttr());
+    op->replaceAllUsesWith(attention->getResults());
+    op.erase();
+    return;
+  }
   Value mask = restoreMask(builder, op.getLoc(), op.getMask());
   Value value = op.getOpenEnd() ? clearOpenEnd(builder, op) : op.getValue();
   auto attention = array::AttentionOp::create(
       builder, op.getLoc(), op->getResultTypes(), op.getQuery(), op.getKey(), value, mask,
       op.getOffset(), op.getSinks(), op.getCausalAttr(), op.getWindowAttr(),
-      op.hasLogsumexp() ? builder.getUnitAttr() : UnitAttr(), op.getScaleAttr());
-  op->replaceAllUsesWith(attention->getResults());
-  op.erase();
-}
-
-static void restore(kernel::AttentionDecodeOp op) {
-  OpBuilder builder(op);
-  auto attention = array::PagedAttentionOp::create(
-      builder, op.getLoc(), op->getResultTypes(), op.getQuery(), op.getKey(), op.getValue(),
-      op.getTable(), op.getLengths(), op.getScaleAttr());
+      op.hasLogsumexp() ? builder.getUnitAttr() : UnitAttr(), op.getSoftcapAttr(),
+      op.getScaleAttr());
   op->replaceAllUsesWith(attention->getResults());
   op.erase();
 }
@@ -98,8 +98,8 @@ static void restore(kernel::AttentionGradientOp op) {
       builder, op.getLoc(), op->getResultTypes(), op.getQuery(), op.getKey(), op.getValue(),
       op.getCotangent(), restoreMask(builder, op.getLoc(), op.getMask()), op.getOffset(),
       op.getSinks(), /*logsumexp=*/Value(), /*delta=*/Value(), op.getLogsumexpCotangent(),
-      op.getCausalAttr(), op.getWindowAttr(), op.getScaleAttr(), /*with_mask=*/ofMask,
-      /*with_sinks=*/UnitAttr());
+      op.getCausalAttr(), op.getWindowAttr(), op.getSoftcapAttr(), op.getScaleAttr(),
+      /*with_mask=*/ofMask, /*with_sinks=*/UnitAttr());
   op->replaceAllUsesWith(gradient->getResults());
   op.erase();
 }
@@ -114,7 +114,7 @@ static void split(kernel::AttentionGradientOp op) {
         builder, op.getLoc(), dests.getTypes(), op.getQuery(), op.getKey(), op.getValue(),
         op.getCotangent(), op.getLogsumexp(), op.getDelta(), op.getMask(), op.getOffset(),
         /*sinks=*/Value(), /*logsumexp_cotangent=*/Value(), dests, op.getCausalAttr(),
-        op.getWindowAttr(), op.getScaleAttr(), onlyKeys, onlyValues, onlyMask);
+        op.getWindowAttr(), op.getSoftcapAttr(), op.getScaleAttr(), onlyKeys, onlyValues, onlyMask);
   };
   OperandRange dests = op.getDests();
   SmallVector<kernel::AttentionGradientOp> parts;
@@ -222,8 +222,9 @@ static bool replaceByPadded(Op op, Op padded, VectorPadding &padding, bool wgmma
 static bool pad(kernel::AttentionOp op, bool wgmma) {
   int64_t queries = op.getQueryType().getShape().drop_back().back();
   bool isFew = !ShapedType::isDynamic(queries) && queries < array::kFewQueries;
-  // A copy of all keys and values takes longer than what few queries do with them.
-  if (isFew || op.getOpenEnd() || !findTarget(op) ||
+  // A copy of all keys and values takes longer than what few queries do with them, and pages may be
+  // many more than some sequences have.
+  if (isFew || op.isPaged() || op.getOpenEnd() || !findTarget(op) ||
       !(VectorPadding::isUneven(op.getQuery()) || VectorPadding::isUneven(op.getValue())))
     return false;
   if (!VectorPadding::areKnown({op.getQuery(), op.getKey(), op.getValue()}))
@@ -235,7 +236,8 @@ static bool pad(kernel::AttentionOp op, bool wgmma) {
   auto padded = kernel::AttentionOp::create(
       builder, op.getLoc(), ValueRange(dests).getTypes(), padding.pad(op.getQuery()),
       padding.pad(op.getKey()), padding.pad(op.getValue()), op.getMask(), op.getOffset(),
-      op.getSinks(), dests, op.getCausalAttr(), op.getWindowAttr(), op.getScaleAttr());
+      op.getSinks(), /*table=*/Value(), /*lengths=*/Value(), dests, op.getCausalAttr(),
+      op.getWindowAttr(), op.getSoftcapAttr(), op.getScaleAttr());
   return replaceByPadded(op, padded, padding, wgmma);
 }
 
@@ -255,8 +257,9 @@ static kernel::AttentionGradientOp pad(kernel::AttentionGradientOp op, bool wgmm
       builder, op.getLoc(), ValueRange(dests).getTypes(), padding.pad(op.getQuery()),
       padding.pad(op.getKey()), padding.pad(op.getValue()), padding.pad(op.getCotangent()),
       op.getLogsumexp(), op.getDelta(), op.getMask(), op.getOffset(), op.getSinks(),
-      op.getLogsumexpCotangent(), dests, op.getCausalAttr(), op.getWindowAttr(), op.getScaleAttr(),
-      /*only_keys=*/UnitAttr(), /*only_values=*/UnitAttr(), /*only_mask=*/UnitAttr());
+      op.getLogsumexpCotangent(), dests, op.getCausalAttr(), op.getWindowAttr(),
+      op.getSoftcapAttr(), op.getScaleAttr(), /*only_keys=*/UnitAttr(), /*only_values=*/UnitAttr(),
+      /*only_mask=*/UnitAttr());
   return replaceByPadded(op, padded, padding, wgmma) ? padded : nullptr;
 }
 
@@ -270,15 +273,11 @@ static std::optional<int64_t> getWindow(std::optional<uint64_t> window) {
 
 static bool isDecoded(kernel::AttentionOp op, const Target *target) {
   int64_t queries = op.getQueryType().getShape().drop_back().back();
+  ShapedType table = op.isPaged() ? cast<ShapedType>(op.getTable().getType()) : ShapedType();
   return !ShapedType::isDynamic(queries) && queries < array::kFewQueries &&
-         hasDecodeKernel(getDecodeSizes(op.getQueryType(), op.getKeyType(), op.getValueType()),
-                         getWindow(op.getWindow()), target);
-}
-
-static bool isDecoded(kernel::AttentionDecodeOp op, const Target *target) {
-  return hasDecodeKernel(getDecodeSizes(op.getQueryType(), op.getKeyType(), op.getValueType(),
-                                        cast<ShapedType>(op.getTable().getType())),
-                         getWindow(op.getWindow()), target);
+         hasDecodeKernel(
+             getDecodeSizes(op.getQueryType(), op.getKeyType(), op.getValueType(), table),
+             getWindow(op.getWindow()), target);
 }
 
 /// Destinations of parts of the results of `op`: of the sums of values and of the logarithms.
@@ -310,7 +309,8 @@ static void divideKeys(kernel::AttentionDecodeOp op, const Target &target) {
   auto parts = kernel::AttentionDecodeOp::create(
       builder, op.getLoc(), ValueRange(dests).getTypes(), op.getQuery(), op.getKey(), op.getValue(),
       op.getMask(), op.getOffset(), op.getSinks(), op.getTable(), op.getLengths(), dests,
-      op.getCausalAttr(), op.getWindowAttr(), op.getScaleAttr(), builder.getI64IntegerAttr(splits));
+      op.getCausalAttr(), op.getWindowAttr(), op.getSoftcapAttr(), op.getScaleAttr(),
+      builder.getI64IntegerAttr(splits));
   auto joined = kernel::AttentionCombineOp::create(builder, op.getLoc(), op->getResultTypes(),
                                                    parts.getResults()[0], parts.getResults()[1],
                                                    op.getDests());
@@ -323,8 +323,8 @@ static kernel::AttentionDecodeOp makeDecode(kernel::AttentionOp op) {
   OpBuilder builder(op);
   auto decode = kernel::AttentionDecodeOp::create(
       builder, op.getLoc(), op->getResultTypes(), op.getQuery(), op.getKey(), op.getValue(),
-      op.getMask(), op.getOffset(), op.getSinks(), /*table=*/Value(), /*lengths=*/Value(),
-      op.getDests(), op.getCausalAttr(), op.getWindowAttr(), op.getScaleAttr(),
+      op.getMask(), op.getOffset(), op.getSinks(), op.getTable(), op.getLengths(), op.getDests(),
+      op.getCausalAttr(), op.getWindowAttr(), op.getSoftcapAttr(), op.getScaleAttr(),
       builder.getI64IntegerAttr(1));
   mayRoundAs(op, decode);
   op->replaceAllUsesWith(decode->getResults());
@@ -339,7 +339,7 @@ struct ExpandAttention final : impl::ExpandAttentionBase<ExpandAttention> {
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    bool isAnyExpanded = decodeFewQueries(module);
+    decodeFewQueries(module);
     SmallVector<kernel::AttentionOp> ops;
     module.walk([&](kernel::AttentionOp op) {
       // Kernels for many queries multiply what is not seen by 0.
@@ -351,7 +351,7 @@ struct ExpandAttention final : impl::ExpandAttentionBase<ExpandAttention> {
     llvm::erase_if(ops, [&](kernel::AttentionOp op) { return pad(op, wgmma); });
     SmallVector<kernel::AttentionGradientOp> gradients;
     module.walk([&](kernel::AttentionGradientOp op) { gradients.push_back(op); });
-    isAnyExpanded |= !ops.empty();
+    bool isAnyExpanded = !ops.empty();
     for (kernel::AttentionGradientOp op : gradients) {
       bool hasKernel = hasAttentionKernel(op, findTarget(op), wgmma);
       if (kernel::AttentionGradientOp taken = hasKernel ? op : pad(op, wgmma)) {
@@ -379,23 +379,7 @@ struct ExpandAttention final : impl::ExpandAttentionBase<ExpandAttention> {
   }
 
 private:
-  /// Returns whether some of them were restored for want of a kernel.
-  static bool decodeFewQueries(ModuleOp module) {
-    SmallVector<kernel::AttentionDecodeOp> paged;
-    module.walk([&](kernel::AttentionDecodeOp op) {
-      if (op.isPaged() && op.getSplits() == 1)
-        paged.push_back(op);
-    });
-    bool isAnyRestored = false;
-    for (kernel::AttentionDecodeOp op : paged) {
-      const Target *target = findTarget(op);
-      if (isDecoded(op, target)) {
-        divideKeys(op, *target);
-        continue;
-      }
-      restore(op);
-      isAnyRestored = true;
-    }
+  static void decodeFewQueries(ModuleOp module) {
     SmallVector<kernel::AttentionOp> few;
     module.walk([&](kernel::AttentionOp op) {
       if (isDecoded(op, findTarget(op)))
@@ -405,7 +389,6 @@ private:
       const Target &target = *findTarget(op);
       divideKeys(makeDecode(op), target);
     }
-    return isAnyRestored;
   }
 };
 

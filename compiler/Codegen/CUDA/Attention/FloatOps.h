@@ -29,6 +29,23 @@ inline mlir::Value makeExp2(mlir::OpBuilder &builder, mlir::Location loc, mlir::
   return op;
 }
 
+/// tanh(x * factor). What is multiplied and becomes an exponent needs few absolute errors: unless
+/// `isExact`, it is 1 - 2 / (1 + e^2x) by approximations of the hardware, which is off by 2^-22.
+inline mlir::Value makeTanh(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value x,
+                            double factor, bool isExact) {
+  auto scale = [&](double by) {
+    return mlir::arith::MulFOp::create(builder, loc, x, makeF32(builder, loc, by)).getResult();
+  };
+  if (isExact)
+    return mlir::math::TanhOp::create(builder, loc, scale(factor));
+  mlir::Value one = makeF32(builder, loc, 1),
+              power = makeExp2(builder, loc, scale(2 * kLog2E * factor));
+  mlir::Value sum = mlir::arith::AddFOp::create(builder, loc, power, one);
+  auto share = mlir::arith::DivFOp::create(builder, loc, one, sum);
+  share.setFastmath(mlir::arith::FastMathFlags::afn);
+  return mlir::math::FmaOp::create(builder, loc, share, makeF32(builder, loc, -2), one);
+}
+
 } // namespace xc::cuda
 
 #endif // XC_CODEGEN_CUDA_ATTENTION_FLOATOPS_H

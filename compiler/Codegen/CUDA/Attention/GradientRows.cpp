@@ -52,8 +52,9 @@ private:
   Value loadMask(const Place &query, Value key);
   /// i1; null where all keys are seen.
   Value isVisible(Value query, Value key);
-  /// The weight of the key for the query.
-  Value emitWeight(const Place &query, const Place &key);
+  Value emitScore(const Place &query, const Place &key);
+  /// The weight of the key for the query, which has `score`.
+  Value emitWeight(const Place &query, const Place &key, Value score);
   /// What flows to the score.
   Value emitFlow(const Place &query, const Place &key);
   /// What the query and the key add to element `element` of the gradient of `operand`.
@@ -123,9 +124,19 @@ Value GradientRowEmitter::isVisible(Value query, Value key) {
   return index.both(visible, index.isLess(index.sub(latest, window), key));
 }
 
-Value GradientRowEmitter::emitWeight(const Place &query, const Place &key) {
-  Value score = multiply(multiplyRows(op.getQuery(), query, op.getKey(), key),
-                         f32(op.getScale().convertToDouble()));
+/// The scaled score; where scores are limited, the tangent that it is a multiple of.
+Value GradientRowEmitter::emitScore(const Place &query, const Place &key) {
+  Value product = multiplyRows(op.getQuery(), query, op.getKey(), key);
+  double scale = op.getScale().convertToDouble();
+  if (!op.getSoftcap())
+    return multiply(product, f32(scale));
+  Value share = multiply(product, f32(scale / op.getSoftcap()->convertToDouble()));
+  return math::TanhOp::create(builder, loc, share);
+}
+
+Value GradientRowEmitter::emitWeight(const Place &query, const Place &key, Value score) {
+  if (op.getSoftcap())
+    score = multiply(score, f32(op.getSoftcap()->convertToDouble()));
   Value visible = isVisible(query.back(), key.back());
   if (op.getMask()) {
     Value stored = loadMask(query, key.back());
@@ -154,12 +165,16 @@ Value GradientRowEmitter::emitFlow(const Place &query, const Place &key) {
 
 Value GradientRowEmitter::emitTerm(unsigned operand, const Place &query, const Place &key,
                                    Value element) {
-  Value weight = emitWeight(query, key);
+  Value score = emitScore(query, key), weight = emitWeight(query, key, score);
   if (operand == 2)
     return multiply(weight, loadAt(op.getCotangent(), query, element));
   Value other =
       operand == 0 ? loadAt(op.getKey(), key, element) : loadAt(op.getQuery(), query, element);
-  return multiply(multiply(weight, emitFlow(query, key)), other);
+  Value toScore = multiply(weight, emitFlow(query, key));
+  if (op.getSoftcap())
+    toScore =
+        multiply(toScore, arith::SubFOp::create(builder, loc, f32(1), multiply(score, score)));
+  return multiply(toScore, other);
 }
 
 Value GradientRowEmitter::emitElement(unsigned operand, Place place, Value element) {
@@ -196,7 +211,8 @@ Value GradientRowEmitter::emitMaskElement(ArrayRef<Value> place) {
       Place key(query);
       key[dim - 1] = index.div(key[dim - 1], op.getGroupSize());
       key[dim] = place.back();
-      return multiply(emitWeight(query, key), emitFlow(query, key));
+      Value weight = emitWeight(query, key, emitScore(query, key));
+      return multiply(weight, emitFlow(query, key));
     }
     if (i >= missing && mask[i - missing] != 1) {
       query[i] = place[i - missing];

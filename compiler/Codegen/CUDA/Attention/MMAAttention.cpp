@@ -81,10 +81,10 @@ bool MMAAttentionChooser::hasRoom() {
 std::optional<AttentionMMAAttr> MMAAttentionChooser::chooseFor(int64_t warpgroups) {
   ShapedType key = op.getKeyType();
   bool isSingle = key.getElementType().isF32();
-  int64_t length = key.getDimSize(key.getRank() - 2), vector = getVector(op);
+  int64_t length = op.getKeyLength(), vector = getVector(op);
   // 128 keys at a time take a tenth less (H100, 8 x 16 heads, 4096 x 128: 2,994 us, else 3,167),
   // but what hides keys one by one needs registers, too.
-  bool isPlain = !isSingle && !op.getMask() &&
+  bool isPlain = !isSingle && !op.getMask() && !op.isPaged() &&
                  !ShapedType::isDynamicShape(op.getQueryType().getShape()) &&
                  !ShapedType::isDynamic(length) && !op.getWindow() &&
                  !(op.getCausal() && vector > kWidestCausalOf128);
@@ -125,15 +125,15 @@ SmallVector<AttentionMMAAttr> MMAAttentionChooser::list() {
 
 std::optional<double> MMAAttentionChooser::predict(AttentionMMAAttr config) {
   ArrayRef<int64_t> shape = op.getQueryType().getShape().drop_back();
-  int64_t keys = op.getKeyType().getShape().drop_back().back();
+  int64_t keys = op.getKeyLength();
   if (ShapedType::isDynamicShape(shape) || ShapedType::isDynamic(keys) || op.getOffset())
     return std::nullopt;
-  double pairs = countSeenPairs(shape.back(), keys, op.getCausal(), op.getWindow());
+  double pairs = countSeenPairs(shape.back(), keys, op.isBounded(), op.getWindow());
   int64_t heads = computeProduct(shape.drop_back()), rows = config.getWarpgroups() * 64;
   int64_t tiles = heads * llvm::divideCeil(shape.back(), rows),
           resident = target.multiprocessors * kResidentWarpgroups / config.getWarpgroups();
   // Those of unequal work fill gaps.
-  int64_t slots = op.getCausal() ? std::max(tiles, resident) : llvm::alignTo(tiles, resident);
+  int64_t slots = op.isBounded() ? std::max(tiles, resident) : llvm::alignTo(tiles, resident);
   double idle = static_cast<double>(slots * rows) / static_cast<double>(heads * shape.back());
   auto elements = static_cast<double>(op.getQueryType().getShape().back() +
                                       op.getValueType().getShape().back());

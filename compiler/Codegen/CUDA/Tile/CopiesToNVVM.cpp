@@ -62,6 +62,9 @@ private:
     Value start;
     int64_t offset;
   };
+  /// How many elements behind `start` row `row` is, which is below `rows` if it is `inside`.
+  static Value placeInPages(TileBuilder &b, tile::IssueCopyOp op, Adaptor adaptor, Value row,
+                            Value inside);
   static void copyChunk(TileBuilder &b, Place to, Place from, Value inside, Value isOwn);
 };
 
@@ -80,6 +83,35 @@ void LowerIssueCopy::copyChunk(TileBuilder &b, Place to, Place from, Value insid
   operands.push_back(LLVM::ZExtOp::create(b.rewriter, b.loc, b.i32, isOwn));
   b.assembly("{ .reg .pred p; setp.ne.b32 p, $3, 0; @p " + copy + " }", "r,l,r,r,~{memory}",
              operands);
+}
+
+Value LowerIssueCopy::placeInPages(TileBuilder &b, tile::IssueCopyOp op, Adaptor adaptor, Value row,
+                                   Value inside) {
+  Value entry = adaptor.getPaging()[0], size = adaptor.getPaging()[1],
+        apart = adaptor.getPaging()[2], count = adaptor.getPaging()[3];
+  Type index = row.getType();
+  ConversionPatternRewriter &rewriter = b.rewriter;
+  // A row that nobody copies is in the first page, which the table has where there are rows.
+  row = LLVM::SelectOp::create(rewriter, b.loc, inside, row, b.constant(index, 0));
+  Value number = LLVM::UDivOp::create(rewriter, b.loc, row, size);
+  Value before = LLVM::MulOp::create(rewriter, b.loc, number, size);
+  Value place = LLVM::SubOp::create(rewriter, b.loc, row, before);
+  Type stored = cast<MemRefType>(op.getTable().getType()).getElementType();
+  Value from =
+      LLVM::GEPOp::create(rewriter, b.loc, adaptor.getTable().getType(), stored, adaptor.getTable(),
+                          ArrayRef<LLVM::GEPArg>{b.add(entry, number)});
+  Value page = LLVM::LoadOp::create(rewriter, b.loc, stored, from);
+  if (stored.getIntOrFloatBitWidth() < 64)
+    page = LLVM::SExtOp::create(rewriter, b.loc, b.i64, page);
+  if (index != b.i64)
+    count = LLVM::ZExtOp::create(rewriter, b.loc, b.i64, count);
+  Value last = b.add(count, b.constant(b.i64, -1));
+  page = LLVM::SMinOp::create(rewriter, b.loc, page, last);
+  page = LLVM::SMaxOp::create(rewriter, b.loc, page, b.constant(b.i64, 0));
+  if (index != b.i64)
+    page = LLVM::TruncOp::create(rewriter, b.loc, index, page);
+  page = LLVM::MulOp::create(rewriter, b.loc, page, apart);
+  return b.add(page, LLVM::MulOp::create(rewriter, b.loc, place, adaptor.getStride()));
 }
 
 /// The `chunks` chunks of each line of `panels` panels, of which the first one begins at column
@@ -103,11 +135,16 @@ void LowerIssueCopy::copyPanels(TileBuilder &b, tile::IssueCopyOp op, Adaptor ad
     return index == b.i32 ? word : LLVM::ZExtOp::create(b.rewriter, b.loc, index, word);
   };
   Value row = b.add(adaptor.getRow(), toIndex(line));
-  Value place = LLVM::MulOp::create(b.rewriter, b.loc, row, adaptor.getStride());
-  place = b.add(b.add(adaptor.getStart(), place), toIndex(column));
+  Value start = b.add(adaptor.getStart(), toIndex(column));
   auto global = cast<LLVM::LLVMPointerType>(adaptor.getMemory().getType());
-  Value from = LLVM::GEPOp::create(b.rewriter, b.loc, global, element, adaptor.getMemory(),
-                                   ArrayRef<LLVM::GEPArg>{place});
+  auto point = [&](Value place) -> Value {
+    return LLVM::GEPOp::create(b.rewriter, b.loc, global, element, adaptor.getMemory(),
+                               ArrayRef<LLVM::GEPArg>{b.add(start, place)});
+  };
+  bool isPaged = static_cast<bool>(op.getTable());
+  Value from;
+  if (!isPaged)
+    from = point(LLVM::MulOp::create(b.rewriter, b.loc, row, adaptor.getStride()));
   Value apart = b.mul(adaptor.getStride(), lines);
   std::optional<int64_t> stride = getConstantIntValue(op.getStride());
   int64_t elementBytes = tile.getElementBytes(), skipped = 0;
@@ -115,7 +152,10 @@ void LowerIssueCopy::copyPanels(TileBuilder &b, tile::IssueCopyOp op, Adaptor ad
   constexpr int64_t mostBytes = 1 << 24;
   bool isNear = stride && *stride * tile.getRows() * elementBytes <= mostBytes;
   for (int64_t done = 0; done < tile.getRows(); done += lines) {
-    Value inside = isBelow(b, b.add(row, b.constant(index, done)), adaptor.getRows());
+    Value ownRow = b.add(row, b.constant(index, done));
+    Value inside = isBelow(b, ownRow, adaptor.getRows());
+    if (isPaged)
+      from = point(placeInPages(b, op, adaptor, ownRow, inside));
     // The last lines may be fewer than threads have.
     Value isLine =
         done + lines <= tile.getRows() ? Value() : isBelow(b, line, b.word(tile.getRows() - done));
@@ -123,6 +163,8 @@ void LowerIssueCopy::copyPanels(TileBuilder &b, tile::IssueCopyOp op, Adaptor ad
       copyChunk(b, {to, done * tile.getLineBytes() + panel * tile.getPanelBytes()},
                 {from, skipped + panel * tile.getPanelColumns() * elementBytes},
                 both(b, inside, isColumn), both(b, isOwn, isLine));
+    if (isPaged)
+      continue;
     if (isNear)
       skipped += *stride * lines * elementBytes;
     else

@@ -26,7 +26,7 @@ struct LowerCopy final : RegisterPattern<tile::CopyOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     tile::IssueCopyOp::create(rewriter, op.getLoc(), op.getMemory(), op.getStart(), op.getStride(),
                               op.getRow(), op.getRows(), op.getColumns(), adaptor.getTile().front(),
-                              op.getThreads());
+                              op.getThreads(), op.getTable(), op.getPaging());
     replace(rewriter, op, {SmallVector<Value>()});
     return success();
   }

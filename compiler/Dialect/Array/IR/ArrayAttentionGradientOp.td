@@ -40,14 +40,15 @@ def Array_AttentionGradientOp
                        Optional<Array_TensorOf<AnyTypeOf<[I1, F16, BF16, F32, F64], "truth value or float">>>:$mask,
                        Optional<Array_ScalarOf<AnyTypeOf<[I32, I64]>>>:$offset, Optional<Array_FloatTensor>:$sinks,
                        Optional<Array_TensorOf<F32>>:$logsumexp, Optional<Array_TensorOf<F32>>:$delta,
-                       Optional<Array_TensorOf<F32>>:$logsumexp_cotangent, UnitAttr:$causal, OptionalAttr<I64Attr>:$window, F64Attr:$scale, UnitAttr:$with_mask, UnitAttr:$with_sinks);
+                       Optional<Array_TensorOf<F32>>:$logsumexp_cotangent, UnitAttr:$causal, OptionalAttr<I64Attr>:$window,
+                       OptionalAttr<Array_Softcap>:$softcap, F64Attr:$scale, UnitAttr:$with_mask, UnitAttr:$with_sinks);
   let results = (outs Array_FloatTensor:$to_query, Array_FloatTensor:$to_key, Array_FloatTensor:$to_value,
                       Variadic<Array_FloatTensor>:$more);
   let assemblyFormat = [{
     $query `,` $key `,` $value `,` $cotangent (`mask` `(` $mask^ `:` type($mask) `)`)? (`to_mask` $with_mask^)? (`causal` $causal^)?
     (`window` `=` $window^)? (`offset` `(` $offset^ `:` type($offset) `)`)? (`sinks` `(` $sinks^ `:` type($sinks) `)`)?
     (`to_sinks` $with_sinks^)? (`rows` `(` $logsumexp^ `,` $delta `:` type($logsumexp) `,` type($delta) `)`)?
-    (`logsumexp_cotangent` `(` $logsumexp_cotangent^ `:` type($logsumexp_cotangent) `)`)? `scale` `=` $scale attr-dict
+    (`logsumexp_cotangent` `(` $logsumexp_cotangent^ `:` type($logsumexp_cotangent) `)`)? (`softcap` `=` $softcap^)? `scale` `=` $scale attr-dict
     `:` `(` type($query) `,` type($key) `,` type($value) `,` type($cotangent) `)`
     `->` type($to_query) `,` type($to_key) `,` type($to_value) (`,` type($more)^)?
   }];

@@ -30,6 +30,9 @@ def Array_AttentionOp
     score that counts in its softmax like one more key whose value is 0 (attention sinks).
     A query that sees no key gives 0.
 
+    With `softcap`, a positive number, scaled scores `s` become `softcap * tanh(s / softcap)` before
+    a mask is added or keys are hidden, so that none is larger.
+
     With `logsumexp` there is a second result, `[..., H, Q]` in `f32` (`f64` for `f64`): the
     logarithm of the sum of `exp` of all scores of a query, by which parts of the keys that
     were attended to apart can be joined; -infinity where there was none.
@@ -59,6 +62,8 @@ def Array_AttentionOp
       -> tensor<8x512x64xf16>, tensor<8x512xf32>
     %b = array.attention %q, %k, %v causal scale = 0.125 {array.max_scores = 16777216 : i64}
        : (tensor<?x8x?x64xf16>, tensor<?x2x?x64xf16>, tensor<?x2x?x64xf16>) -> tensor<?x8x?x64xf16>
+    %c = array.attention %q, %k, %v causal softcap = 50.0 scale = 0.0625
+       : (tensor<8x512x256xbf16>, tensor<4x512x256xbf16>, tensor<4x512x256xbf16>) -> tensor<8x512x256xbf16>
     ```
   }];
   let arguments = (ins Array_FloatTensor:$query, Array_FloatTensor:$key, Array_FloatTensor:$value,
@@ -66,13 +71,14 @@ def Array_AttentionOp
                            AnyTypeOf<[I1, F16, BF16, F32, F64], "truth value or float">>>:$mask,
                        Optional<Array_ScalarOf<AnyTypeOf<[I32, I64]>>>:$offset,
                        Optional<Array_FloatTensor>:$sinks, UnitAttr:$causal,
-                       OptionalAttr<I64Attr>:$window, UnitAttr:$with_logsumexp, F64Attr:$scale);
+                       OptionalAttr<I64Attr>:$window, UnitAttr:$with_logsumexp,
+                       OptionalAttr<Array_Softcap>:$softcap, F64Attr:$scale);
   let results = (outs Array_FloatTensor:$result, Optional<RankedTensorOf<[F32, F64]>>:$logsumexp);
   let assemblyFormat = [{
     $query `,` $key `,` $value (`mask` `(` $mask^ `:` type($mask) `)`)? (`causal` $causal^)?
     (`window` `=` $window^)? (`offset` `(` $offset^ `:` type($offset) `)`)?
-    (`sinks` `(` $sinks^ `:` type($sinks) `)`)? (`logsumexp` $with_logsumexp^)? `scale` `=` $scale attr-dict
-    `:` `(` type($query) `,` type($key) `,` type($value) `)` `->` type($result) (`,` type($logsumexp)^)?
+    (`sinks` `(` $sinks^ `:` type($sinks) `)`)? (`logsumexp` $with_logsumexp^)?
+    (`softcap` `=` $softcap^)? `scale` `=` $scale attr-dict `:` `(` type($query) `,` type($key) `,` type($value) `)` `->` type($result) (`,` type($logsumexp)^)?
   }];
   let hasVerifier = 1;
 }
@@ -86,10 +92,11 @@ def Array_PagedAttentionOp : Array_InferredOp<"paged_attention", [Array_Decompos
     query `i` sees place `j` if `j <= length - Q + i`. A sequence of length 0 gives 0. Pages that a
     sequence does not use yet may hold anything; their numbers are clamped into `[0, P)`. Where `G`
     is less than `H`, which it divides, `H / G` neighbouring query heads share one head of pages.
+    `softcap` limits scores as that of `array.attention` does.
 
     Keys and values are written to pages by `array.scatter` with index vectors of a page and a place
     (`axes = [0, 2]`), which touches those rows alone where pages are a variable or donated.
-    Decomposes into `take`s of pages and `array.attention` with a mask.
+    Decomposes into `take`s of pages and `array.attention` with a mask where a target has no kernel that reads the table.
 
     Example:
     ```mlir
@@ -98,12 +105,13 @@ def Array_PagedAttentionOp : Array_InferredOp<"paged_attention", [Array_Decompos
     ```
   }];
   let arguments = (ins Array_FloatTensor:$query, Array_FloatTensor:$keys, Array_FloatTensor:$values,
-                       Array_IntTensor:$table, Array_IntTensor:$lengths, F64Attr:$scale);
+                       Array_IntTensor:$table, Array_IntTensor:$lengths,
+                       OptionalAttr<Array_Softcap>:$softcap, F64Attr:$scale);
   let results = (outs Array_FloatTensor:$result);
   let assemblyFormat = [{
     $query `,` $keys `,` $values `table` `(` $table `:` type($table) `)`
-    `lengths` `(` $lengths `:` type($lengths) `)` `scale` `=` $scale attr-dict
-    `:` `(` type($query) `,` type($keys) `,` type($values) `)` `->` type($result)
+    `lengths` `(` $lengths `:` type($lengths) `)` (`softcap` `=` $softcap^)?
+    `scale` `=` $scale attr-dict `:` `(` type($query) `,` type($keys) `,` type($values) `)` `->` type($result)
   }];
 }
 

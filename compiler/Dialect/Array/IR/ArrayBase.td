@@ -211,4 +211,10 @@ class Array_SizedOp<string mnemonic, list<Trait> traits = []>
   let hasCanonicalizer = 1;
 }
 
+/// What scores of attention are limited to.
+def Array_Softcap : ConfinedAttr<F64Attr, [AttrConstraint<
+    CPred<"::llvm::cast<::mlir::FloatAttr>($_self).getValue().isFiniteNonZero() && "
+          "!::llvm::cast<::mlir::FloatAttr>($_self).getValue().isNegative()">,
+    "whose value is positive and finite">]>;
+
 #endif // XC_DIALECT_ARRAY_IR_ARRAYBASE_TD

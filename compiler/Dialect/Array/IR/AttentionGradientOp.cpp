@@ -28,10 +28,10 @@ bool hasGradientOp(AttentionOp op) {
 static AttentionOp makeAttention(AttentionGradientOp op, OpBuilder &at) {
   OpBuilder builder(op.getContext());
   builder.setInsertionPoint(at.getInsertionBlock(), at.getInsertionPoint());
-  auto attention = AttentionOp::create(builder, op.getLoc(), op.getQuery(), op.getKey(),
-                                       op.getValue(), op.getMask(), op.getOffset(), op.getSinks(),
-                                       op.getCausalAttr(), op.getWindowAttr(),
-                                       /*with_logsumexp=*/UnitAttr(), op.getScaleAttr());
+  auto attention = AttentionOp::create(
+      builder, op.getLoc(), op.getQuery(), op.getKey(), op.getValue(), op.getMask(), op.getOffset(),
+      op.getSinks(), op.getCausalAttr(), op.getWindowAttr(),
+      /*with_logsumexp=*/UnitAttr(), op.getSoftcapAttr(), op.getScaleAttr());
   if (Attribute most = op->getAttr(kMaxScoresAttr))
     attention->setAttr(kMaxScoresAttr, most);
   return attention;

@@ -229,7 +229,12 @@ Value AttentionSteps::buildSinkScores(Type element) {
 
 Value AttentionSteps::buildScores() {
   Value scores = product(split(in.query), share(in.key), false, true);
-  scores = e.mul(scores, in.scale);
+  if (in.softcap) {
+    capped = e.make<TanhOp>(e.mul(scores, in.scale / *in.softcap));
+    scores = e.mul(capped, *in.softcap);
+  } else {
+    scores = e.mul(scores, in.scale);
+  }
   Value lowest = e.scalar(-std::numeric_limits<double>::infinity(), scores);
   if (Value mask = in.mask) {
     bool hides = typeOf(mask).getElementType().isInteger(1);
@@ -240,6 +245,12 @@ Value AttentionSteps::buildScores() {
   if (in.isCausal)
     scores = e.select(buildCausalMask(), scores, lowest);
   return scores;
+}
+
+Value AttentionSteps::flowToProducts(Value toScores) {
+  if (capped)
+    toScores = e.mul(toScores, e.sub(e.scalar(1, capped), e.mul(capped, capped)));
+  return e.mul(toScores, in.scale);
 }
 
 AttentionSteps::Weights AttentionSteps::buildWeights() {

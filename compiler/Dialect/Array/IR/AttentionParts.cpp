@@ -393,7 +393,7 @@ static Values buildVjpAtOnce(const AttentionInputs &in, OpBuilder &builder, Loca
     row = e.sub(row, steps.split(e.make<ExpandDimsOp>(toLogsumexp, last)));
   }
   Value toScaled = e.mul(shares, e.sub(toShares, row));
-  Value toScores = e.convert(e.mul(toScaled, in.scale), element);
+  Value toScores = e.convert(steps.flowToProducts(toScaled), element);
   Value query = steps.product(toScores, steps.share(in.key), false, false);
   Value key = steps.product(toScores, steps.split(in.query), true, false);
   Values results = {e.finish(steps.merge(query), in.query.getType()),
@@ -563,7 +563,8 @@ FailureOr<Values> AttentionOp::buildWantedVjp(OpBuilder &builder, ValueRange cot
   auto gradient = AttentionGradientOp::create(
       builder, getOriginLoc(*this), getQuery(), getKey(), getValue(), toResult, getMask(),
       getOffset(), getSinks(), /*logsumexp=*/Value(), /*delta=*/Value(), toLogsumexp,
-      getCausalAttr(), getWindowAttr(), getScaleAttr(), flag(isMaskWanted), flag(areSinksWanted));
+      getCausalAttr(), getWindowAttr(), getSoftcapAttr(), getScaleAttr(), flag(isMaskWanted),
+      flag(areSinksWanted));
   if (Attribute most = (*this)->getAttr(kMaxScoresAttr))
     gradient->setAttr(kMaxScoresAttr, most);
   Values results{gradient.getToQuery(), gradient.getToKey(), gradient.getToValue()};

@@ -22,6 +22,8 @@ struct AttentionInputs {
         hasLogsumexp(op.getWithLogsumexp()), scale(op.getScale().convertToDouble()) {
     if (op.getWindow())
       window = static_cast<int64_t>(*op.getWindow());
+    if (op.getSoftcap())
+      softcap = op.getSoftcap()->convertToDouble();
   }
 
   mlir::RankedTensorType getQueryType() const {
@@ -39,6 +41,7 @@ struct AttentionInputs {
   mlir::Value firstKey;
   bool isCausal, hasLogsumexp;
   std::optional<int64_t> window;
+  std::optional<double> softcap;
   double scale;
 };
 
@@ -81,6 +84,8 @@ public:
   /// Products of queries and keys, scaled, with the mask; minus infinity where a key is hidden. Of
   /// split heads, in f32 or f64.
   mlir::Value buildScores();
+  /// What the products get of `toScores`, which goes to the scores that were built.
+  mlir::Value flowToProducts(mlir::Value toScores);
   /// The sinks as scores of one more key, in `element`: [H, 1, 1] with split heads.
   mlir::Value buildSinkScores(mlir::Type element);
   /// The sums with 1 for 0, to divide by.
@@ -100,6 +105,7 @@ private:
   ExpressionBuilder e;
   mlir::Location location;
   int64_t batch, heads, groups;
+  mlir::Value capped; ///< the hyperbolic tangent that limits scores; null where nothing does
 };
 
 /// Attention as a loop over blocks of queries, as large as leaves at most `maxScores` scores at

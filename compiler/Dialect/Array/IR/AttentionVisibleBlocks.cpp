@@ -278,7 +278,7 @@ Values VisibleBlocks::buildVjp(Value toResult, Value toLogsumexp) {
     Value value = steps.product(shares, cotangent, true, false);
     Value toShares = steps.product(cotangent, steps.share(iteration.inputs.value), false, true);
     Value toScaled = e.mul(e.widen(shares), e.sub(toShares, row));
-    Value toScores = e.convert(e.mul(toScaled, in.scale), element);
+    Value toScores = e.convert(steps.flowToProducts(toScaled), element);
     Value query = steps.product(toScores, steps.share(iteration.inputs.key), false, false);
     Value key = steps.product(toScores, steps.split(iteration.inputs.query), true, false);
     SmallVector<SmallVector<Side>> sides{{side}, {keySide}, {keySide}};

@@ -143,7 +143,7 @@ FailureOr<Values> PagedAttentionOp::decompose(OpBuilder &builder) {
   auto attention = AttentionOp::create(
       builder, getLoc(), getQuery(), keys, values, /*mask=*/isSeen, /*offset=*/Value(),
       /*sinks=*/Value(), /*causal=*/UnitAttr(), /*window=*/IntegerAttr(),
-      /*with_logsumexp=*/UnitAttr(), getScaleAttr());
+      /*with_logsumexp=*/UnitAttr(), getSoftcapAttr(), getScaleAttr());
   return Values{e.finish(attention.getResult(), getType())};
 }
 

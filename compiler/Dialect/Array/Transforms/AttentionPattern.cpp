@@ -131,6 +131,8 @@ static bool leadsToProduct(Value value) {
       value = view.source;
     else if (Value scaled = matchScale(op, scale))
       value = scaled;
+    else if (auto tanh = dyn_cast<TanhOp>(op))
+      value = tanh.getOperand();
     else if (auto add = dyn_cast<AddOp>(op))
       return leadsToProduct(add.getLhs()) || leadsToProduct(add.getRhs());
     else
@@ -140,7 +142,19 @@ static bool leadsToProduct(Value value) {
   return op != nullptr;
 }
 
+/// Looks up through a tangent between scales: what follows it, a positive number, limits scores.
+static Value matchSoftcap(Operation *op, Scores &scores) {
+  auto tanh = dyn_cast<TanhOp>(op);
+  if (!tanh || scores.softcap || !(scores.scale > 0) || !std::isfinite(scores.scale))
+    return {};
+  scores.softcap = std::exchange(scores.scale, 1);
+  return tanh.getOperand();
+}
+
 static Value matchMask(Operation *op, Scores &scores) {
+  // What is hidden, or added, before scores are limited is no mask.
+  if (scores.softcap)
+    return {};
   auto put = [&](Mask mask, Value on) {
     if (!hasShapeOf(on, op))
       return Value();
@@ -168,7 +182,8 @@ static Value matchMask(Operation *op, Scores &scores) {
 }
 
 std::optional<Scores> Scores::above(SoftmaxOp softmax, View weights, MatchedOps &ops) {
-  Scores scores{std::move(weights), 1, {}, {}};
+  Scores scores;
+  scores.weights = std::move(weights);
   View &view = scores.weights;
   view.source = softmax.getOperand();
   for (;;) {
@@ -180,9 +195,13 @@ std::optional<Scores> Scores::above(SoftmaxOp softmax, View weights, MatchedOps 
       continue;
     if (std::optional<Product> product = Product::of(op)) {
       scores.product = *product;
+      // The op divides by the limit before the tangent.
+      scores.scale *= scores.softcap.value_or(1);
       return product->contract.size() == 1 ? std::optional(scores) : std::nullopt;
     }
     Value next = matchScale(op, scores.scale);
+    if (!next)
+      next = matchSoftcap(op, scores);
     if (!next)
       next = matchMask(op, scores);
     if (!next)
@@ -499,6 +518,7 @@ std::optional<AttentionForm> AttentionForm::of(Operation *op) {
     form.sinks = attention.getSinks();
     form.isCausal = attention.getCausal();
     form.window = attention.getWindowAttr();
+    form.softcap = attention.getSoftcapAttr();
     form.scale = attention.getScaleAttr();
   };
   if (auto attention = dyn_cast<AttentionOp>(op); attention && !attention.getWithLogsumexp()) {
@@ -520,11 +540,11 @@ ValueRange AttentionForm::build(ExpressionBuilder &e) const {
     whole = e.make<AttentionGradientOp>(
         query, key, value, cotangent, mask, offset, sinks, /*logsumexp=*/Value(),
         /*delta=*/Value(), logsumexpCotangent, isCausal ? e.getBuilder().getUnitAttr() : UnitAttr(),
-        window, scale,
+        window, softcap, scale,
         /*with_mask=*/UnitAttr(), /*with_sinks=*/UnitAttr());
   else
     whole = e.make<AttentionOp>(query, key, value, mask, offset, sinks, isCausal, window,
-                                /*with_logsumexp=*/false, scale.getValue());
+                                /*with_logsumexp=*/false, softcap, scale.getValue());
   return whole.getDefiningOp()->getResults();
 }
 

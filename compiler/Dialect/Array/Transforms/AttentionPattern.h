@@ -49,6 +49,7 @@ struct Scores {
 
   View weights; ///< `weights` as a view of that product
   double scale = 1;
+  std::optional<double> softcap = {}; ///< what a hyperbolic tangent limits scaled scores to
   llvm::SmallVector<Mask> masks;
   Product product;
 };
@@ -148,7 +149,7 @@ struct AttentionForm {
   mlir::Value mask, offset, sinks;
   bool isCausal = false;
   mlir::IntegerAttr window;
-  mlir::FloatAttr scale;
+  mlir::FloatAttr softcap, scale;
 };
 
 } // namespace xc::array

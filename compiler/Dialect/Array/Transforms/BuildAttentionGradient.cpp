@@ -83,9 +83,10 @@ Replacement GradientMatch::build(Operation *root) {
       replacement.others.push_back({use->result, by});
   };
   auto buildAttention = [&] {
-    Value attention = e.make<AttentionOp>(
-        query, key, values, mask, /*offset=*/Value(), /*sinks=*/Value(), /*causal=*/false,
-        /*window=*/IntegerAttr(), /*with_logsumexp=*/false, APFloat(scale));
+    Value attention = e.make<AttentionOp>(query, key, values, mask, /*offset=*/Value(),
+                                          /*sinks=*/Value(), /*causal=*/false,
+                                          /*window=*/IntegerAttr(), /*with_logsumexp=*/false,
+                                          /*softcap=*/FloatAttr(), APFloat(scale));
     replace(forward, operands->restoreQueries(attention, forward->application.resultRoles));
   };
   if (isForwardFirst) {
@@ -98,7 +99,7 @@ Replacement GradientMatch::build(Operation *root) {
       builder, root->getLoc(), query, key, values, toResult, mask, /*offset=*/Value(),
       /*sinks=*/Value(), /*logsumexp=*/Value(), /*delta=*/Value(),
       /*logsumexp_cotangent=*/Value(), /*causal=*/UnitAttr(),
-      /*window=*/IntegerAttr(), builder.getF64FloatAttr(scale),
+      /*window=*/IntegerAttr(), /*softcap=*/FloatAttr(), builder.getF64FloatAttr(scale),
       maskSum ? builder.getUnitAttr() : UnitAttr(),
       /*with_sinks=*/UnitAttr());
   if (toQuery)

@@ -294,7 +294,7 @@ static LogicalResult resolveAttention(BoundedValues &bounded, AttentionOp op) {
   auto rebuilt = AttentionOp::create(
       builder, op.getLoc(), op->getResultTypes(), op.getQuery(), bounded.arrayOf(op.getKey()),
       bounded.arrayOf(op.getValue()), op.getMask(), offset, op.getSinks(), builder.getUnitAttr(),
-      op.getWindowAttr(), op.getWithLogsumexpAttr(), op.getScaleAttr());
+      op.getWindowAttr(), op.getWithLogsumexpAttr(), op.getSoftcapAttr(), op.getScaleAttr());
   rebuilt->setDiscardableAttrs(op->getDiscardableAttrDictionary());
   rebuilt->setAttr(kOpenEndAttr, builder.getUnitAttr());
   bounded.defineAll(op, rebuilt);

@@ -40,7 +40,7 @@ static AttentionOp findAttention(AttentionGradientOp gradient) {
         op.getValue() == gradient.getValue() && op.getMask() == gradient.getMask() &&
         op.getOffset() == gradient.getOffset() && op.getSinks() == gradient.getSinks() &&
         op.getCausal() == gradient.getCausal() && op.getWindow() == gradient.getWindow() &&
-        op.getScale() == gradient.getScale())
+        op.getSoftcapAttr() == gradient.getSoftcapAttr() && op.getScale() == gradient.getScale())
       return op;
   }
   return nullptr;
@@ -48,10 +48,11 @@ static AttentionOp findAttention(AttentionGradientOp gradient) {
 
 /// Attention of the gradient's operands, with its logsumexp.
 static AttentionOp makeAttention(OpBuilder &builder, AttentionGradientOp gradient) {
-  return AttentionOp::create(
-      builder, gradient.getLoc(), gradient.getQuery(), gradient.getKey(), gradient.getValue(),
-      gradient.getMask(), gradient.getOffset(), gradient.getSinks(), gradient.getCausalAttr(),
-      gradient.getWindowAttr(), builder.getUnitAttr(), gradient.getScaleAttr());
+  return AttentionOp::create(builder, gradient.getLoc(), gradient.getQuery(), gradient.getKey(),
+                             gradient.getValue(), gradient.getMask(), gradient.getOffset(),
+                             gradient.getSinks(), gradient.getCausalAttr(),
+                             gradient.getWindowAttr(), builder.getUnitAttr(),
+                             gradient.getSoftcapAttr(), gradient.getScaleAttr());
 }
 
 /// What flows to the sink of each query. It is a key whose value is 0, so it only takes from the
@@ -107,8 +108,8 @@ static AttentionGradientOp rebuild(OpBuilder &builder, AttentionGradientOp gradi
       builder, gradient.getLoc(), gradient.getQuery(), gradient.getKey(), gradient.getValue(),
       gradient.getCotangent(), mask, gradient.getOffset(), gradient.getSinks(),
       gradient.getLogsumexp(), gradient.getDelta(), gradient.getLogsumexpCotangent(),
-      gradient.getCausalAttr(), gradient.getWindowAttr(), gradient.getScaleAttr(), withMask,
-      withSinks);
+      gradient.getCausalAttr(), gradient.getWindowAttr(), gradient.getSoftcapAttr(),
+      gradient.getScaleAttr(), withMask, withSinks);
   other->setDiscardableAttrs(gradient->getDiscardableAttrDictionary());
   for (auto [result, own] : llvm::zip(gradient.getResults().take_front(3), other.getResults())) {
     own.setType(result.getType());
@@ -242,7 +243,7 @@ struct KeepAttention final : impl::KeepAttentionBase<KeepAttention> {
     });
     getOperation().walk([&](PagedAttentionOp op) {
       RankedTensorType query = op.getQuery().getType();
-      if (hasHostSizes(op) && mma && hasVectors(query, op.getValues().getType()) && isFew(query))
+      if (hasHostSizes(op) && mma && hasVectors(query, op.getValues().getType()))
         op->setAttr(kWholeAttr, builder.getUnitAttr());
     });
   }

@@ -86,7 +86,7 @@ def KeepAttention : Pass<"xc-array-keep-attention", "::mlir::ModuleOp"> {
     op. Whether a target takes it is decided where targets are known. Marked are:
     - each `array.attention` of f16, bf16 or f32 and vectors of known sizes. In a module with bounded dynamic dims all
       sizes must be known, but for the number of keys of fewer than 16 queries that are causal, or of one;
-    - each `array.paged_attention` of fewer than 16 queries of f16, bf16 or f32;
+    - each `array.paged_attention` of f16, bf16 or f32 and vectors of known sizes;
     - each `array.attention_gradient` of such operands. In a module with bounded dynamic dims all sizes must be
       known. It gets more operands: the logsumexp of the attention that it is the gradient of, and the sums of products of its result and
       the cotangent.

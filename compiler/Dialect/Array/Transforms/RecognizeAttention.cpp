@@ -7,6 +7,7 @@
 //
 // From the second product upwards: a softmax over what is summed there, then scales and masks down
 // to the first product. Views say which dim of the scores is which, wherever it has been moved.
+// A tangent between the scales limits scores: Gemma's soft cap.
 //
 // A finite number in place of hidden scores is kept as such, as a mask that is added: a row that is
 // hidden throughout then has equal weights, as it had.
@@ -92,7 +93,9 @@ Value recognizeAttention(Operation *root, ExpressionBuilder &e) {
     Value value = operands.arrangeKeys(values->factor, values->factorDims, values->features);
     Value attention = e.make<AttentionOp>(
         query, key, value, operands.buildMask(), /*offset=*/Value(), /*sinks=*/Value(),
-        /*causal=*/false, /*window=*/IntegerAttr(), /*with_logsumexp=*/false, APFloat(scale));
+        /*causal=*/false, /*window=*/IntegerAttr(), /*with_logsumexp=*/false,
+        scores->softcap ? e.getBuilder().getF64FloatAttr(*scores->softcap) : FloatAttr(),
+        APFloat(scale));
     return e.finish(operands.restoreQueries(attention, values->resultRoles),
                     root->getResult(0).getType());
   }

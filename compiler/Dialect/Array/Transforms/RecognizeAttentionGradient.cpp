@@ -478,7 +478,7 @@ bool GradientMatch::match(Operation *root) {
   ops.add(softmax->ops);
   ops.add(softmax->softmax);
   scores = Scores::above(softmax->softmax, View::of(weights), ops);
-  if (!scores || !matchCotangent())
+  if (!scores || scores->softcap || !matchCotangent())
     return false;
   operands.emplace(*scores, e);
   return operands->assignRoles(scores->weights.dims[softmax->axis], valueDims) && hasCotangent() &&

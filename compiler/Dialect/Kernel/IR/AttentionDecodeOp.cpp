@@ -16,13 +16,6 @@ using namespace mlir;
 
 namespace xc::kernel {
 
-/// Of rows of integers, as many as sequences.
-static bool hasIntegers(Value value, int64_t rank, int64_t rows) {
-  auto type = cast<ShapedType>(value.getType());
-  return type.hasRank() && type.getRank() == rank && type.getElementType().isSignlessInteger() &&
-         agree(type.getDimSize(0), rows);
-}
-
 //===----------------------------------------------------------------------===//
 // kernel.attention_decode
 //===----------------------------------------------------------------------===//
@@ -81,15 +74,9 @@ static LogicalResult verifyDests(AttentionDecodeOp op) {
 LogicalResult AttentionDecodeOp::verify() {
   if (getSplits() < 1)
     return emitOpError("expected at least one part of the keys, got ") << getSplits();
-  if (failed(verifyOperands(*this)) || failed(verifyDests(*this)) || failed(verifySeenKeys(*this)))
+  if (failed(verifyOperands(*this)) || failed(verifyDests(*this)) ||
+      failed(verifySeenKeys(*this)) || failed(verifyPages(*this)))
     return failure();
-  if (isPaged() != static_cast<bool>(getLengths()) || (isPaged() && (getCausal() || getMask())))
-    return emitOpError("expected a table with lengths, and neither 'causal' nor a mask beside it");
-  int64_t sequences = getQueryType().getDimSize(0);
-  if (isPaged() &&
-      (!hasIntegers(getTable(), 2, sequences) || !hasIntegers(getLengths(), 1, sequences)))
-    return emitOpError("expected integers for each sequence, got ")
-           << getTable().getType() << " and " << getLengths().getType();
   return verifyTensorsOrMemrefs(*this);
 }
 

@@ -55,12 +55,13 @@ def Kernel_AttentionDecodeOp : Kernel_DecodeOp<"attention_decode", [AttrSizedOpe
   let arguments = (ins AnyShaped:$query, AnyShaped:$key, AnyShaped:$value, Optional<AnyShaped>:$mask,
                        Optional<AnyShaped>:$offset, Optional<AnyShaped>:$sinks, Optional<AnyShaped>:$table,
                        Optional<AnyShaped>:$lengths, Variadic<AnyShaped>:$dests, UnitAttr:$causal,
-                       OptionalAttr<I64Attr>:$window, F64Attr:$scale, I64Attr:$splits);
+                       OptionalAttr<I64Attr>:$window, OptionalAttr<Kernel_Softcap>:$softcap, F64Attr:$scale, I64Attr:$splits);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = [{
     $query `,` $key `,` $value (`mask` `(` $mask^ `:` type($mask) `)`)? (`causal` $causal^)? (`window` `=` $window^)?
     (`offset` `(` $offset^ `:` type($offset) `)`)? (`sinks` `(` $sinks^ `:` type($sinks) `)`)?
-    (`table` `(` $table^ `:` type($table) `)`)? (`lengths` `(` $lengths^ `:` type($lengths) `)`)? `into` $dests `scale` `=` $scale
+    (`table` `(` $table^ `:` type($table) `)`)? (`lengths` `(` $lengths^ `:` type($lengths) `)`)? `into` $dests
+    (`softcap` `=` $softcap^)? `scale` `=` $scale
     `splits` `=` $splits attr-dict `:` type($query) `,` type($key) `,` type($value) `into` type($dests) (`->` type($results)^)?
   }];
   let hasVerifier = 1;

@@ -33,7 +33,8 @@ def Kernel_AttentionGradientOp
     `sinks` are those of the attention, and `logsumexp_cotangent` is that of its logsumexp. Only an op that is taken apart wants to know
     them: logsumexp has the sinks, and that cotangent has been subtracted from delta.
     With p = exp(scale * q * k + added mask - logsumexp), 0 where a key is hidden, and s = p * (cotangent * value - delta), the gradients are
-    scale * s * k, scale * s^T * q and p^T * cotangent. p and s are rounded to the operands' type.
+    scale * s * k, scale * s^T * q and p^T * cotangent. p and s are rounded to the operands' type. With a `softcap`, p is of scores
+    softcap * t with t = tanh(scale * q * k / softcap), and s of queries and keys is multiplied by 1 - t * t.
 
     One destination is the gradient of the queries, or of what `only` says; two are those of keys and values. An op with all three, and
     perhaps that of a mask of floats, stands for those of its kernels until the target is known. The mask gets s. Where it has the queries
@@ -49,14 +50,14 @@ def Kernel_AttentionGradientOp
   let arguments = (ins AnyShaped:$query, AnyShaped:$key, AnyShaped:$value, AnyShaped:$cotangent,
       AnyShaped:$logsumexp, AnyShaped:$delta, Optional<AnyShaped>:$mask,
       Optional<AnyShaped>:$offset, Optional<AnyShaped>:$sinks, Optional<AnyShaped>:$logsumexp_cotangent, Variadic<AnyShaped>:$dests, UnitAttr:$causal,
-      OptionalAttr<I64Attr>:$window, F64Attr:$scale, UnitAttr:$only_keys, UnitAttr:$only_values, UnitAttr:$only_mask);
+      OptionalAttr<I64Attr>:$window, OptionalAttr<Kernel_Softcap>:$softcap, F64Attr:$scale, UnitAttr:$only_keys, UnitAttr:$only_values, UnitAttr:$only_mask);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = [{
     $query `,` $key `,` $value `,` $cotangent `,` $logsumexp `,` $delta (`mask` `(` $mask^ `:` type($mask) `)`)? (`causal` $causal^)?
     (`window` `=` $window^)? (`offset` `(` $offset^ `:` type($offset) `)`)?
     (`sinks` `(` $sinks^ `:` type($sinks) `)`)?
     (`logsumexp_cotangent` `(` $logsumexp_cotangent^ `:` type($logsumexp_cotangent) `)`)? (`only_keys` $only_keys^)? (`only_values` $only_values^)?
-    (`only_mask` $only_mask^)? `into` $dests `scale` `=` $scale attr-dict `:` type($query) `,` type($key) `,` type($value) `,` type($cotangent) `,` type($logsumexp) `,` type($delta)
+    (`only_mask` $only_mask^)? `into` $dests (`softcap` `=` $softcap^)? `scale` `=` $scale attr-dict `:` type($query) `,` type($key) `,` type($value) `,` type($cotangent) `,` type($logsumexp) `,` type($delta)
     `into` type($dests) (`->` type($results)^)?
   }];
   let hasVerifier = 1;

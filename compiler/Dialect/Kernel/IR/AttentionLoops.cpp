@@ -53,8 +53,14 @@ Value AttentionLoops::buildScore(AttentionOp op, OpBuilder &b, Location loc, Val
         return arith::AddFOp::create(in, loc, sum, arith::MulFOp::create(in, loc, x, y))
             .getResult();
       });
-  score =
-      arith::MulFOp::create(b, loc, score, constantF32(b, loc, op.getScale().convertToDouble()));
+  double scale = op.getScale().convertToDouble();
+  if (op.getSoftcap()) {
+    double cap = op.getSoftcap()->convertToDouble();
+    score = arith::MulFOp::create(b, loc, score, constantF32(b, loc, scale / cap));
+    score = math::TanhOp::create(b, loc, score);
+    scale = cap;
+  }
+  score = arith::MulFOp::create(b, loc, score, constantF32(b, loc, scale));
   auto hide = [&](Value seen) {
     score = arith::SelectOp::create(b, loc, seen, score, lowest(b, loc));
   };
@@ -67,7 +73,7 @@ Value AttentionLoops::buildScore(AttentionOp op, OpBuilder &b, Location loc, Val
       hide(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, stored, zero));
     }
   }
-  if (!op.getCausal())
+  if (!op.isBounded())
     return score;
   hide(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, position, latest));
   if (op.getWindow()) {

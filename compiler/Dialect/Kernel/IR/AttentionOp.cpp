@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -25,6 +26,8 @@ namespace xc::kernel {
 static LogicalResult verifyShapes(AttentionOp op) {
   ShapedType query = op.getQueryType(), key = op.getKeyType(), value = op.getValueType();
   int64_t rank = query.hasRank() ? query.getRank() : 0;
+  if (op.isPaged() && rank != 4)
+    return op.emitOpError("expected queries of rank 4 beside pages, got ") << query;
   if (rank < 3 || !key.hasRank() || key.getRank() != rank || !value.hasRank() ||
       value.getRank() != rank)
     return op.emitOpError("expected query, key and value of one rank of at least 3, got ")
@@ -33,7 +36,7 @@ static LogicalResult verifyShapes(AttentionOp op) {
               agree(key.getDimSize(rank - 2), value.getDimSize(rank - 2)) &&
               key.getDimSize(rank - 3) == value.getDimSize(rank - 3);
   for (int64_t dim = 0; dim < rank - 3; ++dim)
-    fits &= agree(query.getDimSize(dim), key.getDimSize(dim)) &&
+    fits &= (op.isPaged() || agree(query.getDimSize(dim), key.getDimSize(dim))) &&
             agree(key.getDimSize(dim), value.getDimSize(dim));
   int64_t heads = query.getDimSize(rank - 3), groups = key.getDimSize(rank - 3);
   if (!fits || heads < 1 || groups < 1 || heads % groups != 0)
@@ -68,11 +71,24 @@ static LogicalResult verifyDests(AttentionOp op) {
 }
 
 LogicalResult AttentionOp::verify() {
-  if (failed(verifyShapes(*this)) || failed(verifyDests(*this)) || failed(verifySeenKeys(*this)))
+  if (failed(verifyShapes(*this)) || failed(verifyDests(*this)) || failed(verifySeenKeys(*this)) ||
+      failed(verifyPages(*this)))
     return failure();
   if (getOpenEnd() && !getOffset())
     return emitOpError("expected an offset beside an open end");
   return verifyTensorsOrMemrefs(*this);
+}
+
+int64_t AttentionOp::getKeyLength() {
+  int64_t length = getKeyType().getDimSize(getBatchRank() + 1);
+  if (!isPaged() || ShapedType::isDynamic(length))
+    return length;
+  int64_t pages = cast<ShapedType>(getTable().getType()).getDimSize(1);
+  // More than arithmetic has room for is not known either.
+  int64_t all;
+  return ShapedType::isDynamic(pages) || llvm::MulOverflow(length, pages, all)
+             ? ShapedType::kDynamic
+             : all;
 }
 
 //===----------------------------------------------------------------------===//
@@ -143,6 +159,32 @@ static Value buildLatest(AttentionOp op, OpBuilder &b, Location loc, Value posit
   return arith::AddIOp::create(b, loc, position, offset);
 }
 
+/// An element of a row of integers, as an index.
+static Value loadIndex(OpBuilder &b, Location loc, Value memory, ValueRange place) {
+  Value stored = memref::LoadOp::create(b, loc, memory, place);
+  return arith::IndexCastOp::create(b, loc, b.getIndexType(), stored);
+}
+
+/// The last place of its sequence that query `position` sees.
+static Value buildLatestPlace(AttentionOp op, OpBuilder &b, Location loc, Value sequence,
+                              Value position) {
+  Value length = loadIndex(b, loc, op.getLengths(), sequence);
+  Value before = arith::SubIOp::create(b, loc, length, sizeValueOf(b, loc, op.getQuery(), 2));
+  return arith::AddIOp::create(b, loc, position, before);
+}
+
+/// Where `place` of sequence `sequence` is in pages like `pages`: its page, and its place there.
+static std::pair<Value, Value> findPage(AttentionOp op, OpBuilder &b, Location loc, Value pages,
+                                        Value sequence, Value place) {
+  Value size = sizeValueOf(b, loc, pages, 2), zero = arith::ConstantIndexOp::create(b, loc, 0),
+        one = arith::ConstantIndexOp::create(b, loc, 1);
+  Value entry = arith::DivUIOp::create(b, loc, place, size);
+  Value page = loadIndex(b, loc, op.getTable(), {sequence, entry});
+  Value last = arith::SubIOp::create(b, loc, sizeValueOf(b, loc, pages, 0), one);
+  page = arith::MaxSIOp::create(b, loc, arith::MinSIOp::create(b, loc, page, last), zero);
+  return {page, arith::RemUIOp::create(b, loc, place, size)};
+}
+
 static AttentionLoops makeLoops(AttentionOp op, OpBuilder &b, Location loc, ValueRange query) {
   int64_t dim = op.getQueryType().getRank() - 2;
   SmallVector<Value> place(query), shared(query.drop_back());
@@ -163,6 +205,19 @@ static AttentionLoops makeLoops(AttentionOp op, OpBuilder &b, Location loc, Valu
   loops.query = loadFrom(op.getQuery(), place);
   loops.key = loadFrom(op.getKey(), shared);
   loops.value = loadFrom(op.getValue(), shared);
+  if (op.isPaged()) {
+    auto loadPaged = [=](Value pages) {
+      return [=](OpBuilder &in, ValueRange rest) -> Value {
+        auto [page, row] = findPage(op, in, loc, pages, place.front(), rest.front());
+        return memref::LoadOp::create(in, loc, pages,
+                                      ValueRange{page, shared.back(), row, rest[1]});
+      };
+    };
+    loops.keys = arith::MulIOp::create(b, loc, loops.keys, sizeValueOf(b, loc, op.getTable(), 1));
+    loops.latest = buildLatestPlace(op, b, loc, place.front(), place.back());
+    loops.key = loadPaged(op.getKey());
+    loops.value = loadPaged(op.getValue());
+  }
   if (Value mask = op.getMask())
     loops.mask = [=](OpBuilder &in, ValueRange key) -> Value {
       return memref::LoadOp::create(in, loc, mask, placeInMask(in, loc, mask, place, key.front()));

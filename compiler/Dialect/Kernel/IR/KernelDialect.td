@@ -23,4 +23,10 @@ def Kernel_Dialect : Dialect {
   let useDefaultAttributePrinterParser = 1;
 }
 
+/// What attention's scores are limited to.
+def Kernel_Softcap : ConfinedAttr<F64Attr, [AttrConstraint<
+    CPred<"::llvm::cast<::mlir::FloatAttr>($_self).getValue().isFiniteNonZero() && "
+          "!::llvm::cast<::mlir::FloatAttr>($_self).getValue().isNegative()">,
+    "whose value is positive and finite">]>;
+
 #endif // XC_DIALECT_KERNEL_IR_KERNELDIALECT_TD

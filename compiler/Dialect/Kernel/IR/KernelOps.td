@@ -204,7 +204,8 @@ def Kernel_AttentionOp : Op<Kernel_Dialect, "attention", [
     What `array.attention` says, of storage types: `query [..., H, Q, D]`, `key [..., G, K, D]`, `value [..., G, K, E]` of one float
     type of 16 or 32 bits. A `mask` broadcasts to `[..., H, Q, K]`: bytes (0 hides a key) or floats that are added to the scaled scores; a dim that is
     dynamic may turn out to be 1. The destinations are the result `[..., H, Q, E]` and, if there is a second one, the logarithm of the
-    sum of exponentials, `[..., H, Q]` of f32. Scores, softmax and sums are f32; weights are rounded to the type of the values.
+    sum of exponentials, `[..., H, Q]` of f32. Scaled scores s become `softcap * tanh(s / softcap)` first, if there is a `softcap`. Scores, softmax and sums are f32; weights are rounded to the type of the values.
+    With a `table [B, N]` of integers, keys and values are pages that sequences share, as `kernel.attention_decode` has them.
     With `open_end`, keys and values from `Q + offset` on, which no query sees, may be anything: a weight of 0 times NaN is not 0.
 
     It is in modules whose target has a kernel for it; `-xc-expand-attention` takes it apart for others. Example:
@@ -215,13 +216,16 @@ def Kernel_AttentionOp : Op<Kernel_Dialect, "attention", [
     ```
   }];
   let arguments = (ins AnyShaped:$query, AnyShaped:$key, AnyShaped:$value, Optional<AnyShaped>:$mask,
-                       Optional<AnyShaped>:$offset, Optional<AnyShaped>:$sinks, Variadic<AnyShaped>:$dests,
-                       UnitAttr:$causal, OptionalAttr<I64Attr>:$window, F64Attr:$scale, UnitAttr:$open_end);
+                       Optional<AnyShaped>:$offset, Optional<AnyShaped>:$sinks, Optional<AnyShaped>:$table,
+                       Optional<AnyShaped>:$lengths, Variadic<AnyShaped>:$dests,
+                       UnitAttr:$causal, OptionalAttr<I64Attr>:$window, OptionalAttr<Kernel_Softcap>:$softcap, F64Attr:$scale,
+                       UnitAttr:$open_end);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = [{
     $query `,` $key `,` $value (`mask` `(` $mask^ `:` type($mask) `)`)? (`causal` $causal^)? (`window` `=` $window^)?
-    (`offset` `(` $offset^ `:` type($offset) `)`)? (`open_end` $open_end^)? (`sinks` `(` $sinks^ `:` type($sinks) `)`)? `into` $dests `scale` `=` $scale
-    attr-dict `:` type($query) `,` type($key) `,` type($value) `into` type($dests) (`->` type($results)^)?
+    (`offset` `(` $offset^ `:` type($offset) `)`)? (`open_end` $open_end^)? (`sinks` `(` $sinks^ `:` type($sinks) `)`)?
+    (`table` `(` $table^ `:` type($table) `)`)? (`lengths` `(` $lengths^ `:` type($lengths) `)`)? `into` $dests (`softcap` `=` $softcap^)?
+    `scale` `=` $scale attr-dict `:` type($query) `,` type($key) `,` type($value) `into` type($dests) (`->` type($results)^)?
   }];
   let hasVerifier = 1;
   let extraClassDeclaration = [{
@@ -236,6 +240,11 @@ def Kernel_AttentionOp : Op<Kernel_Dialect, "attention", [
       return getQueryType().getDimSize(getBatchRank()) / getKeyType().getDimSize(getBatchRank());
     }
     bool hasLogsumexp() { return getDests().size() == 2; }
+    bool isPaged() { return static_cast<bool>(getTable()); }
+    /// Whether queries see keys only up to some place.
+    bool isBounded() { return getCausal() || isPaged(); }
+    /// How many keys a query may see, if that is known: of all of a sequence's pages.
+    int64_t getKeyLength();
   }];
 }
 

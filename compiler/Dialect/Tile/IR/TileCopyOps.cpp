@@ -46,6 +46,13 @@ LogicalResult CopyOp::verify() {
   if (getThreads() < static_cast<uint64_t>(kWarpgroupThreads) ||
       getThreads() % kWarpgroupThreads != 0)
     return emitOpError("expected threads of whole warpgroups, got ") << getThreads();
+  auto table = getTable() ? cast<MemRefType>(getTable().getType()) : MemRefType();
+  if (table && (table.getRank() != 1 || !table.getElementType().isSignlessInteger()))
+    return emitOpError("expected a table of one dim, of integers, got ") << table;
+  if (getPaging().size() != (table ? 4 : 0))
+    return emitOpError("expected an entry of the table, the size of pages, how far they are apart "
+                       "and how many there are, got ")
+           << getPaging().size() << " numbers";
   return verifyUses(*this);
 }
 

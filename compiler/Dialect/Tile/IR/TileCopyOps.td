@@ -14,25 +14,31 @@
 
 include "compiler/Dialect/Tile/IR/TileDialect.td"
 
-def Tile_CopyOp : Tile_EffectOp<"copy"> {
+def Tile_CopyOp : Tile_EffectOp<"copy", [AttrSizedOperandSegments]> {
   let summary = "Start copying rows from global memory to a tile";
   let description = [{
     All `threads` threads of the block execute it. Line i of the tile gets the `columns` elements of 16 or 32 bits from element `start` +
     (`row` + i) * `stride` of the memory on; these are 16-byte aligned. Where `row` + i, as an unsigned number, is not below `rows`,
     nothing is read and the line is zero. So are the columns up to the next multiple of 32 bytes; those behind it stay as they are. Nobody but
     `tile.await_copies` may use the tile that it returns the token for, until that says that the elements are there. Becomes
-    `cp.async` of 16 bytes each, and one `cp.async.commit_group`. Example:
+    `cp.async` of 16 bytes each, and one `cp.async.commit_group`.
+
+    With `pages`, rows lie in pages of `size` rows each, which are `apart` elements apart: row r in the one whose number is element `entry` +
+    r / `size` of a table of integers, clamped into [0, `count`), at r % `size`. The table is read where rows are, by the threads themselves.
+    The numbers are `entry`, `size`, `apart`, `count`. Example:
     ```mlir
     %token = tile.copy %k[%start] stride %stride rows %row of %rows columns 64 to %slot threads 128
         : memref<?xbf16> to !tile.shared<64x64xbf16>
+    %paged = tile.copy %k[%start] stride %stride rows %row of %rows columns 64 to %slot threads 128
+        pages %table[%entry, %size, %apart, %count] of memref<?xi32> : memref<?xbf16> to !tile.shared<64x64xbf16>
     ```
   }];
   let arguments = (ins AnyMemRef:$memory, Index:$start, Index:$stride, Index:$row, Index:$rows, I64Attr:$columns, Tile_SharedType:$tile,
-                       I64Attr:$threads);
+                       I64Attr:$threads, Optional<AnyMemRef>:$table, Variadic<Index>:$paging);
   let results = (outs Tile_TokenType:$token);
   let assemblyFormat = [{
-    $memory `[` $start `]` `stride` $stride `rows` $row `of` $rows `columns` $columns `to` $tile `threads` $threads attr-dict
-    `:` type($memory) `to` type($tile)
+    $memory `[` $start `]` `stride` $stride `rows` $row `of` $rows `columns` $columns `to` $tile `threads` $threads
+    (`pages` $table^ `[` $paging `]` `of` type($table))? attr-dict `:` type($memory) `to` type($tile)
   }];
   let hasVerifier = 1;
 }
@@ -143,7 +149,7 @@ def Tile_DrainCopiesOp : Tile_EffectOp<"drain_copies"> {
   let assemblyFormat = "attr-dict";
 }
 
-def Tile_IssueCopyOp : Tile_EffectOp<"issue_copy"> {
+def Tile_IssueCopyOp : Tile_EffectOp<"issue_copy", [AttrSizedOperandSegments]> {
   let summary = "Start copying rows from global memory to a tile, as one group";
   let description = [{
     What `tile.copy` becomes, without a token. Example:
@@ -153,10 +159,10 @@ def Tile_IssueCopyOp : Tile_EffectOp<"issue_copy"> {
     ```
   }];
   let arguments = (ins AnyMemRef:$memory, Index:$start, Index:$stride, Index:$row, Index:$rows, I64Attr:$columns, Tile_SharedType:$tile,
-                       I64Attr:$threads);
+                       I64Attr:$threads, Optional<AnyMemRef>:$table, Variadic<Index>:$paging);
   let assemblyFormat = [{
-    $memory `[` $start `]` `stride` $stride `rows` $row `of` $rows `columns` $columns `to` $tile `threads` $threads attr-dict
-    `:` type($memory) `to` type($tile)
+    $memory `[` $start `]` `stride` $stride `rows` $row `of` $rows `columns` $columns `to` $tile `threads` $threads
+    (`pages` $table^ `[` $paging `]` `of` type($table))? attr-dict `:` type($memory) `to` type($tile)
   }];
 }
 

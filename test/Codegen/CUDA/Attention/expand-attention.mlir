@@ -209,15 +209,33 @@ module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
 
 // -----
 
+// Pages: few queries share a head's keys among blocks; many, or a number that is open, read the table in their kernel.
+// CHECK-LABEL: func.func @paged
+// CHECK:         kernel.attention_decode {{.*}} table({{.*}}) lengths({{.*}}) {{.*}} splits =
+// CHECK:         kernel.attention %{{.*}} table({{.*}}) lengths({{.*}}) {{.*}} tensor<2x8x16x64xf16>
+// CHECK:         kernel.attention %{{.*}} table({{.*}}) lengths({{.*}}) {{.*}} tensor<2x8x?x64xf16>
+// CHECK-NOT:     tensor.extract
+module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @paged(%p: tensor<2x8x1x64xf16>, %q: tensor<2x8x16x64xf16>, %o: tensor<2x8x?x64xf16>, %k: tensor<9x2x16x64xf16>, %t: tensor<2x3xi32>, %n: tensor<2xi32>)
+      -> (tensor<2x8x1x64xf16>, tensor<2x8x16x64xf16>, tensor<2x8x?x64xf16>) {
+    %a = kernel.attention %p, %k, %k table(%t : tensor<2x3xi32>) lengths(%n : tensor<2xi32>) into %p scale = 1.0 : tensor<2x8x1x64xf16>, tensor<9x2x16x64xf16>, tensor<9x2x16x64xf16> into tensor<2x8x1x64xf16> -> tensor<2x8x1x64xf16>
+    %b = kernel.attention %q, %k, %k table(%t : tensor<2x3xi32>) lengths(%n : tensor<2xi32>) into %q scale = 1.0 : tensor<2x8x16x64xf16>, tensor<9x2x16x64xf16>, tensor<9x2x16x64xf16> into tensor<2x8x16x64xf16> -> tensor<2x8x16x64xf16>
+    %c = kernel.attention %o, %k, %k table(%t : tensor<2x3xi32>) lengths(%n : tensor<2xi32>) into %o scale = 1.0 : tensor<2x8x?x64xf16>, tensor<9x2x16x64xf16>, tensor<9x2x16x64xf16> into tensor<2x8x?x64xf16> -> tensor<2x8x?x64xf16>
+    return %a, %b, %c : tensor<2x8x1x64xf16>, tensor<2x8x16x64xf16>, tensor<2x8x?x64xf16>
+  }
+}
+
+// -----
+
 // sm_75 has no products of bf16 on its tensor cores; nor has a CPU a kernel for pages, which are gathered.
 // CHECK-LABEL: func.func @old
-// CHECK-NOT:     kernel.attention_decode
+// CHECK-NOT:     kernel.attention
 // CHECK:         tensor.extract
-// CHECK-NOT:     kernel.attention_decode
+// CHECK-NOT:     kernel.attention
 module attributes {plan.target = #plan.target<"cuda", "sm_75">} {
   func.func @old(%q: tensor<2x8x1x64xf16>, %k: tensor<9x2x16x64xf16>, %t: tensor<2x3xi32>, %n: tensor<2xi32>) -> tensor<2x8x1x64xf16> {
     %e = tensor.empty() : tensor<2x8x1x64xf16>
-    %r = kernel.attention_decode %q, %k, %k table(%t : tensor<2x3xi32>) lengths(%n : tensor<2xi32>) into %e scale = 1.0 splits = 1 : tensor<2x8x1x64xf16>, tensor<9x2x16x64xf16>, tensor<9x2x16x64xf16> into tensor<2x8x1x64xf16> -> tensor<2x8x1x64xf16>
+    %r = kernel.attention %q, %k, %k table(%t : tensor<2x3xi32>) lengths(%n : tensor<2xi32>) into %e scale = 1.0 : tensor<2x8x1x64xf16>, tensor<9x2x16x64xf16>, tensor<9x2x16x64xf16> into tensor<2x8x1x64xf16> -> tensor<2x8x1x64xf16>
     return %r : tensor<2x8x1x64xf16>
   }
 }
@@ -229,7 +247,7 @@ module attributes {plan.target = #plan.target<"cuda", "sm_75">} {
 module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
   func.func @pages(%q: tensor<2x8x1x64xf16>, %k: tensor<9x2x16x64xf16>, %t: tensor<2x3xi32>, %n: tensor<2xi32>) -> tensor<2x8x1x64xf16> {
     %e = tensor.empty() : tensor<2x8x1x64xf16>
-    %r = kernel.attention_decode %q, %k, %k table(%t : tensor<2x3xi32>) lengths(%n : tensor<2xi32>) into %e scale = 1.0 splits = 1 : tensor<2x8x1x64xf16>, tensor<9x2x16x64xf16>, tensor<9x2x16x64xf16> into tensor<2x8x1x64xf16> -> tensor<2x8x1x64xf16>
+    %r = kernel.attention %q, %k, %k table(%t : tensor<2x3xi32>) lengths(%n : tensor<2xi32>) into %e scale = 1.0 : tensor<2x8x1x64xf16>, tensor<9x2x16x64xf16>, tensor<9x2x16x64xf16> into tensor<2x8x1x64xf16> -> tensor<2x8x1x64xf16>
     return %r : tensor<2x8x1x64xf16>
   }
 }

@@ -42,6 +42,31 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
     return
   }
 
+  // Rows of pages: each thread looks its page up, of a row that is there, within the pages that there are.
+  // CHECK-LABEL: llvm.func @copy_pages
+  // CHECK:         %[[INSIDE:.*]] = llvm.icmp "ult"
+  // CHECK:         %[[ROW:.*]] = llvm.select %[[INSIDE]]
+  // CHECK:         %[[NUMBER:.*]] = llvm.udiv %[[ROW]],
+  // CHECK:         %[[PAGE:.*]] = llvm.load {{.*}} -> i32
+  // CHECK:         %[[WIDE:.*]] = llvm.sext %[[PAGE]] : i32 to i64
+  // CHECK:         %[[LEAST:.*]] = llvm.intr.smin(%[[WIDE]],
+  // CHECK:         llvm.intr.smax(%[[LEAST]],
+  // CHECK:         llvm.inline_asm {{.*}}"cp.async.cg.shared.global [$0 + 0], [$1 + 0], 16, $2;"
+  // CHECK:         llvm.load {{.*}} -> i32
+  // CHECK:         llvm.inline_asm {{.*}}"cp.async.cg.shared.global [$0 + 2048], [$1 + 0], 16, $2;"
+  func.func @copy_pages() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = [1, 1, 1], block = [128, 1, 1], cluster = [1, 1, 1], shared = 8192, scratch = 0>} {
+    %m = plan.binding 0 read align 64 : memref<65536xbf16>
+    %t = plan.binding 1 read align 64 : memref<12xi32>
+    %i = arith.constant 0 : index
+    %n = arith.constant 50 : index
+    %s = arith.constant 64 : index
+    %size = arith.constant 16 : index
+    %apart = arith.constant 1024 : index
+    %a = tile.alloc {offset = 0 : i64} : !tile.shared<64x64xbf16>
+    tile.issue_copy %m[%i] stride %s rows %i of %n columns 64 to %a threads 128 pages %t[%i, %size, %apart, %s] of memref<12xi32> : memref<65536xbf16> to !tile.shared<64x64xbf16>
+    return
+  }
+
   // Threads that have no chunk of the line do nothing.
   // CHECK-LABEL: llvm.func @narrow
   // CHECK-COUNT-4: llvm.inline_asm {{.*}}@p cp.async.cg.shared.global [$0 + {{[0-9]+}}], [$1 + {{[0-9]+}}], 16, $2; }", "r,l,r,r,~{memory}"
