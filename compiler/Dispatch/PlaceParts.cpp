@@ -22,7 +22,8 @@
 // kernel is elementwise. Parts that no kernel can store in place are copied as before, by one
 // kernel with all that lies between them: there are never more kernels.
 //
-// Refuses wholes whose size along the dim is symbolic, and parts that one region makes two of.
+// Refuses wholes whose size along the dim is symbolic, parts that one region makes two of, and
+// parts that are such wholes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -55,7 +56,7 @@ namespace {
 
 /// A part of a whole, from `start` on along its dim.
 struct Part {
-  Value tensor;
+  tensor::InsertSliceOp insertion;
   int64_t start;
   /// The region that can store it there, and which of its results the part is; null if none can.
   RegionOp region;
@@ -64,6 +65,10 @@ struct Part {
   SmallVector<Operation *> reshapes;
   /// Something else reads the result.
   bool isKept = false;
+
+  /// It may be the result of a region that has been replaced meanwhile.
+  Value getTensor() { return insertion.getSource(); }
+  int64_t getSize(unsigned dim) { return insertion.getSourceType().getDimSize(dim); }
 };
 
 /// Takes one region that puts parts side by side out of the way, if possible.
@@ -94,7 +99,7 @@ private:
 
 } // namespace
 
-static bool isReshape(Operation *op) {
+static bool changesShapeOnly(Operation *op) {
   return isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op);
 }
 
@@ -117,9 +122,9 @@ bool PartPlacer::canStore(RegionOp region, bool keepsResult) const {
 }
 
 void PartPlacer::findRegion(Part &part) {
-  Value tensor = part.tensor;
+  Value tensor = part.getTensor();
   bool isOnlyRead = true;
-  for (; isReshape(tensor.getDefiningOp()); tensor = tensor.getDefiningOp()->getOperand(0)) {
+  for (; changesShapeOnly(tensor.getDefiningOp()); tensor = tensor.getDefiningOp()->getOperand(0)) {
     part.reshapes.push_back(tensor.getDefiningOp());
     isOnlyRead &= tensor.hasOneUse();
   }
@@ -127,8 +132,13 @@ void PartPlacer::findRegion(Part &part) {
   auto region = tensor.getDefiningOp<RegionOp>();
   if (!region || region->getBlock() != whole->getBlock() || !canStore(region, !isOnlyRead))
     return;
+  // What is itself joined from parts is nowhere but in its memory.
+  unsigned result = cast<OpResult>(tensor).getResultNumber();
+  Value made = region.getBody().front().getTerminator()->getOperand(result);
+  if (made.getDefiningOp<kernel::UpdateOp>())
+    return;
   part.region = region;
-  part.result = cast<OpResult>(tensor).getResultNumber();
+  part.result = result;
   part.isKept = !isOnlyRead;
 }
 
@@ -151,7 +161,7 @@ bool PartPlacer::matchInsertion(tensor::InsertSliceOp insert, SymbolicDims &dims
   }
   if (!axis)
     return false;
-  parts.push_back({insert.getSource(), insert.getStaticOffset(*axis), {}, 0, {}, false});
+  parts.push_back({insert, insert.getStaticOffset(*axis), {}, 0, {}, false});
   return true;
 }
 
@@ -190,10 +200,10 @@ bool PartPlacer::match() {
       return false;
   llvm::sort(parts, [](const Part &a, const Part &b) { return a.start < b.start; });
   int64_t end = 0;
-  for (const Part &part : parts) {
+  for (Part &part : parts) {
     if (part.start != end)
       return false;
-    end += cast<RankedTensorType>(part.tensor.getType()).getDimSize(*axis);
+    end += part.getSize(*axis);
   }
   return end == type.getDimSize(*axis) && chooseParts();
 }
@@ -275,22 +285,21 @@ void PartPlacer::copyRest(Value init) {
   OpBuilder builder(yield);
   Location loc = whole.getLoc();
   int64_t start = parts[rest].start;
-  Value copied = parts[rest].tensor;
+  Value copied = parts[rest].getTensor();
   if (restEnd - rest > 1) {
     SmallVector<int64_t> shape(type.getShape());
-    const Part &last = parts[restEnd - 1];
-    shape[*axis] =
-        last.start + cast<RankedTensorType>(last.tensor.getType()).getDimSize(*axis) - start;
+    Part &last = parts[restEnd - 1];
+    shape[*axis] = last.start + last.getSize(*axis) - start;
     copied = tensor::EmptyOp::create(
         builder, loc, RankedTensorType::get(shape, type.getElementType()), whole.getDims());
     SmallVector<OpFoldResult> offsets(type.getRank(), builder.getIndexAttr(0)),
         strides(type.getRank(), builder.getIndexAttr(1)), sizes;
-    for (const Part &part : ArrayRef(parts).slice(rest, restEnd - rest)) {
-      auto partType = cast<RankedTensorType>(part.tensor.getType());
+    for (Part &part : MutableArrayRef(parts).slice(rest, restEnd - rest)) {
+      RankedTensorType partType = part.insertion.getSourceType();
       offsets[*axis] = builder.getIndexAttr(part.start - start);
       sizes = getMixedValues(partType.getShape(), whole.getDims(), builder);
-      copied =
-          tensor::InsertSliceOp::create(builder, loc, part.tensor, copied, offsets, sizes, strides);
+      copied = tensor::InsertSliceOp::create(builder, loc, part.getTensor(), copied, offsets, sizes,
+                                             strides);
     }
   }
   yield->setOperand(0, update(builder, copied, start, init));

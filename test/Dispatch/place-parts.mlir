@@ -170,3 +170,46 @@ module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
   }
 }
 }
+
+// -----
+
+// A whole that is a part of another one is copied there.
+// CHECK-LABEL: func.func @nested
+// CHECK:         %[[A:.*]] = plan.region -> (tensor<8xf32>) attributes {plan.parts = array<i64: 0>} {
+// CHECK:           linalg.exp
+// CHECK:         %[[B:.*]] = plan.region -> (tensor<8xf32>) attributes {plan.parts = array<i64: 0>} {
+// CHECK:           kernel.update %{{.*}} at[{{.*}}] into %[[A]]
+// CHECK:         %[[C:.*]] = plan.region -> (tensor<12xf32>) attributes {plan.parts = array<i64: 0>} {
+// CHECK:           linalg.exp
+// CHECK:         plan.region -> (tensor<12xf32>) attributes {plan.parts = array<i64: 0>} {
+// CHECK-NOT:       linalg
+// CHECK:           kernel.update %[[B]] at[{{.*}}] into %[[C]]
+module {
+module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @nested(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<12xf32> {
+    %e = plan.region -> (tensor<4xf32>) {
+      %i = tensor.empty() : tensor<4xf32>
+      %m = linalg.exp ins(%x : tensor<4xf32>) outs(%i : tensor<4xf32>) -> tensor<4xf32>
+      plan.yield %m : tensor<4xf32>
+    }
+    %inner = plan.region -> (tensor<8xf32>) {
+      %i = tensor.empty() : tensor<8xf32>
+      %0 = tensor.insert_slice %e into %i[0] [4] [1] : tensor<4xf32> into tensor<8xf32>
+      %1 = tensor.insert_slice %y into %0[4] [4] [1] : tensor<4xf32> into tensor<8xf32>
+      plan.yield %1 : tensor<8xf32>
+    }
+    %f = plan.region -> (tensor<4xf32>) {
+      %i = tensor.empty() : tensor<4xf32>
+      %m = linalg.exp ins(%y : tensor<4xf32>) outs(%i : tensor<4xf32>) -> tensor<4xf32>
+      plan.yield %m : tensor<4xf32>
+    }
+    %whole = plan.region -> (tensor<12xf32>) {
+      %i = tensor.empty() : tensor<12xf32>
+      %0 = tensor.insert_slice %inner into %i[0] [8] [1] : tensor<8xf32> into tensor<12xf32>
+      %1 = tensor.insert_slice %f into %0[8] [4] [1] : tensor<4xf32> into tensor<12xf32>
+      plan.yield %1 : tensor<12xf32>
+    }
+    return %whole : tensor<12xf32>
+  }
+}
+}

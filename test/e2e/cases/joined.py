@@ -114,8 +114,24 @@ def others():
         %r1 = array.reduce sum, %r0 axes = [0] : tensor<33x120xf32> -> tensor<120xf32>""", "sum")
 
 
+def nested():
+    """A whole that is a part of another one, read once and read twice."""
+    x, y = random("f32", (6, 8), 1), random("f32", (6, 4), 2)
+    a, b = np.exp(x.values.astype(np.float64)), np.tanh(y.values.astype(np.float64))
+    for name, kept in (("", False), ("_kept", True)):
+        inner = np.concatenate([a, b], 1)
+        whole = np.concatenate([inner, b, a], 1)
+        outputs = [("f32", whole)] + [("f32", inner)] * kept
+        yield simple(f"joined_nested{name}", [x, y], outputs, f"""
+            %a = array.exp %0 : tensor<6x8xf32>
+            %b = array.tanh %1 : tensor<6x4xf32>
+            {"%r1" if kept else "%i"} = array.concatenate %a, %b axis = 1 : (tensor<6x8xf32>, tensor<6x4xf32>) -> tensor<6x12xf32>
+            %r0 = array.concatenate {"%r1" if kept else "%i"}, %b, %a axis = 1 : (tensor<6x12xf32>, tensor<6x4xf32>, tensor<6x8xf32>) -> tensor<6x24xf32>""", "sum")
+
+
 def cases():
     yield from convolutions()
     yield from dense()
     yield from products()
     yield from others()
+    yield from nested()
