@@ -20,6 +20,7 @@
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -125,15 +126,16 @@ static Value getAccessed(BindingOp binding) {
     Value slice = user->getNumResults() == 1 ? getOnlySlice(user->getResult(0)) : Value();
     return slice ? slice : binding.getMemory();
   }
+  for (Operation *user : binding->getUsers())
+    if (auto store = dyn_cast<bufferization::MaterializeInDestinationOp>(user))
+      if (auto update = store.getSource().getDefiningOp<kernel::UpdateOp>())
+        return update.getUpdate();
   if (binding.getAccess() != Access::ReadWrite)
     return binding.getMemory();
   for (Operation *tensor : binding->getUsers())
-    for (Operation *user : tensor->getUsers()) {
-      if (auto update = dyn_cast<kernel::UpdateOp>(user))
-        return update.getUpdate();
+    for (Operation *user : tensor->getUsers())
       if (auto scatter = dyn_cast<kernel::ScatterOp>(user))
         return scatter.getUpdates();
-    }
   return binding.getMemory();
 }
 

@@ -11,6 +11,7 @@
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
+#include "compiler/Dispatch/DispatchGroupLimits.h"
 
 using namespace mlir;
 
@@ -35,6 +36,7 @@ public:
   bool threadsHoldRows() const override { return true; }
   bool joinsReductions() const override { return true; }
   bool sortsUpdates() const override { return true; }
+  bool storesBoxes(Operation *op) const override { return isa<linalg::LinalgOp>(op); }
   bool mergesProducts() const override { return true; }
   bool loadsBeforeWaiting() const override { return true; }
   bool mayComputeOperand(linalg::LinalgOp product, Value operand) const override;
@@ -43,6 +45,8 @@ public:
 };
 
 } // namespace
+
+bool DispatchTarget::storesBoxes(Operation *op) const { return isElementwise(op); }
 
 bool DispatchTarget::attendsInBlocks(kernel::AttentionOp) const { return false; }
 

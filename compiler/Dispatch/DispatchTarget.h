@@ -77,6 +77,9 @@ public:
   /// its features last, and a filter with few inputs, too.
   virtual bool vectorizesResults() const { return false; }
 
+  /// Whether a kernel with `op` can store its result as a box of a buffer.
+  virtual bool storesBoxes(mlir::Operation *op) const;
+
   /// Whether products that share an operand gain by one launch.
   virtual bool mergesProducts() const { return false; }
 

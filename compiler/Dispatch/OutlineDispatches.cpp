@@ -20,6 +20,7 @@
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
 #include "compiler/Dialect/Kernel/IR/AttentionDecodeOp.h"
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
+#include "compiler/Dialect/Plan/IR/Parts.h"
 #include "compiler/Dialect/Plan/IR/PlanInitOps.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 #include "compiler/Dialect/Plan/Transforms/SymbolicDims.h"
@@ -194,7 +195,8 @@ LogicalResult Outliner::addDims(Value tensor) {
   return success();
 }
 
-/// What is only there to be updated is no input: the kernel finds it in the result's memory.
+/// What is only there to be updated is no input: the kernel finds it in the result's memory. Memory
+/// that nobody has written is any.
 void Outliner::collectInits() {
   for (auto [index, value] :
        llvm::enumerate(region.getBody().front().getTerminator()->getOperands())) {
@@ -202,6 +204,8 @@ void Outliner::collectInits() {
     if (!op || !kernel::writesPart(op))
       continue;
     Value init = op.getTiedOpOperand(cast<OpResult>(value))->get();
+    if (init.getDefiningOp<tensor::EmptyOp>())
+      continue;
     updated.push_back(index);
     inits.push_back(init);
     tensors.remove(init);
@@ -441,6 +445,8 @@ void Outliner::buildDispatch() {
   auto dispatch =
       DispatchOp::create(builder, loc, region.getResultTypes(), name, tensors.getArrayRef(),
                          scalarValues, sizes, reuse, updated, inits);
+  if (Attribute parts = region->getAttr(kPartsAttr))
+    dispatch->setAttr(kPartsAttr, parts);
   region.replaceAllUsesWith(dispatch.getResults());
   region.erase();
   dims.forgetValues();

@@ -211,6 +211,36 @@ def FormDispatches : Pass<"xc-form-dispatches", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::xc::plan::PlanDialect", "::mlir::tensor::TensorDialect", "::mlir::linalg::LinalgDialect"];
 }
 
+def PlaceParts : Pass<"xc-place-parts", "::mlir::func::FuncOp"> {
+  let summary = "Let kernels store parts of a tensor where these are joined";
+  let description = [{
+    A region that only puts tensors side by side (`array.concatenate`) would copy them. The region that makes such a part stores it as a
+    box of the whole instead, by a `kernel.update` as its last op: elementwise ops, and on CUDA products, convolutions and reductions. What
+    something else needs as well is stored twice, by elementwise regions. The rest is copied by one region, with all that lies
+    between. Such results are marked `plan.parts`: they touch what the others leave alone, so that no kernel waits for another. Runs behind
+    `-xc-form-dispatches`. Example:
+    ```mlir
+    %a = plan.region -> (tensor<8x48xf32>) { ... plan.yield %p : tensor<8x48xf32> }  // input
+    %c = plan.region -> (tensor<8x64xf32>) {
+      %e = tensor.empty() : tensor<8x64xf32>
+      %0 = tensor.insert_slice %a into %e[0, 0] [8, 48] [1, 1] ...
+      %1 = tensor.insert_slice %x into %0[0, 48] [8, 16] [1, 1] ...
+      plan.yield %1 : tensor<8x64xf32>
+    }
+    %a = plan.region -> (tensor<8x64xf32>) attributes {plan.parts = array<i64: 0>} {  // output
+      ...
+      %0 = kernel.update %p at [%zero, %zero] into %e : ...
+      plan.yield %0 : tensor<8x64xf32>
+    }
+    %c = plan.region -> (tensor<8x64xf32>) attributes {plan.parts = array<i64: 0>} {
+      %1 = kernel.update %x at [%zero, %c48] into %a : ...
+      plan.yield %1 : tensor<8x64xf32>
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect", "::xc::kernel::KernelDialect"];
+}
+
 def TestVerifyGroups : Pass<"xc-plan-test-verify-groups", "::mlir::func::FuncOp"> {
   let summary = "Check that a group which a test describes has each element that its ops need";
   let description = [{

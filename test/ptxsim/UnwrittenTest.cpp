@@ -96,6 +96,58 @@ TEST_F(Unwritten, HalvesOfARegister) {
   expectFault(body + "prmt.b32 %r9, %r0, %t, 0x5420;" + kStore, "depends on %h1");
 }
 
+TEST_F(Unwritten, BitsThatMove) {
+  // Nobody writes one half of the register.
+  const std::string low = "mov.b16 %h0, 1; mov.b32 %r0, {%h1, %h0};\n",
+                    high = "mov.b16 %h0, 1; mov.b32 %r0, {%h0, %h1};\n";
+  auto isClean = [&](const std::string &body) { expectClean(body + kStore); };
+  auto isRefused = [&](const std::string &body) { expectFault(body + kStore, "depends on %h1"); };
+  isClean(low + "shr.u32 %r9, %r0, 16;");
+  isClean(low + "shr.s32 %r9, %r0, 16;");
+  isClean(low + "shr.u32 %r9, %r0, 99;");
+  isRefused(low + "shr.u32 %r9, %r0, 15;");
+  isRefused(high + "shr.u32 %r9, %r0, 16;");
+  isRefused(high + "shr.s32 %r9, %r0, 99;");
+  isRefused(low + "shr.u32 %r9, %r0, %t;");
+  isClean(high + "shl.b32 %r9, %r0, 16;");
+  isRefused(high + "shl.b32 %r9, %r0, 15;");
+  isClean(low + "shf.r.wrap.b32 %r9, %r0, %t, 16;");
+  isClean(high + "shf.l.wrap.b32 %r9, %t, %r0, 16;");
+  isRefused(low + "shf.l.wrap.b32 %r9, %t, %r0, 16;");
+  isClean(low + "shf.r.clamp.b32 %r9, %r0, %t, 40;");
+  isClean(low + "bfe.u32 %r9, %r0, 16, 8;");
+  isClean(low + "bfe.s32 %r9, %r0, 16, 16;");
+  isRefused(low + "bfe.u32 %r9, %r0, 15, 8;");
+  isClean(high + "bfe.u32 %r9, %r0, 0, 16;");
+  isRefused(high + "bfe.s32 %r9, %r0, 0, 17;");
+  isClean(low + "bfi.b32 %r9, %t, %r0, 0, 16;");
+  isRefused(low + "bfi.b32 %r9, %t, %r0, 0, 8;");
+  isClean(high + "bfi.b32 %r9, %r0, %t, 4, 12;");
+}
+
+TEST_F(Unwritten, BitsThatStayInTheirPlace) {
+  const std::string low = "mov.b16 %h0, 1; mov.b32 %r0, {%h1, %h0};\n",
+                    shift = "shr.u32 %r9, %r1, 16;";
+  expectClean(low + "not.b32 %r1, %r0;" + shift + kStore);
+  expectClean(low + "xor.b32 %r1, %r0, %t;" + shift + kStore);
+  expectClean(low + "lop3.b32 %r1, %t, %r0, %t, 0x96;" + shift + kStore);
+  expectClean(low + "setp.eq.u32 %p0, %t, 3; selp.b32 %r1, %r0, %t, %p0;" + shift + kStore);
+  expectFault(low + "xor.b32 %r9, %t, %r0;" + kStore, "depends on %h1");
+  expectFault(low + "setp.eq.u32 %p0, %t, 3; selp.b32 %r9, %r0, %t, %p0;" + kStore,
+              "depends on %h1", 3);
+  expectFault(low + "add.u32 %r1, %r0, %t;" + shift + kStore, "depends on %h1");
+}
+
+TEST_F(Unwritten, WhatConversionsKeep) {
+  const std::string low = "mov.b16 %h0, 1; mov.b32 %r0, {%h1, %h0};\n",
+                    high = "mov.b16 %h0, 1; mov.b32 %r0, {%h0, %h1};\n";
+  expectClean(high + "cvt.u16.u32 %h2, %r0; cvt.u32.u16 %r9, %h2;" + kStore);
+  expectClean(high + "cvt.s32.s16 %r9, %r0;" + kStore);
+  expectFault(low + "cvt.s32.s16 %r9, %r0;" + kStore, "depends on %h1");
+  expectFault(low + "cvt.u16.u32 %h2, %r0; cvt.u32.u16 %r9, %h2;" + kStore, "depends on %h1");
+  expectClean(low + "shr.u32 %r1, %r0, 16; cvt.u8.u32 %h2, %r1; st.global.b16 [%o], %h2;");
+}
+
 TEST_F(Unwritten, AddressesGuardsAndBarriers) {
   expectFault("ld.global.b32 %r9, [%rd0];", "reads %rd0");
   expectFault("@%p0 mov.b32 %r9, 1;", "reads %p0");

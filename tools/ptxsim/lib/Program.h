@@ -199,7 +199,7 @@ struct UnwrittenOp {
   enum Rule : uint8_t {
     Refuse, // what it reads must have been written
     Join,   // what it writes depends on all it reads
-    Bytes,  // byte i of what it writes is byte i of what it reads
+    Bytes,  // bytes of what it writes depend on bytes of what it reads
     Select, // selp: on the operand that is chosen
     And,
     Or,      // on no more than one operand where that one decides
@@ -216,9 +216,10 @@ struct UnwrittenOp {
   };
   Rule rule = Refuse;
   uint32_t guard = kNone;
-  std::vector<uint32_t> reads, writes; // tracked registers
-  std::vector<uint32_t> from, to;      // Bytes: masks
-  std::vector<Source> sources;         // Select: a, b, predicate; And, Or: a, b
+  std::vector<uint32_t> reads, writes;              // tracked registers
+  std::vector<uint32_t> to;                         // Bytes: masks of what is written
+  std::vector<std::pair<uint32_t, uint32_t>> moves; // Bytes: number among `to`, mask of a source
+  std::vector<Source> sources;                      // Select: a, b, predicate; And, Or: a, b
 };
 
 struct Constant {

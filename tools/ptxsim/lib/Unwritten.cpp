@@ -15,6 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ByteMoves.h"
 #include "Decoder.h"
 
 #include <algorithm>
@@ -58,8 +59,7 @@ UnwrittenOp::Rule ruleOf(const Instruction &inst) {
     return UnwrittenOp::And;
   if (inst.opcode == "or")
     return UnwrittenOp::Or;
-  if (inst.opcode == "mov" || (inst.opcode == "prmt" && inst.modifiers.size() == 1 &&
-                               inst.operands.back().kind == Operand::Integer))
+  if (inst.opcode == "mov" || findByteMoves(inst))
     return UnwrittenOp::Bytes;
   return UnwrittenOp::Join;
 }
@@ -117,8 +117,7 @@ private:
   UnwrittenOp::Source source(const Operand &operand, const BitSet &maybe) const;
   void listBytes(const Operand &operand, uint32_t total, bool reads, const BitSet &maybe,
                  std::vector<uint32_t> &masks) const;
-  void permutedBytes(const Instruction &inst, const BitSet &maybe,
-                     std::vector<uint32_t> &masks) const;
+  void addMoves(const Instruction &inst, const BitSet &maybe, UnwrittenOp &op) const;
 
   const Function &function;
   const std::vector<uint32_t> &rows, &codeOffsets;
@@ -272,14 +271,34 @@ void Finder::listBytes(const Operand &operand, uint32_t total, bool reads, const
     masks.push_back(number == UnwrittenOp::kNone ? number : program.tracked[number].first + i);
 }
 
-/// The masks of the bytes that prmt with a constant selector reads.
-void Finder::permutedBytes(const Instruction &inst, const BitSet &maybe,
-                           std::vector<uint32_t> &masks) const {
-  std::vector<uint32_t> all;
-  listBytes(inst.operands[1], 4, true, maybe, all);
-  listBytes(inst.operands[2], 4, true, maybe, all);
-  for (unsigned i = 0; i < 4; ++i)
-    masks.push_back(all[inst.operands[3].value >> (4 * i) & 7]);
+/// Which masks those of the bytes that are written depend on.
+void Finder::addMoves(const Instruction &inst, const BitSet &maybe, UnwrittenOp &op) const {
+  const Operand &to = inst.operands[0];
+  if (inst.opcode == "mov") {
+    uint32_t total = std::max(1u, typeBytes(parseType(inst.modifiers.back())));
+    std::vector<uint32_t> from;
+    listBytes(to, total, false, maybe, op.to);
+    listBytes(inst.operands[1], total, true, maybe, from);
+    for (uint32_t i = 0; i < from.size(); ++i)
+      if (from[i] != UnwrittenOp::kNone)
+        op.moves.push_back({i, from[i]});
+    return;
+  }
+  uint32_t written = numbers[to.reg];
+  if (written == UnwrittenOp::kNone)
+    return;
+  // All of the register, which may be wider than the type.
+  for (uint32_t i = 0; i < program.tracked[written].bytes; ++i)
+    op.to.push_back(program.tracked[written].first + i);
+  std::optional<std::vector<ByteMove>> moves = findByteMoves(inst);
+  for (const ByteMove &move : *moves) {
+    const Operand &from = inst.operands[move.operand];
+    uint32_t number =
+        from.kind == Operand::Register ? trackedIf(from.reg, maybe) : UnwrittenOp::kNone;
+    if (number != UnwrittenOp::kNone && move.to < op.to.size() &&
+        move.from < program.tracked[number].bytes)
+      op.moves.push_back({move.to, program.tracked[number].first + move.from});
+  }
 }
 
 bool Finder::addOp(uint32_t index, const BitSet &maybe) {
@@ -300,16 +319,8 @@ bool Finder::addOp(uint32_t index, const BitSet &maybe) {
   if (op.rule == UnwrittenOp::Select || op.rule == UnwrittenOp::And || op.rule == UnwrittenOp::Or)
     for (size_t i = 1; i < inst.operands.size(); ++i)
       op.sources.push_back(source(inst.operands[i], maybe));
-  if (op.rule == UnwrittenOp::Bytes) {
-    const Operand &to = inst.operands[0];
-    Type type = parseType(inst.modifiers.back());
-    uint32_t total = std::max(1u, typeBytes(type));
-    listBytes(to, total, false, maybe, op.to);
-    if (inst.opcode == "prmt")
-      permutedBytes(inst, maybe, op.from);
-    else
-      listBytes(inst.operands[1], total, true, maybe, op.from);
-  }
+  if (op.rule == UnwrittenOp::Bytes)
+    addMoves(inst, maybe, op);
   // The lanes to read from, and the members, must be known.
   if (op.rule == UnwrittenOp::Shuffle) {
     op.sources.push_back(source(inst.operands[1], maybe));

@@ -101,14 +101,14 @@ void Check::join() {
 }
 
 void Check::bytes() {
-  uint32_t values[16];
-  size_t count = std::min<size_t>(op.from.size(), 16);
+  uint32_t values[16] = {};
   for (uint32_t to : op.writes)
     for (uint32_t from : op.reads)
       note(to, from, mask);
-  for (size_t i = 0; i < count; ++i)
-    values[i] = op.from[i] == UnwrittenOp::kNone ? 0 : warp.unwritten[op.from[i]];
-  for (size_t i = 0; i < std::min(count, op.to.size()); ++i)
+  // All sources before any result, which may be one of them.
+  for (auto [byte, from] : op.moves)
+    values[byte % 16] |= warp.unwritten[from];
+  for (size_t i = 0; i < std::min<size_t>(op.to.size(), 16); ++i)
     if (op.to[i] != UnwrittenOp::kNone) {
       uint32_t &to = warp.unwritten[op.to[i]];
       to = (to & ~mask) | (values[i] & mask);
@@ -118,13 +118,19 @@ void Check::bytes() {
 void Check::select() {
   const UnwrittenOp::Source &a = op.sources[0], &b = op.sources[1], &p = op.sources[2];
   uint32_t taken = p.row == kNoRow ? (p.constant ? kFullMask : 0) : warp.predicate(p.row) ^ p.flip;
-  uint32_t unsure = any(p.tracked), ofA = any(a.tracked) & taken, ofB = any(b.tracked) & ~taken;
+  uint32_t unsure = any(p.tracked);
+  auto ofByte = [&](const UnwrittenOp::Source &source, uint32_t i) {
+    return source.tracked == UnwrittenOp::kNone ? 0 : masks(source.tracked)[i];
+  };
   for (uint32_t to : op.writes) {
-    for (auto [from, where] :
-         {std::pair(p.tracked, unsure), std::pair(a.tracked, ofA), std::pair(b.tracked, ofB)})
+    for (auto [from, where] : {std::pair(p.tracked, kFullMask), std::pair(a.tracked, taken),
+                               std::pair(b.tracked, ~taken)})
       if (from != UnwrittenOp::kNone)
         note(to, from, where & mask);
-    write(to, unsure | ofA | ofB);
+    for (uint32_t i = 0; i < program.tracked[to].bytes; ++i) {
+      uint32_t unwritten = unsure | (ofByte(a, i) & taken) | (ofByte(b, i) & ~taken);
+      masks(to)[i] = (masks(to)[i] & ~mask) | (unwritten & mask);
+    }
   }
 }
 

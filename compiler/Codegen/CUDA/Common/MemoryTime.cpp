@@ -23,7 +23,11 @@ std::optional<double> estimateMemoryTime(const KernelInfo &kernel) {
     ShapedType type = kernel.getAccessedType(binding);
     if (!type.hasStaticShape())
       return std::nullopt;
-    double passes = binding.getAccess() == plan::Access::ReadWrite ? 2 : 1;
+    // Of what an update leaves alone nothing is read.
+    bool isBox = llvm::any_of(kernel.outputs, [&](const KernelOutput &output) {
+      return output.update && output.binding == binding;
+    });
+    double passes = binding.getAccess() == plan::Access::ReadWrite && !isBox ? 2 : 1;
     bytes += passes * static_cast<double>(type.getNumElements()) *
              static_cast<double>(getElementBytes(type.getElementType()));
   }

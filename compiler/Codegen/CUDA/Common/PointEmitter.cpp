@@ -8,6 +8,7 @@
 #include "compiler/Codegen/CUDA/Common/PointEmitter.h"
 
 #include "compiler/Codegen/CUDA/Common/LaneOps.h"
+#include "compiler/Codegen/CUDA/Common/OutputPlaces.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -152,8 +153,9 @@ SmallVector<Value> PointEmitter::getStarts(const KernelOutput &output) {
   kernel::UpdateOp update = output.update;
   SmallVector<Value> sizes = getSizes(output.binding), box = getSizes(output.tensor), starts;
   for (auto [dim, start] : llvm::enumerate(update.getStarts())) {
-    if (update.isWhole(dim) || sizes[dim] == box[dim]) {
-      starts.push_back(index.constant(0));
+    std::optional<int64_t> known = sizes[dim] == box[dim] ? 0 : getKnownStart(output, dim);
+    if (known) {
+      starts.push_back(index.constant(*known));
       continue;
     }
     Value stored = emit(start, Point{{}, Coord::uniform(index.constant(0)), 1, {}});

@@ -9,6 +9,7 @@
 
 #include "compiler/Codegen/CUDA/Common/CombineResults.h"
 #include "compiler/Codegen/CUDA/Common/LaneOps.h"
+#include "compiler/Codegen/CUDA/Common/OutputStores.h"
 #include "compiler/Codegen/CUDA/Common/WorkLimits.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -248,7 +249,7 @@ void ReductionEmitter::emitResults(function_ref<bool(const ReductionGroup::Resul
       point.coords.push_back(points.apply(expr, coords, pointLanes));
     if (point.coords.empty())
       point.flat = Coord::uniform(index.constant(0));
-    return points.getFlat(point, result.output.tensor);
+    return getStoredPosition(points, result.output, point);
   };
   // All loads before all stores: a result may be in the memory of an input.
   SmallVector<std::pair<const ReductionGroup::Result *, Value>> stores;

@@ -7,6 +7,7 @@
 
 #include "compiler/Codegen/CUDA/Common/ReductionGroup.h"
 
+#include "compiler/Codegen/CUDA/Common/OutputPlaces.h"
 #include "compiler/Codegen/Common/Placement.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 #include "compiler/Dialect/Plan/IR/Reductions.h"
@@ -234,13 +235,20 @@ FailureOr<ReductionGroup> matchReductionGroup(const KernelInfo &kernel, std::str
   SmallVector<linalg::LinalgOp> reductions = kernel.getReductions();
   ReductionGroup group;
   chooseRoot(reductions, group);
-  codegen::Placement placement(kernel.tensorOps, group.root);
+  // An update only says where an output goes.
+  SmallVector<Operation *> ops = llvm::filter_to_vector(
+      kernel.tensorOps, [](Operation *op) { return !isa<kernel::UpdateOp>(op); });
+  codegen::Placement placement(ops, group.root);
   if (failed(placement.run(reason)))
     return failure();
   for (linalg::LinalgOp op : reductions)
     if (failed(addMember(op, placement.getLoops(op), group, reason)))
       return failure();
   for (const KernelOutput &output : kernel.outputs) {
+    if (!hasKnownPlace(output)) {
+      reason = "an output whose place in its memory is data";
+      return failure();
+    }
     const Exprs *coords = placement.find(output.tensor);
     if (!coords) {
       reason = "an output outside the iteration space of the reduction";
@@ -271,7 +279,7 @@ FailureOr<ReductionGroup> matchReductionGroup(const KernelInfo &kernel, std::str
       group.vectors.push_back({tensor, binding, coords});
   };
   llvm::SmallSetVector<Value, 8> read;
-  for (Operation *op : kernel.tensorOps)
+  for (Operation *op : ops)
     read.insert(op->operand_begin(), op->operand_end());
   for (Value tensor : read)
     if (const Exprs *coords = placement.find(tensor))

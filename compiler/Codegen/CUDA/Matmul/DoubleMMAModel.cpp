@@ -145,9 +145,10 @@ double estimateDoublePlan(const Target &target, const DoubleProblem &problem, Do
   return estimate(target, problem, plan, std::max<int64_t>(1, placeBlocks(target, problem, plan)));
 }
 
-DoublePlan chooseDoublePlan(const Target &target, const DoubleProblem &problem) {
-  DoublePlan best{};
-  best.microseconds = std::numeric_limits<double>::infinity();
+DoublePlan chooseDoublePlan(const Target &target, const DoubleProblem &problem,
+                            DoublePlan *second) {
+  DoublePlan best{}, next{};
+  best.microseconds = next.microseconds = std::numeric_limits<double>::infinity();
   for (DoublePlan plan : kPlans) {
     if (problem.isSwapped) {
       std::swap(plan.tileM, plan.tileN);
@@ -160,8 +161,12 @@ DoublePlan chooseDoublePlan(const Target &target, const DoubleProblem &problem) 
       continue;
     plan.microseconds = estimate(target, problem, plan, resident);
     if (plan.microseconds < best.microseconds)
-      best = plan;
+      std::swap(best, plan);
+    if (plan.microseconds < next.microseconds)
+      next = plan;
   }
+  if (second)
+    *second = next;
   return best;
 }
 

@@ -36,7 +36,8 @@ double estimateDoublePlan(const Target &target, const DoubleProblem &problem, Do
 
 /// The plan that should be fastest on a target that multiplies f64 on tensor cores. There always is
 /// one.
-DoublePlan chooseDoublePlan(const Target &target, const DoubleProblem &problem);
+DoublePlan chooseDoublePlan(const Target &target, const DoubleProblem &problem,
+                            DoublePlan *second = nullptr);
 
 } // namespace xc::cuda
 

@@ -9,6 +9,7 @@
 
 #include "compiler/Codegen/CUDA/Common/CombineResults.h"
 #include "compiler/Codegen/CUDA/Common/LaneOps.h"
+#include "compiler/Codegen/CUDA/Common/OutputStores.h"
 #include "compiler/Codegen/CUDA/Common/WorkLimits.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -332,7 +333,7 @@ void MatmulTile::emitOutputsAt(const Coord &m, const Coord &n, Value accumulator
   SmallVector<std::pair<Coord, Value>> values;
   for (const ReductionGroup::Result &result : contraction.group.results) {
     Point point = makeOutputPoint(result.coords, loops, lanes, {});
-    Coord flat = points.getFlat(point, result.output.tensor);
+    Coord flat = getStoredPosition(points, result.output, point);
     values.push_back({flat, points.emit(result.output.tensor, point)});
   }
   for (auto [result, value] : llvm::zip_equal(contraction.group.results, values))
@@ -364,7 +365,8 @@ void MatmulTile::storeOutput(Value m, Value n, Value values) {
                                          Coord::uniform(index.constant(0)), lanes);
     const ReductionGroup::Result &result = contraction.group.results.front();
     Point point = makeOutputPoint(result.coords, loops, lanes, {});
-    points.store(result.output.binding, points.getFlat(point, result.output.tensor), values, lanes);
+    points.store(result.output.binding, getStoredPosition(points, result.output, point), values,
+                 lanes);
   });
 }
 
@@ -403,7 +405,7 @@ void MatmulTile::emitOutputsWhere(Value inside, Value m, Value n, Value accumula
   points.emitIf(inside, [&] {
     for (auto [result, value] : llvm::zip_equal(contraction.group.results, values)) {
       Point point = makeOutputPoint(result.coords, loops, lanes, {});
-      points.store(result.output.binding, points.getFlat(point, result.output.tensor), value,
+      points.store(result.output.binding, getStoredPosition(points, result.output, point), value,
                    lanes);
     }
   });
@@ -502,7 +504,7 @@ void MatmulTile::storeParts(const RowParts &parts, Value m, Value n, ArrayRef<in
         makeLoops(Coord::uniform(m), Coord::uniform(n), Coord::uniform(index.constant(0)), 1);
     for (auto [part, total] : llvm::zip_equal(contraction.group.rowParts, totals)) {
       Point point = makeOutputPoint(part.result.coords, loops, 1, {});
-      points.store(part.result.output.binding, points.getFlat(point, part.result.output.tensor),
+      points.store(part.result.output.binding, getStoredPosition(points, part.result.output, point),
                    total, 1);
     }
   });

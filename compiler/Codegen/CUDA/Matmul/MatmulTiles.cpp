@@ -95,33 +95,44 @@ static MMAPlan stage(const Target &target, const ProductSize &size, const MMATil
   return {tile.m, tile.n, tileK, tile.warpsM, tile.warpsN, stages};
 }
 
-/// The tiles with the least predicted time, which is that, if any fit.
-static std::optional<std::pair<MMAPlan, double>> chooseTiles(const Target &target,
-                                                             const ProductSize &size) {
-  std::optional<std::pair<MMAPlan, double>> best;
+/// Tiles, and the time that is predicted for them.
+using TimedPlan = std::optional<std::pair<MMAPlan, double>>;
+
+/// The tiles with the least predicted time, if any fit; `second` becomes those next to them.
+static TimedPlan chooseTiles(const Target &target, const ProductSize &size, TimedPlan &second) {
+  TimedPlan best;
   for (const MMATile &tile : kTiles) {
     if (!fits(tile, size))
       continue;
     MMAPlan plan = stage(target, size, tile);
     // Times are not told apart any better.
     constexpr double kSame = 0.99;
-    if (double time = estimateTiles(target, size, plan); !best || time < kSame * best->second)
-      best = {plan, time};
+    TimedPlan other = {{plan, estimateTiles(target, size, plan)}};
+    if (!best || other->second < kSame * best->second)
+      std::swap(best, other);
+    if (other && (!second || other->second < second->second))
+      second = other;
   }
   return best;
 }
 
-MatmulMMAAttr chooseMMATiles(MLIRContext *context, const Target &target, const ProductSize &size) {
-  std::optional<std::pair<MMAPlan, double>> best = chooseTiles(target, size);
-  if (!best)
+static MatmulMMAAttr toConfig(MLIRContext *context, const TimedPlan &timed) {
+  if (!timed)
     return nullptr;
-  const MMAPlan &plan = best->first;
+  const MMAPlan &plan = timed->first;
   return MatmulMMAAttr::get(context, plan.tileM, plan.tileN, plan.tileK, plan.warpsM, plan.warpsN,
                             plan.stages, /*part_steps=*/0);
 }
 
+MatmulMMAAttr chooseMMATiles(MLIRContext *context, const Target &target, const ProductSize &size,
+                             MatmulMMAAttr &second) {
+  TimedPlan next, best = chooseTiles(target, size, next);
+  second = toConfig(context, next);
+  return toConfig(context, best);
+}
+
 double estimateBestMMATiles(const Target &target, const ProductSize &size) {
-  std::optional<std::pair<MMAPlan, double>> best = chooseTiles(target, size);
+  TimedPlan next, best = chooseTiles(target, size, next);
   return best ? best->second : std::numeric_limits<double>::infinity();
 }
 

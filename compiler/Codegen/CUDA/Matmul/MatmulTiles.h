@@ -53,9 +53,10 @@ struct ProductSize {
   bool hasNarrowCopies() const { return isCopied && copyBytes < 16; }
 };
 
-/// The mma.sync tiles with the least predicted time; see MMAModel.h.
+/// The mma.sync tiles with the least predicted time; see MMAModel.h. `second` becomes those next to
+/// them, null if there are none.
 MatmulMMAAttr chooseMMATiles(mlir::MLIRContext *context, const Target &target,
-                             const ProductSize &size);
+                             const ProductSize &size, MatmulMMAAttr &second);
 
 /// The microseconds that the product should take in tiles of `config`.
 double estimateMMATiles(const Target &target, const ProductSize &size, MatmulMMAAttr config);

@@ -155,18 +155,25 @@ bool ProductChooser::isFasterByMMA(const Choice &wgmma) {
 std::optional<Choice> ProductChooser::chooseMMA() {
   if (!hasTensorCoreTypes())
     return std::nullopt;
-  MatmulMMAAttr config =
-      chooseMMATiles(kernel.getFunction().getContext(), *kernel.target, makeMMASize());
+  MatmulMMAAttr second, config = chooseMMATiles(kernel.getFunction().getContext(), *kernel.target,
+                                                makeMMASize(), second);
+  nextMMA =
+      second ? std::optional(Choice{second, describe(second), predict(second)}) : std::nullopt;
   return Choice{config, describe(config)};
 }
 
 std::optional<Choice> ProductChooser::chooseDoubleMMA() {
   if (kernel.target->doubleMMA == DoubleMMA::None || !contraction.hasDoubleOperands())
     return std::nullopt;
-  DoublePlan plan = chooseDoublePlan(*kernel.target, makeDoubleProblem());
-  auto config = MatmulMMAAttr::get(kernel.getFunction().getContext(), plan.tileM, plan.tileN,
-                                   plan.tileK, plan.warpsM, plan.warpsN, plan.stages,
-                                   /*part_steps=*/0);
+  DoublePlan second, plan = chooseDoublePlan(*kernel.target, makeDoubleProblem(), &second);
+  auto toConfig = [&](const DoublePlan &tiles) {
+    return MatmulMMAAttr::get(kernel.getFunction().getContext(), tiles.tileM, tiles.tileN,
+                              tiles.tileK, tiles.warpsM, tiles.warpsN, tiles.stages,
+                              /*part_steps=*/0);
+  };
+  if (second.microseconds < std::numeric_limits<double>::infinity())
+    nextMMA = Choice{toConfig(second), describe(toConfig(second)), second.microseconds};
+  MatmulMMAAttr config = toConfig(plan);
   return Choice{config, describe(config)};
 }
 

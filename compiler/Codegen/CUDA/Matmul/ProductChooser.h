@@ -49,6 +49,8 @@ public:
   Choice choosePlain();
   /// The configuration next to the one chosen last, with its time, if the model told one.
   std::optional<Choice> next;
+  /// The same of mma.sync, which wgmma is compared with.
+  std::optional<Choice> nextMMA;
   /// Whether tensor cores know the types, but for f64.
   bool hasTensorCoreTypes() const {
     return kernel.target->hasMMA16816 &&

@@ -35,11 +35,12 @@ template <typename Config> struct ProductStrategy : Strategy {
       return success();
     if (!choice->microseconds)
       choice->microseconds = chooser.predict(choice->config);
-    if (isa<MatmulMMAAttr>(choice->config) && query.getWindows())
-      *choice->microseconds *= kEmptyTiles;
     choices.push_back(*choice);
     if (chooser.next)
       choices.push_back(*chooser.next);
+    if (isa<MatmulMMAAttr>(choice->config) && query.getWindows())
+      for (Choice &offered : choices)
+        *offered.microseconds *= kEmptyTiles;
     return success();
   }
 
@@ -90,9 +91,11 @@ struct MatmulMMAStrategy final : ProductStrategy<MatmulMMAAttr> {
     std::optional<Choice> wgmma = chooser.chooseWGMMA();
     if (wgmma && !chooser.isFasterByMMA(*wgmma))
       return std::nullopt;
-    chooser.next.reset();
     std::optional<Choice> choice = chooser.chooseMMA();
-    return choice ? choice : chooser.chooseDoubleMMA();
+    if (!choice)
+      choice = chooser.chooseDoubleMMA();
+    chooser.next = chooser.nextMMA;
+    return choice;
   }
   std::unique_ptr<Pass> createEmission() const override { return createEmitMatmulMMA(); }
 };

@@ -7,6 +7,7 @@
 
 #include "compiler/Codegen/CUDA/Matmul/TiledAccess.h"
 #include "compiler/Codegen/CUDA/Common/Accesses.h"
+#include "compiler/Codegen/CUDA/Common/OutputPlaces.h"
 #include "compiler/Dialect/Plan/IR/Copies.h"
 
 using namespace mlir;
@@ -188,7 +189,8 @@ static std::optional<TiledAccess> matchTiledAccess(const Contraction &contractio
 std::optional<TiledAccess> matchTiledOutput(const Contraction &contraction,
                                             const ReductionGroup::Result &result,
                                             KernelSizes &sizes, std::string &reason) {
-  return matchTiledAccess(contraction, result.output.binding, result.coords, sizes, reason);
+  return matchTiledAccess(contraction, result.output.binding, getStoredCoords(result), sizes,
+                          reason);
 }
 
 std::optional<TiledAccess> matchTiledInput(const Contraction &contraction,
@@ -206,7 +208,7 @@ int64_t getRowVector(const Contraction &contraction, const ReductionGroup::Resul
   SmallVector<unsigned> columns = getLongLoops(contraction, TiledAccess::Group::N, loops);
   if (columns.empty() || result.coords.empty())
     return 0;
-  std::optional<LoopSum> inner = matchCoord(result.coords.back(), loops);
+  std::optional<LoopSum> inner = matchCoord(getStoredCoords(result).back(), loops);
   if (!inner || inner->loops.size() != 1 || inner->loops.front().first != columns.back() ||
       inner->loops.front().second != 1)
     return 0;

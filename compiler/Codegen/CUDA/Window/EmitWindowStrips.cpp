@@ -24,6 +24,7 @@
 
 #include "compiler/Codegen/CUDA/Common/KernelFrame.h"
 #include "compiler/Codegen/CUDA/Common/LaneOps.h"
+#include "compiler/Codegen/CUDA/Common/OutputStores.h"
 #include "compiler/Codegen/CUDA/IR/WindowConfig.h"
 #include "compiler/Codegen/CUDA/Passes.h"
 #include "compiler/Codegen/CUDA/Window/WindowLoader.h"
@@ -158,7 +159,7 @@ void StripEmitter::emitOutputs(int64_t position, Value sum) {
     SmallVector<std::pair<Coord, Value>> values;
     for (const KernelOutput &output : kernel.outputs) {
       Point own = point;
-      Coord flat = points.getFlat(own, output.tensor);
+      Coord flat = getStoredPosition(points, output, own);
       values.push_back({flat, points.emit(output.tensor, own)});
     }
     for (auto [output, value] : llvm::zip_equal(kernel.outputs, values))

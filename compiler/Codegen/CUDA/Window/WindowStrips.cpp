@@ -7,6 +7,7 @@
 
 #include "compiler/Codegen/CUDA/Window/WindowStrips.h"
 
+#include "compiler/Codegen/CUDA/Common/OutputPlaces.h"
 #include "compiler/Dialect/Plan/IR/Reductions.h"
 
 using namespace mlir;
@@ -58,6 +59,9 @@ private:
 bool StripMatcher::followsElementwise(linalg::LinalgOp op) {
   llvm::SmallPtrSet<Operation *, 8> following{op};
   for (Operation *other : kernel.tensorOps) {
+    // It only says where an output goes.
+    if (isa<kernel::UpdateOp>(other))
+      continue;
     auto linalgOp = dyn_cast<linalg::LinalgOp>(other);
     bool follows = false;
     for (OpOperand &operand : other->getOpOperands()) {
@@ -79,7 +83,7 @@ bool StripMatcher::followsElementwise(linalg::LinalgOp op) {
     following.insert(other);
   }
   for (const KernelOutput &output : kernel.outputs)
-    if (output.update || !following.contains(output.tensor.getDefiningOp()))
+    if (!hasKnownPlace(output) || !following.contains(output.tensor.getDefiningOp()))
       return refuse("it has other results");
   return true;
 }

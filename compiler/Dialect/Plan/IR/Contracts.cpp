@@ -13,6 +13,7 @@
 #include "compiler/Dialect/Plan/IR/Contracts.h"
 #include "compiler/Dialect/Plan/IR/FusionRecords.h"
 #include "compiler/Dialect/Plan/IR/PartialSums.h"
+#include "compiler/Dialect/Plan/IR/Parts.h"
 #include "compiler/Dialect/Plan/IR/PlanInitOps.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 #include "compiler/Dialect/Plan/IR/Reductions.h"
@@ -161,6 +162,8 @@ static constexpr Contract kContracts[] = {
     // Of ops on tensors.
     {kFusionAttr, isOn<RegionOp>, "regions", isRecordOf<kFusionFields>,
      "a number, joins and refusals"},
+    {kPartsAttr, isOn<RegionOp, DispatchOp>, "regions and dispatches", isA<DenseI64ArrayAttr>,
+     "an array of i64"},
     {kAllowTF32Attr, hasProducts, "linalg ops and attention", isA<UnitAttr>, "a unit"},
     {kPartialAttr, isOn<linalg::LinalgOp>, "linalg ops", isA<PartialAttr>, "#plan.partial"},
     {kSharesAttr, isOn<linalg::LinalgOp>, "linalg ops", isA<UnitAttr>, "a unit"},

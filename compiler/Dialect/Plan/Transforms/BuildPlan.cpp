@@ -228,11 +228,21 @@ LogicalResult PlanBuilder::placeView(Operation &op) {
 }
 
 void PlanBuilder::touch(Command &command, unsigned buffer, FormulaAttr offset, FormulaAttr length,
-                        Access access) {
+                        Access access, unsigned whole) {
   unsigned position = plan->commands.size();
   plan->buffers[buffer].first = std::min(plan->buffers[buffer].first, position);
   plan->buffers[buffer].last = std::max(plan->buffers[buffer].last, position);
-  command.accesses.push_back({buffer, offset, length, access});
+  command.accesses.push_back({buffer, offset, length, access, whole});
+}
+
+/// The number of what result `index` is a part of; 0 if it is none.
+unsigned PlanBuilder::getWhole(DispatchOp dispatch, unsigned index) {
+  if (!isPart(dispatch, index))
+    return 0;
+  Value result = dispatch.getResult(index), init = dispatch.getInit(index);
+  bool isBesideOthers = init && isAt(init, places.at(result).buffer);
+  unsigned whole = isBesideOthers ? wholes.lookup(init) : 0;
+  return wholes[result] = whole != 0 ? whole : ++numWholes;
 }
 
 LogicalResult PlanBuilder::addDispatch(DispatchOp dispatch, unsigned position) {
@@ -258,7 +268,7 @@ LogicalResult PlanBuilder::addDispatch(DispatchOp dispatch, unsigned position) {
   for (auto [index, result] : llvm::enumerate(dispatch.getResults())) {
     Place place = places.at(result);
     touch(command, place.buffer, place.offset, place.length,
-          dispatch.getInit(index) ? Access::ReadWrite : Access::Write);
+          dispatch.getInit(index) ? Access::ReadWrite : Access::Write, getWhole(dispatch, index));
   }
   for (Value scalar : dispatch.getScalars()) {
     FailureOr<FormulaAttr> formula = getFormula(OpFoldResult(scalar));

@@ -29,8 +29,15 @@ struct PastAccess {
 
 static bool isWrite(Access access) { return access != Access::Read; }
 
-/// False only if the ranges surely share no byte: both must be known numbers, or differ by one.
+static bool arePartsOfOne(const MemoryAccess &a, const MemoryAccess &b) {
+  return a.whole != 0 && a.whole == b.whole;
+}
+
+/// False only if the accesses surely share no byte: both ranges must be known numbers, or differ by
+/// one, or they are parts.
 static bool mayOverlap(const MemoryAccess &a, const MemoryAccess &b) {
+  if (arePartsOfOne(a, b))
+    return false;
   auto endsBefore = [](const MemoryAccess &x, const MemoryAccess &y) {
     std::optional<int64_t> gap = collectTerms(y.offset - (x.offset + x.length)).asConstant();
     return gap && *gap >= 0;
@@ -74,14 +81,16 @@ SmallVector<SmallVector<int64_t>> computeEdges(ArrayRef<SmallVector<MemoryAccess
             mayOverlap(past.access, access))
           needed.insert(past.command);
       // The first touch of a buffer that took over another one's bytes waits for all that used
-      // those.
-      if (history[access.buffer].empty())
+      // those. Of parts each is the first.
+      if (llvm::all_of(history[access.buffer], [&](const PastAccess &past) {
+            return past.command != command && arePartsOfOne(past.access, access);
+          }))
         waitForPredecessors(access.buffer, history, predecessors, needed);
     }
     needed.remove(command);
     for (const MemoryAccess &access : touched) {
       SmallVector<PastAccess> &past = history[access.buffer];
-      if (isWrite(access.access))
+      if (isWrite(access.access) && access.whole == 0)
         llvm::erase_if(past, [&](const PastAccess &old) {
           return old.command != command && covers(access, old.access);
         });

@@ -21,6 +21,8 @@ struct MemoryAccess {
   FormulaAttr offset;
   FormulaAttr length;
   Access access;
+  /// Not 0 for a write of a part (kPartsAttr): those of one number need no order.
+  unsigned whole = 0;
 };
 
 /// For each command, the earlier commands that must have ended before it: a write after any access

@@ -8,6 +8,7 @@
 #include "compiler/Dialect/Plan/Transforms/MemoryUses.h"
 
 #include "compiler/Dialect/Array/IR/ArrayOps.h"
+#include "compiler/Dialect/Plan/IR/Parts.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 #include "compiler/Dialect/Plan/Transforms/Views.h"
 
@@ -40,6 +41,24 @@ MemoryUses::MemoryUses(func::FuncOp func) {
         variablesOf[getRoot(assign.getValue())].push_back(assign.getVariableAttr().getAttr());
     } else if (auto read = dyn_cast<array::VariableReadOp>(op)) {
       readOf[read.getVariableAttr().getAttr()] = read.getResult();
+    }
+  }
+  passOnToParts(func);
+}
+
+/// What becomes of a whole becomes of the parts that its last one was put beside.
+void MemoryUses::passOnToParts(func::FuncOp func) {
+  for (Operation &op : llvm::reverse(func.getBody().front())) {
+    auto dispatch = dyn_cast<DispatchOp>(op);
+    auto parts = dispatch ? dispatch->getAttrOfType<DenseI64ArrayAttr>(kPartsAttr) : nullptr;
+    if (!parts)
+      continue;
+    for (int64_t index : parts.asArrayRef()) {
+      Value init = dispatch.getInit(index), result = dispatch.getResult(index);
+      if (!init || !init.hasOneUse())
+        continue;
+      outputsOf[init] = llvm::to_vector(getOutputs(result));
+      variablesOf[init] = llvm::to_vector(getVariables(result));
     }
   }
 }

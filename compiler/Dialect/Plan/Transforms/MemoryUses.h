@@ -43,9 +43,9 @@ public:
   /// Lets `result` be in `memory` from now on.
   void take(mlir::Value result, mlir::Value memory);
 
-  /// The results of the function that `root` is, whole.
+  /// The results of the function that `root` is, whole, or becomes a part of.
   llvm::ArrayRef<unsigned> getOutputs(mlir::Value root) const;
-  /// The variables that `root` is assigned to, whole.
+  /// The same of the variables that it is assigned to.
   llvm::ArrayRef<mlir::StringAttr> getVariables(mlir::Value root) const;
   /// Whether a root is assigned, whole, to a variable of which `predicate` is true.
   bool hasVariable(llvm::function_ref<bool(mlir::StringAttr)> predicate) const;
@@ -53,6 +53,8 @@ public:
   mlir::Value getOldValue(mlir::StringAttr variable) const { return readOf.lookup(variable); }
 
 private:
+  void passOnToParts(mlir::func::FuncOp func);
+
   llvm::DenseMap<mlir::Value, unsigned> lastUse;
   /// Result of a step -> the value whose memory it has taken.
   llvm::DenseMap<mlir::Value, mlir::Value> takenFrom;

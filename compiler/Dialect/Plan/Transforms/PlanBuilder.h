@@ -75,7 +75,8 @@ private:
   mlir::LogicalResult addReturns();
   mlir::LogicalResult addAssigns();
   void touch(Command &command, unsigned buffer, FormulaAttr offset, FormulaAttr length,
-             Access access);
+             Access access, unsigned whole = 0);
+  unsigned getWhole(DispatchOp dispatch, unsigned index);
   mlir::LogicalResult addRequirement(RequireOp op);
   void require(mlir::Location loc, FormulaAttr left, Comparison comparison, FormulaAttr right,
                const llvm::Twine &what);
@@ -99,10 +100,15 @@ private:
     mlir::Operation *step;
     mlir::Value result, reused;
     unsigned position;
+    /// `reused` holds other parts of what the result is a part of.
+    bool isPart = false;
   };
   bool isAt(mlir::Value tensor, unsigned buffer);
   bool canOverwrite(mlir::Value old, const Taker &taker);
   bool canTakeTarget(unsigned target, const Taker &taker);
+  /// True if the kernel writes a part of result `index`, beside others that do (kPartsAttr).
+  bool isPart(DispatchOp dispatch, unsigned index);
+  bool isTarget(const Buffer &buffer, mlir::Value result);
   bool mayHoldOthers(const Buffer &buffer, mlir::Value result);
   std::optional<unsigned> takeMemory(const Taker &taker, FormulaAttr size);
   mlir::FailureOr<std::optional<unsigned>> chooseFixed(const Taker &taker, FormulaAttr size);
@@ -132,6 +138,9 @@ private:
   llvm::DenseMap<std::pair<unsigned, unsigned>, unsigned> fixedBuffers;
   llvm::DenseMap<unsigned, unsigned> outerBuffers;
   llvm::DenseMap<mlir::Value, Place> places;
+  /// Parts -> the number, from 1 on, of what they are parts of.
+  llvm::DenseMap<mlir::Value, unsigned> wholes;
+  unsigned numWholes = 0;
   llvm::DenseMap<unsigned, bool> outputDone;
   llvm::DenseMap<mlir::StringAttr, bool> variableDone;
   /// What sizes must be like; those of regions are in the whole function's plan.

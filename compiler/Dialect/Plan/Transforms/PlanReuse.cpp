@@ -16,12 +16,18 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Array/IR/AttributeNames.h"
+#include "compiler/Dialect/Plan/IR/Parts.h"
 #include "compiler/Dialect/Plan/Transforms/PlanBuilder.h"
 #include "compiler/Dialect/Plan/Transforms/Views.h"
 
 using namespace mlir;
 
 namespace xc::plan {
+
+bool PlanBuilder::isPart(DispatchOp dispatch, unsigned index) {
+  auto parts = dispatch->getAttrOfType<DenseI64ArrayAttr>(kPartsAttr);
+  return parts && llvm::is_contained(parts.asArrayRef(), index);
+}
 
 /// True if the tensor is in `buffer`, from its start on.
 bool PlanBuilder::isAt(Value tensor, unsigned buffer) {
@@ -45,6 +51,22 @@ bool PlanBuilder::canOverwrite(Value old, const Taker &taker) {
 bool PlanBuilder::canTakeTarget(unsigned target, const Taker &taker) {
   std::optional<unsigned> argument = getReplacedArgument(target);
   return !argument || canOverwrite(func.getArgument(*argument), taker);
+}
+
+/// True if `buffer` is where `result`, or what it is a part of, is to be in the end.
+bool PlanBuilder::isTarget(const Buffer &buffer, Value result) {
+  auto hasOutput = [&](llvm::function_ref<bool(unsigned)> predicate) {
+    return llvm::any_of(uses.getOutputs(result), predicate);
+  };
+  if (buffer.outer)
+    return hasOutput([&](unsigned output) { return outer->targets[output] == *buffer.outer; });
+  if (buffer.space == Space::Output || buffer.space == Space::Packed)
+    return hasOutput([&](unsigned output) { return output == buffer.ordinal; });
+  return buffer.space == Space::Variable &&
+         llvm::any_of(uses.getVariables(result), [&](StringAttr name) {
+           FailureOr<unsigned> ordinal = data.getVariable(name, func.getLoc());
+           return succeeded(ordinal) && *ordinal == buffer.ordinal;
+         });
 }
 
 /// True if `result` may be in `buffer` for a while, though what is to be there in the end is
@@ -82,7 +104,9 @@ std::optional<unsigned> PlanBuilder::takeMemory(const Taker &taker, FormulaAttr 
   bool isWhole = place.offset == constant(0) && place.length == size && buffer.size == size;
   Value memory = uses.getMemory(taker.reused);
   // Another view of it may be read at other elements.
-  if (!isWhole || !isWholeRoot(taker.reused) || !mayHoldOthers(buffer, taker.result) ||
+  bool mayStay =
+      (taker.isPart && isTarget(buffer, taker.result)) || mayHoldOthers(buffer, taker.result);
+  if (!isWhole || !isWholeRoot(taker.reused) || !mayStay ||
       !uses.isReadOnceBy(taker.step, memory) || uses.getLastUse(memory) != taker.position)
     return std::nullopt;
   return place.buffer;
@@ -109,10 +133,14 @@ FailureOr<std::optional<unsigned>> PlanBuilder::chooseFixed(const Taker &taker, 
 }
 
 FailureOr<unsigned> PlanBuilder::choosePlace(const Taker &taker, FormulaAttr size) {
-  FailureOr<std::optional<unsigned>> fixed = chooseFixed(taker, size);
-  if (failed(fixed))
-    return failure();
-  std::optional<unsigned> buffer = *fixed ? *fixed : takeMemory(taker, size);
+  // A part stays where those before it are: the first one has chosen for all.
+  std::optional<unsigned> buffer = taker.isPart ? takeMemory(taker, size) : std::nullopt;
+  if (!buffer) {
+    FailureOr<std::optional<unsigned>> fixed = chooseFixed(taker, size);
+    if (failed(fixed))
+      return failure();
+    buffer = *fixed ? *fixed : takeMemory(taker, size);
+  }
   if (!buffer)
     return addBuffer(Space::Arena, 0, size);
   if (taker.reused && isAt(taker.reused, *buffer))
@@ -125,7 +153,8 @@ FailureOr<unsigned> PlanBuilder::chooseBuffer(DispatchOp dispatch, unsigned inde
   Value reused = dispatch.getInit(index);
   if (int64_t input = dispatch.getReuse()[index]; !reused && input >= 0)
     reused = dispatch.getInputs()[input];
-  return choosePlace({dispatch, dispatch.getResult(index), reused, position}, size);
+  return choosePlace(
+      {dispatch, dispatch.getResult(index), reused, position, isPart(dispatch, index)}, size);
 }
 
 /// A buffer for a result of the control op at `position`. A loop's value is all along where its
