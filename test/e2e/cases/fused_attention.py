@@ -25,12 +25,13 @@ def case(name, dtype, q, k, v=None, options="", mask=None, offset=None, sinks=No
         operands.append(sinks)
     wanted = attend(*(t.values for t in given), scale, None if mask is None else mask.values, offset=offset,
                     sinks=None if sinks is None else sinks.values, logsumexp=True, softcap=softcap, **reference)
-    result, sums = mlir_type(dtype, wanted[0].shape), mlir_type("f32", wanted[1].shape)
+    wide = "f64" if dtype == "f64" else "f32"
+    result, sums = mlir_type(dtype, wanted[0].shape), mlir_type(wide, wanted[1].shape)
     types = f"({', '.join(t.mlir for t in given)}) -> {result}"
     results, names = [(dtype, wanted[0])], "%r0"
     if logsumexp:
         clauses.append("logsumexp")
-        results, names, types = results + [("f32", wanted[1])], "%r0, %r1", f"{types}, {sums}"
+        results, names, types = results + [(wide, wanted[1])], "%r0, %r1", f"{types}, {sums}"
     if softcap:
         clauses.append(f"softcap = {softcap}")
     return simple(name, operands, results, f"{names} = array.attention %0, %1, %2 {' '.join(clauses)} scale = {scale} : {types}", "sum")

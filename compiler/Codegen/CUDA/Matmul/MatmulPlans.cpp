@@ -251,6 +251,7 @@ llvm::SmallVector<WGMMAPlan> rankWGMMAPlans(const Target &target, const MatmulPr
     llvm::append_range(shapes, kTallShapes);
   if (problem.n <= kNarrowColumns && !problem.isConvolution())
     llvm::append_range(shapes, kNarrowShapes);
+  size_t listed = shapes.size();
   addNarrowed(problem, shapes);
   llvm::SmallVector<WGMMAPlan> plans;
   llvm::SmallVector<int64_t> widths = getStepWidths(problem);
@@ -259,8 +260,10 @@ llvm::SmallVector<WGMMAPlan> rankWGMMAPlans(const Target &target, const MatmulPr
       if (std::optional<WGMMAPlan> plan = makePlan(target, problem, shape, tileK, blocks, group))
         plans.push_back(*plan);
   };
-  for (const Shape &shape : shapes)
-    for (int64_t blocks : {1, 2})
+  // Of narrowed tiles one block has the ring of a multiprocessor: two with two stages each took
+  // 46.5 us for the gradient to 24 channels of 32 x 56 x 56 pixels, where 37.8 are cuDNN's.
+  for (auto [number, shape] : llvm::enumerate(shapes))
+    for (int64_t blocks = 1; blocks <= (number < listed ? 2 : 1); ++blocks)
       for (const Group &group : kGroups)
         consider(shape, blocks, group);
   if (!problem.isGuess)
