@@ -365,18 +365,24 @@ def attend_pages(q, k, v, table, lengths, scale, softcap=None):
     return result
 
 
+def place_in_pages(k, v, table, lengths, seed):
+    """Enters pages out of order into `table`, for the lengths of its sequences; keys and values of none are NaN then."""
+    pages, _, size, _ = k.values.shape
+    order = list(np.random.default_rng(seed).permutation(pages))
+    for b, length in enumerate(lengths):
+        for i in range(-(-length // size)):
+            table[b, i] = order.pop()
+            k.values[table[b, i], :, length - i * size:] = v.values[table[b, i], :, length - i * size:] = np.nan
+    k.values[order], v.values[order] = np.nan, np.nan
+
+
 def paged():
     """Sequences of several lengths in pages out of order; what is not used yet is NaN, or a page that does not exist."""
     def given(dtype, queries, heads, groups, lengths, pages, size, width, seed):
         q, k, v = inputs(dtype, (len(lengths), heads, queries, width), (pages, groups, size, width), seed=seed)
         most = max(-(-max(lengths) // size), 1)
         table = np.full((len(lengths), most), pages + 7)
-        order = list(np.random.default_rng(seed).permutation(pages))
-        for b, length in enumerate(lengths):
-            for i in range(-(-length // size)):
-                table[b, i] = order.pop()
-                k.values[table[b, i], :, length - i * size:] = v.values[table[b, i], :, length - i * size:] = np.nan
-        k.values[order], v.values[order] = np.nan, np.nan
+        place_in_pages(k, v, table, lengths, seed)
         return [q, k, v, Tensor("i32", table), Tensor("i64", np.array(lengths))]
 
     def text(types, result):

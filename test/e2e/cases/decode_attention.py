@@ -1,7 +1,7 @@
 """Attention of few queries to many keys: groups of heads in rows of one product, keys divided among warps, blocks and launches."""
 import numpy as np
 
-from cases.attention import attend, attend_pages, inputs
+from cases.attention import attend, attend_pages, inputs, place_in_pages
 from cases.fused_attention import case, mask_cases
 from harness import Case, Step, simple
 import tensors
@@ -174,12 +174,7 @@ def paged():
         pages = sum(-(-length // size) for length in lengths) + 2
         q, k, v = inputs(dtype, (len(lengths), heads, queries, width), (pages, groups, size, width), seed=seed)
         table = np.full((len(lengths), max(-(-max(lengths) // size), 1)), pages + 7)
-        order = list(np.random.default_rng(seed).permutation(pages))
-        for b, length in enumerate(lengths):
-            for i in range(-(-length // size)):
-                table[b, i] = order.pop()
-                k.values[table[b, i], :, length - i * size:] = v.values[table[b, i], :, length - i * size:] = np.nan
-        k.values[order], v.values[order] = np.nan, np.nan
+        place_in_pages(k, v, table, lengths, seed)
         return [q, k, v, Tensor("i32", table), Tensor("i64", np.array(lengths))]
 
     def text(types):

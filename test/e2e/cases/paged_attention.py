@@ -1,7 +1,7 @@
 """Many queries to keys and values in pages: chunks of prompts, of any number of places, that one kernel takes where a target has one."""
 import numpy as np
 
-from cases.attention import attend_pages, inputs
+from cases.attention import attend_pages, inputs, place_in_pages
 from harness import Case, Step, simple
 from tensors import Tensor
 
@@ -12,12 +12,7 @@ def given(dtype, queries, heads, groups, lengths, size, width, values=None, numb
     pages = sum(-(-length // size) for length in lengths) + spare
     q, k, v = inputs(dtype, (len(lengths), heads, queries, width), (pages, groups, size, width), (pages, groups, size, values or width), seed=seed)
     table = np.resize([pages + 7, -3], (len(lengths), per_sequence))
-    order = list(np.random.default_rng(seed).permutation(pages))
-    for b, length in enumerate(lengths):
-        for i in range(-(-length // size)):
-            table[b, i] = order.pop()
-            k.values[table[b, i], :, length - i * size:] = v.values[table[b, i], :, length - i * size:] = np.nan
-    k.values[order], v.values[order] = np.nan, np.nan
+    place_in_pages(k, v, table, lengths, seed)
     # A number of no page stands for the first or the last one, which is read by queries in front of a sequence at most.
     return [q, k, v, Tensor(numbers, table), Tensor("i64" if numbers == "i32" else "i32", np.array(lengths))]
 
