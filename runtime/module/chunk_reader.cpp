@@ -29,7 +29,6 @@ ChunkReader::~ChunkReader() { allocator.destroy(hash); }
 Status ChunkReader::next(Span<const uint8_t> *chunk) {
   if (!hash)
     return outOfHostMemory(sizeof(RangeHash));
-  chunkBegin = position;
   uint64_t left = range.size - position;
   if (const uint8_t *data = range.data()) {
     *chunk = {data + position, left};

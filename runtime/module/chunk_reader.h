@@ -27,15 +27,13 @@ public:
 
   /// The next chunk, which stays until the next call; empty behind the last one.
   Status next(Span<const uint8_t> *chunk);
-  /// Bytes before the chunk that next() gave last.
-  uint64_t offset() const { return chunkBegin; }
   /// XXH3 of all chunks so far.
   uint64_t digest() const;
 
 private:
   const HostAllocator &allocator;
   const ByteRange range;
-  uint64_t chunkBegin = 0, position = 0;
+  uint64_t position = 0;
   Vector<uint8_t> buffer{allocator};
   RangeHash *hash = nullptr;
 };

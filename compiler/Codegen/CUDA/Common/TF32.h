@@ -21,6 +21,12 @@ inline mlir::Value roundToTF32(mlir::OpBuilder &builder, mlir::Location loc, mli
                                                   mlir::NVVM::FPRoundingMode::RNA);
 }
 
+/// The same number as an f32.
+inline mlir::Value roundedToTF32(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value) {
+  return mlir::LLVM::BitcastOp::create(builder, loc, value.getType(),
+                                       roundToTF32(builder, loc, value));
+}
+
 /// The same of each of `words`, the bits of an f32.
 inline llvm::SmallVector<mlir::Value> roundToTF32(mlir::OpBuilder &builder, mlir::Location loc,
                                                   llvm::ArrayRef<mlir::Value> words) {

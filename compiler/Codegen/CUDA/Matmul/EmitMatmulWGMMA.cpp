@@ -272,11 +272,11 @@ int64_t WGMMAEmitter::countValues() const {
   return values;
 }
 
-bool WGMMAEmitter::isLoading() const {
+bool WGMMAEmitter::loadsLines() const {
   return llvm::any_of(operands, [](const Operand &operand) { return operand.loadsPerWord > 0; });
 }
 
-int64_t WGMMAEmitter::getDepth() const { return isLoading() ? getLoadDepth(countValues()) : 1; }
+int64_t WGMMAEmitter::getDepth() const { return loadsLines() ? getLoadDepth(countValues()) : 1; }
 
 WarpgroupRegisters WGMMAEmitter::getThreadRegisters() const {
   return getWarpgroupRegisters(config.getWarpgroups(), config.getBlocks(),

@@ -30,17 +30,24 @@ bool isReadAcross(const MatmulProblem &problem) {
   return problem.elementBytes != 2 && !problem.isKContiguousA;
 }
 
+int64_t countValues(const MatmulProblem &problem, int64_t tileM, int64_t tileN) {
+  int64_t turned = problem.transposesB ? countTransposedWords(tileN, problem.elementBytes) : 0;
+  return turned + countLoadedValues(tileM, problem.loadsA) +
+         countLoadedValues(tileN, problem.loadsB);
+}
+
+int64_t getDepth(const MatmulProblem &problem, int64_t tileM, int64_t tileN) {
+  return problem.loadsLines() ? getLoadDepth(countValues(problem, tileM, tileN)) : 1;
+}
+
+/// Those of all steps that are under way.
+static int64_t countValuesUnderWay(const MatmulProblem &problem, int64_t tileM, int64_t tileN) {
+  return countValues(problem, tileM, tileN) * getDepth(problem, tileM, tileN);
+}
+
 WarpgroupRegisters getRegisters(const MatmulProblem &problem, int64_t tileM, int64_t tileN,
                                 int64_t warpgroups, int64_t blocks) {
   return getWarpgroupRegisters(warpgroups, blocks, countValuesUnderWay(problem, tileM, tileN));
-}
-
-int64_t countValuesUnderWay(const MatmulProblem &problem, int64_t tileM, int64_t tileN) {
-  int64_t values = problem.transposesB ? countTransposedWords(tileN, problem.elementBytes) : 0;
-  if (!problem.loadsA && !problem.loadsB)
-    return values;
-  values += countLoadedValues(tileM, problem.loadsA) + countLoadedValues(tileN, problem.loadsB);
-  return values * getLoadDepth(values);
 }
 
 int64_t getSharedRoom(const Target &target, int64_t blocks) {
@@ -184,7 +191,7 @@ std::string checkWGMMAPlan(const Target &target, const MatmulProblem &problem,
     return "an operand B that threads transpose needs steps of 128 bytes along k, and multiples "
            "of " +
            std::to_string(getTransposedRows(bytes)) + " columns";
-  if (problem.loadsA || problem.loadsB) {
+  if (problem.loadsLines()) {
     auto isWhole = [&](int64_t loads, bool isKContiguous, int64_t own) {
       return loads == 0 || isKContiguous || own * bytes % kLineBytes == 0;
     };

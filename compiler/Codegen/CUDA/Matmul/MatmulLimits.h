@@ -41,8 +41,9 @@ std::string checkWGMMAPlan(const Target &target, const MatmulProblem &problem,
 /// True if wgmma cannot read operand A from shared memory.
 bool isReadAcross(const MatmulProblem &problem);
 
-/// Registers of operands that a thread which fetches has under way.
-int64_t countValuesUnderWay(const MatmulProblem &problem, int64_t tileM, int64_t tileN);
+/// Registers of operands that a thread which fetches loads for a step, and how many steps ahead.
+int64_t countValues(const MatmulProblem &problem, int64_t tileM, int64_t tileN);
+int64_t getDepth(const MatmulProblem &problem, int64_t tileM, int64_t tileN);
 
 /// The registers of a thread of each kind of warpgroup, in tiles of `tileM` x `tileN`.
 WarpgroupRegisters getRegisters(const MatmulProblem &problem, int64_t tileM, int64_t tileN,

@@ -227,14 +227,8 @@ static double getThreadCycles(const MatmulProblem &problem, const WGMMAPlan &pla
   // Lines behind the last one are not loaded.
   int64_t rowsA = problem.loadsA ? std::min(plan.tileM, problem.m) : plan.tileM,
           rowsB = problem.loadsB ? std::min(plan.tileN, problem.n) : plan.tileN;
-  double start = kTransposeCycles;
-  if (problem.loadsA || problem.loadsB) {
-    int64_t values =
-        countLoadedValues(plan.tileM, problem.loadsA) +
-        countLoadedValues(plan.tileN, problem.loadsB) +
-        (problem.transposesB ? countTransposedWords(plan.tileN, problem.elementBytes) : 0);
-    start = kLoadStartCycles / static_cast<double>(getLoadDepth(values));
-  }
+  auto depth = static_cast<double>(getDepth(problem, plan.tileM, plan.tileN));
+  double start = problem.loadsLines() ? kLoadStartCycles / depth : kTransposeCycles;
   return start + a * static_cast<double>(rowsA) + b * static_cast<double>(rowsB);
 }
 

@@ -48,8 +48,9 @@ struct MatmulProblem {
   /// Elements of the operands of all products together, where a batch shares them; otherwise 0.
   int64_t sharedElements = 0;
 
-  /// Threads bring an operand.
-  bool isByThreads() const { return transposesB || loadsA > 0 || loadsB > 0; }
+  /// Threads load an operand as it lies; or bring one, in whatever way.
+  bool loadsLines() const { return loadsA > 0 || loadsB > 0; }
+  bool isByThreads() const { return transposesB || loadsLines(); }
   bool isConvolution() const { return pixels > 0; }
   bool isAcross() const { return across != Across::None; }
 };

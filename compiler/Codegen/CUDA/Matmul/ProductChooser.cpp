@@ -136,18 +136,13 @@ std::optional<Choice> ProductChooser::chooseWGMMA() {
 }
 
 bool ProductChooser::isFasterByMMA(const Choice &wgmma) {
+  // Pixels were packed for wgmma, and the other model does not know what rows that overlap cost. Of
+  // other products, operands that threads bring in both strategies.
+  if (convolution ? convolution->image.hasPackedPixels() : !problem->loadsLines())
+    return false;
   // Columns of pixels take as long for few channels as for a line of them. The model of mma.sync is
   // no closer than this.
-  constexpr double worthwhile = 0.75;
-  // Threads bring operands in both: the models tell which of them is faster.
-  bool isLoaded = problem->loadsA || problem->loadsB;
-  if (!convolution && isLoaded) {
-    std::optional<Choice> other = chooseMMA();
-    return other && predict(other->config) < predict(wgmma.config);
-  }
-  // Pixels were packed for wgmma, and the other model does not know what rows that overlap cost.
-  if (!convolution || convolution->image.hasPackedPixels())
-    return false;
+  double worthwhile = convolution ? 0.75 : 1;
   std::optional<Choice> other = chooseMMA();
   return other && predict(other->config) < worthwhile * predict(wgmma.config);
 }

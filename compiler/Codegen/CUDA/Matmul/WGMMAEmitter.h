@@ -184,13 +184,13 @@ private:
   bool hasLoadingThreads() const {
     return llvm::any_of(operands, [](const Operand &operand) { return operand.isByThreads(); });
   }
+  std::pair<int64_t, int64_t> getLineStart(const Operand &operand, int64_t number);
   /// The row and the column in the tile that a thread's word of its warp's line `number` is at.
   std::pair<mlir::Value, mlir::Value> getLinePlace(const Operand &operand, int64_t number);
   int64_t countLines(const Operand &operand);
   llvm::SmallVector<mlir::Value> loadLine(const Operand &operand, int64_t number, mlir::Value k);
   void storeLine(const Operand &operand, int64_t number, llvm::ArrayRef<mlir::Value> values,
                  mlir::Value slot);
-  mlir::Value roundToTF32(mlir::Value number);
   std::pair<mlir::Value, mlir::Value> getTransposedPlace(const Operand &operand, int64_t unit);
   llvm::SmallVector<mlir::Value> loadTransposed(const Operand &operand, int64_t unit,
                                                 mlir::Value k);
@@ -201,7 +201,7 @@ private:
   void syncWarp();
   void emitConsumer(mlir::Value warpgroup);
   /// Whether threads load an operand as it lies.
-  bool isLoading() const;
+  bool loadsLines() const;
   /// Registers of operands that a thread which fetches loads for a step, and how many steps ahead.
   int64_t countValues() const;
   int64_t getDepth() const;

@@ -17,11 +17,9 @@
 
 #include "compiler/Codegen/CUDA/Common/LaneOps.h"
 #include "compiler/Codegen/CUDA/Common/Pointers.h"
+#include "compiler/Codegen/CUDA/Common/TF32.h"
 #include "compiler/Codegen/CUDA/Matmul/MatmulLimits.h"
 #include "compiler/Codegen/CUDA/Matmul/WGMMAEmitter.h"
-
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
 
@@ -62,17 +60,20 @@ int64_t WGMMAEmitter::countLines(const Operand &operand) {
   return operand.rows * operand.type.getColumns() * operand.type.getElementBytes() / kLineBytes;
 }
 
+/// The row of the first warp's line `number`, and the column where the line's panel begins.
+std::pair<int64_t, int64_t> WGMMAEmitter::getLineStart(const Operand &operand, int64_t number) {
+  int64_t line = number * kLineWarps;
+  // Rows that are not there are those of no other panel: an operand along k has one.
+  if (operand.side.isKContiguous)
+    return {line, 0};
+  return {line % operand.rows, line / operand.rows * operand.type.getPanelColumns()};
+}
+
 std::pair<Value, Value> WGMMAEmitter::getLinePlace(const Operand &operand, int64_t number) {
   int64_t width = kLaneBytes / operand.type.getElementBytes();
-  int64_t first = number * kLineWarps, panel = 0;
-  // Rows that are not there are those of no other panel: an operand along k has one.
-  if (!operand.side.isKContiguous) {
-    panel = first / operand.rows;
-    first %= operand.rows;
-  }
+  auto [row, column] = getLineStart(operand, number);
   Value lane = index.rem(threadInWarpgroup, 32), warp = index.div(threadInWarpgroup, 32);
-  return {index.add(warp, first),
-          index.add(index.mul(lane, width), panel * operand.type.getPanelColumns())};
+  return {index.add(warp, row), index.add(index.mul(lane, width), column)};
 }
 
 /// This thread's word of a line of the tile from `k` on, in the elements that it is loaded by.
@@ -90,12 +91,8 @@ SmallVector<Value> WGMMAEmitter::loadLine(const Operand &operand, int64_t number
   Value base = getPointer(builder, loc, points.getMemory(operand.side.getCopySource()),
                           tile.getPosition(operand.side, firstOwn, firstK).first);
   int64_t stride = *tile.getKnownStride(operand.side, /*alongK=*/!alongK);
-  int64_t line = number * kLineWarps, panel = 0;
-  if (!alongK) {
-    panel = line / operand.rows;
-    line %= operand.rows;
-  }
-  int64_t offset = line * stride + panel * operand.type.getPanelColumns();
+  auto [row, column] = getLineStart(operand, number);
+  int64_t offset = row * stride + column;
   auto [own, ownK] = getPlace(number);
   int64_t tileOwn = alongK ? operand.type.getRows() : operand.type.getColumns();
   Type type = lanes > 1 ? Type(VectorType::get(lanes, elementType)) : elementType;
@@ -109,18 +106,12 @@ SmallVector<Value> WGMMAEmitter::loadLine(const Operand &operand, int64_t number
   return values;
 }
 
-Value WGMMAEmitter::roundToTF32(Value number) {
-  Value bits = NVVM::ConvertFloatToTF32Op::create(builder, loc, builder.getI32Type(), number,
-                                                  NVVM::FPRoundingMode::RNA);
-  return arith::BitcastOp::create(builder, loc, number.getType(), bits);
-}
-
 void WGMMAEmitter::storeLine(const Operand &operand, int64_t number, ArrayRef<Value> values,
                              Value slot) {
   auto [row, column] = getLinePlace(operand, number);
   Value word = values.size() > 1 ? fromLanes(builder, loc, values) : values.front();
   if (operand.type.getElementType().isF32())
-    word = roundToTF32(word);
+    word = roundedToTF32(builder, loc, word);
   tile::WriteOp::create(builder, loc, word, slot, row, column);
 }
 
