@@ -377,6 +377,12 @@ enum CUstreamCaptureStatus : unsigned {
   CU_STREAM_CAPTURE_STATUS_INVALIDATED = 2,
 };
 
+/// What cuStreamUpdateCaptureDependencies does with the nodes it is given.
+enum CUstreamUpdateCaptureDependencies_flags : unsigned {
+  CU_STREAM_ADD_CAPTURE_DEPENDENCIES = 0,
+  CU_STREAM_SET_CAPTURE_DEPENDENCIES = 1,
+};
+
 enum CUevent_flags : unsigned {
   CU_EVENT_DEFAULT = 0,
   CU_EVENT_BLOCKING_SYNC = 1,

@@ -109,6 +109,8 @@ XCR_CUDA_SYMBOL(cuStreamWaitEvent, cuStreamWaitEvent, (CUstream stream, CUevent 
 XCR_CUDA_SYMBOL(cuStreamGetCtx, cuStreamGetCtx, (CUstream stream, CUcontext *context))
 XCR_CUDA_SYMBOL(cuStreamBeginCapture, cuStreamBeginCapture_v2, (CUstream stream, CUstreamCaptureMode mode))
 XCR_CUDA_SYMBOL(cuStreamIsCapturing, cuStreamIsCapturing, (CUstream stream, CUstreamCaptureStatus *status))
+XCR_CUDA_OPTIONAL_SYMBOL(cuStreamGetCaptureInfo, cuStreamGetCaptureInfo_v3, 12030, (CUstream stream, CUstreamCaptureStatus *status, cuuint64_t *id, CUgraph *graph, const CUgraphNode **dependencies, const CUgraphEdgeData **dependencyData, size_t *dependencyCount))
+XCR_CUDA_OPTIONAL_SYMBOL(cuStreamUpdateCaptureDependencies, cuStreamUpdateCaptureDependencies_v2, 12030, (CUstream stream, CUgraphNode *dependencies, const CUgraphEdgeData *dependencyData, size_t dependencyCount, unsigned flags))
 XCR_CUDA_SYMBOL(cuThreadExchangeStreamCaptureMode, cuThreadExchangeStreamCaptureMode, (CUstreamCaptureMode *mode))
 XCR_CUDA_SYMBOL(cuEventCreate, cuEventCreate, (CUevent *event, unsigned flags))
 XCR_CUDA_SYMBOL(cuEventDestroy, cuEventDestroy_v2, (CUevent event))

@@ -37,6 +37,26 @@ Status CudaRecording::addControlGraph(CudaGraph &graph) {
   return addRegion(graph, root, 0, nullptr, &end);
 }
 
+/// Puts the plan into the graph that \p stream's capture makes, behind what the stream has there. A
+/// child graph would not do: it must not hold conditional nodes.
+Status CudaRecording::addToCapture(CUstream stream) {
+  CUstreamCaptureStatus state = CU_STREAM_CAPTURE_STATUS_NONE;
+  CUgraph into = nullptr;
+  const CUgraphNode *before = nullptr;
+  const CUgraphEdgeData *data = nullptr;
+  size_t count = 0;
+  XCR_RETURN_IF_ERROR(XCR_CUDA_CALL(device, cuStreamGetCaptureInfo, stream, &state, nullptr, &into,
+                                    &before, &data, &count));
+  CudaGraph graph(device);
+  CUgraphNode start = nullptr, end = nullptr;
+  XCR_RETURN_IF_ERROR(graph.beginInside(commands.size()));
+  XCR_RETURN_IF_ERROR(graph.addJoin(into, {before, count}, &start, data));
+  GraphBody root(into);
+  XCR_RETURN_IF_ERROR(addRegion(graph, root, 0, start, &end));
+  return XCR_CUDA_CALL(device, cuStreamUpdateCaptureDependencies, stream, &end, nullptr, 1,
+                       CU_STREAM_SET_CAPTURE_DEPENDENCIES);
+}
+
 /// Adds the commands of a region behind \p start (null: at once); \p end is behind all of them.
 Status CudaRecording::addRegion(CudaGraph &graph, GraphBody &into, uint32_t region,
                                 CUgraphNode start, CUgraphNode *end) {

@@ -78,6 +78,11 @@ public:
   bool hasConditionalNodes() const {
     return cu.driverVersion >= 12080 && cu.cuGraphAddNode && cu.cuGraphConditionalHandleCreate;
   }
+  /// Whether they can go into a graph that somebody captures.
+  bool canCaptureConditionalNodes() const {
+    return hasConditionalNodes() && cu.cuStreamGetCaptureInfo &&
+           cu.cuStreamUpdateCaptureDependencies;
+  }
 
   /// The streams that synchronize and trim go over.
   void remember(CudaStream &stream);

@@ -101,8 +101,13 @@ Status CudaGraph::addCopy(uint32_t command, CUgraph into, const NodeWork &work,
   return remember(command, node);
 }
 
-Status CudaGraph::addJoin(CUgraph into, Span<const CUgraphNode> before, CUgraphNode *out) {
-  return XCR_CUDA_CALL(device, cuGraphAddEmptyNode, out, into, before.data, before.size);
+Status CudaGraph::addJoin(CUgraph into, Span<const CUgraphNode> before, CUgraphNode *out,
+                          const CUgraphEdgeData *edges) {
+  if (!edges)
+    return XCR_CUDA_CALL(device, cuGraphAddEmptyNode, out, into, before.data, before.size);
+  CUgraphNodeParams params = {};
+  params.type = CU_GRAPH_NODE_TYPE_EMPTY;
+  return XCR_CUDA_CALL(device, cuGraphAddNode, out, into, before.data, edges, before.size, &params);
 }
 
 namespace {

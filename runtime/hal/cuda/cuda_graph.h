@@ -54,12 +54,16 @@ public:
 
   //===--- For plans with control -----------------------------------------===//
 
+  /// In place of `begin`: all nodes go into a graph of somebody else's, who instantiates that.
+  /// \p count: of commands.
+  Status beginInside(size_t count) { return nodes.resize(count); }
   CUgraph root() const { return graph; }
   /// One more node of \p command, in the graph \p into.
   Status addCopy(uint32_t command, CUgraph into, const NodeWork &work,
                  Span<const CUgraphNode> before, CUgraphNode *out);
-  /// A node that only waits.
-  Status addJoin(CUgraph into, Span<const CUgraphNode> before, CUgraphNode *out);
+  /// A node that only waits. \p edges: null, or how for each of those \p before it.
+  Status addJoin(CUgraph into, Span<const CUgraphNode> before, CUgraphNode *out,
+                 const CUgraphEdgeData *edges = nullptr);
   Status createCondition(CUgraph into, CUgraphConditionalHandle *out);
   /// A kernel of the control \p command that sets \p condition from the byte at \p address.
   Status addSetCondition(uint32_t command, CUgraph into, CUgraphConditionalHandle condition,

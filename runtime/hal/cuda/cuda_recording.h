@@ -44,7 +44,7 @@ public:
   void beginPutOff();
   void endPutOff();
   /// For launches into a graph that somebody captures: their nodes are those of launches on
-  /// streams, whatever the mode is.
+  /// streams, whatever the mode is, and conditional nodes for the plan's ifs and whiles.
   Status prepareCapture();
   /// On \p streams[0], behind what that has and before what comes. The device's context is current,
   /// and launches are ordered by the caller.
@@ -101,6 +101,7 @@ private:
 
   bool hasControl() const { return regions.size() > 1; }
   Status addControlGraph(CudaGraph &graph);
+  Status addToCapture(CUstream stream);
   /// A graph, or the body of a conditional node, that nodes are added to.
   struct GraphBody {
     explicit GraphBody(CUgraph graph) : graph(graph) {}

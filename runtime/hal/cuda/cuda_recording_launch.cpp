@@ -108,16 +108,17 @@ void CudaRecording::awaitPutOff() const {
 }
 
 Status CudaRecording::prepareCapture() {
-  if (hasControl())
-    return makeStatus(device.allocator, XCR_STATUS_FAILED_PRECONDITION,
-                      "the stream is being captured into a graph, which cannot take over a plan "
-                      "with an if or a while: launch its call before or after the graph, not in "
-                      "the capture");
   if (!timers.empty())
     return makeStatus(device.allocator, XCR_STATUS_FAILED_PRECONDITION,
                       "the stream is being captured into a graph, in which commands cannot be "
                       "timed: launch a call without XCR_CALL_PROFILE");
-  return lanes.laneCount() == 0 ? createLanes() : Status();
+  if (hasControl() && !device.canCaptureConditionalNodes())
+    return makeStatus(device.allocator, XCR_STATUS_FAILED_PRECONDITION,
+                      "the stream is being captured into a graph, which cannot hold a plan's if or "
+                      "while with driver %d.%d (12.8 is the first that can): launch the call "
+                      "before or after the graph, not in the capture",
+                      device.cu.driverVersion / 1000, device.cu.driverVersion % 1000 / 10);
+  return hasControl() || lanes.laneCount() != 0 ? Status() : createLanes();
 }
 
 Status CudaRecording::launch(const CUstream *streams, bool isCaptured) {
@@ -125,7 +126,7 @@ Status CudaRecording::launch(const CUstream *streams, bool isCaptured) {
     return makeStatus(device.allocator, XCR_STATUS_INTERNAL,
                       "the plan's last update failed, so there is nothing to launch");
   if (isCaptured)
-    return launchLanes(streams);
+    return hasControl() ? addToCapture(streams[0]) : launchLanes(streams);
   if (isGraph)
     return graphs[current].launch(streams[0]);
   Status status;

@@ -82,7 +82,7 @@ Status CudaStream::take(Work &work) {
   }
 }
 
-/// The ifs and whiles of a plan are decided without the lock.
+/// The ifs and whiles of a plan are decided without the lock, unless a graph takes them.
 Status CudaStream::runLaunch(Ref<hal::Recording> recording, uint64_t arenaBytes) {
   auto &cudaRecording = static_cast<CudaRecording &>(*recording);
   for (bool isSecond = false;; isSecond = true) {
@@ -92,7 +92,7 @@ Status CudaStream::runLaunch(Ref<hal::Recording> recording, uint64_t arenaBytes)
       XCR_RETURN_IF_ERROR(enter(entry));
       if (arenaBytes > arena.size())
         status = arena.restore(arenaBytes);
-      if (status.succeeded() && !cudaRecording.hasHostLoop())
+      if (status.succeeded() && (!cudaRecording.hasHostLoop() || entry.capture.isCaptured()))
         return performLaunch(entry, std::move(recording), arenaBytes);
       if (status.succeeded()) {
         XCR_RETURN_IF_ERROR(hold(entry, std::move(recording)));
@@ -220,14 +220,15 @@ Status CudaStream::performLaunch(Entry &entry, Ref<hal::Recording> recording, ui
 
 Status CudaStream::launch(Ref<hal::Recording> recording, uint64_t arenaBytes, LaunchMode mode) {
   CudaRecording &cudaRecording = static_cast<CudaRecording &>(*recording);
-  bool hasHostLoop = cudaRecording.hasHostLoop();
   for (bool isSecond = false;; isSecond = true) {
     Status status;
     {
       Entry entry(*this);
       XCR_RETURN_IF_ERROR(enter(entry));
+      bool isCaptured = entry.capture.isCaptured();
+      bool hasHostLoop = cudaRecording.hasHostLoop() && !isCaptured;
       if (hasHostLoop || isBehind()) {
-        if (entry.capture.isCaptured())
+        if (isCaptured)
           XCR_RETURN_IF_ERROR(cudaRecording.prepareCapture());
         Work work;
         work.kind = Work::Launch;

@@ -22,12 +22,13 @@ extern "C" {
  * (cuStreamBeginCapture, torch.cuda.graph) becomes nodes of that graph: calls,
  * whatever "launch=" says, with what is bound to them then; copies and fills;
  * events, which take other streams along. What a graph cannot hold (waiting,
- * queries, callbacks, host memory, calls made with XCR_CALL_PROFILE or whose plan
- * has an if or a while) is FAILED_PRECONDITION, and the capture goes on. Code and scratch memory
- * that the graph uses stay until the stream object is released, which waits for what was on the
- * stream before the capture; the buffers bound are the caller's to keep. Also the caller's is the
- * order of the graph's launches: one after another, and not beside other work of these streams or
- * calls that touch the same variables. */
+ * queries, callbacks, host memory, calls made with XCR_CALL_PROFILE) is FAILED_PRECONDITION, and
+ * the capture goes on. A plan's ifs and whiles become conditional nodes, which the GPU decides
+ * whenever the graph runs; with drivers before 12.8, which lack them, such a call is
+ * FAILED_PRECONDITION. Code and scratch memory that the graph uses stay until the stream object is
+ * released, which waits for what was on the stream before the capture; the buffers bound are the
+ * caller's to keep. Also the caller's is the order of the graph's launches: one after another, and
+ * not beside other work of these streams or calls that touch the same variables. */
 
 typedef struct xcr_stream_options {
   size_t struct_size;

@@ -73,6 +73,41 @@ TEST_F(CaptureTest, WorkIsAddedAndNotDone) {
   EXPECT_EQ(expected, read(pointer, 64));
 }
 
+TEST_F(CaptureTest, NodesCanBeAddedByHand) {
+  begin();
+  ASSERT_EQ(CUDA_SUCCESS, add(stream, 1, 2));
+  CUstreamCaptureStatus state = CU_STREAM_CAPTURE_STATUS_NONE;
+  CUgraph growing = nullptr;
+  const CUgraphNode *before = nullptr;
+  const CUgraphEdgeData *edges = nullptr;
+  size_t count = 0;
+  ASSERT_EQ(CUDA_SUCCESS,
+            cu.cuStreamGetCaptureInfo(stream, &state, nullptr, &growing, &before, &edges, &count));
+  ASSERT_EQ(1u, count);
+  EXPECT_EQ(CU_GRAPH_DEPENDENCY_TYPE_DEFAULT, edges[0].type);
+  CUgraphNode join = nullptr;
+  ASSERT_EQ(CUDA_SUCCESS, cu.cuGraphAddEmptyNode(&join, growing, before, count));
+  CUgraphNode nobody = nullptr;
+  EXPECT_EQ(CUDA_ERROR_INVALID_VALUE,
+            cu.cuStreamUpdateCaptureDependencies(stream, &nobody, nullptr, 1,
+                                                 CU_STREAM_SET_CAPTURE_DEPENDENCIES));
+  ASSERT_EQ(CUDA_SUCCESS, cu.cuStreamUpdateCaptureDependencies(stream, &join, nullptr, 1,
+                                                               CU_STREAM_SET_CAPTURE_DEPENDENCIES));
+  ASSERT_EQ(CUDA_SUCCESS,
+            cu.cuStreamGetCaptureInfo(stream, &state, nullptr, nullptr, &before, nullptr, &count));
+  ASSERT_EQ(1u, count);
+  EXPECT_EQ(join, before[0]);
+  ASSERT_EQ(CUDA_SUCCESS, add(stream, 0, 3));
+  ASSERT_EQ(CUDA_SUCCESS, end());
+  EXPECT_EQ(CUDA_ERROR_ILLEGAL_STATE,
+            cu.cuStreamUpdateCaptureDependencies(stream, &join, nullptr, 1,
+                                                 CU_STREAM_ADD_CAPTURE_DEPENDENCIES));
+  run();
+  std::vector<uint32_t> expected(64, 3);
+  std::fill(expected.begin(), expected.begin() + 32, 4);
+  EXPECT_EQ(expected, read(pointer, 64));
+}
+
 TEST_F(CaptureTest, OtherStreamsJoinAndMustBeJoined) {
   CUevent fork = createEvent(), join = createEvent();
   for (bool joins : {false, true}) {

@@ -40,18 +40,49 @@ CUresult cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus *status) {
   });
 }
 
-PTXSIM_API CUresult cuStreamGetCaptureInfo_v2(CUstream handle, CUstreamCaptureStatus *status,
-                                              cuuint64_t *id, CUgraph *graph,
-                                              const CUgraphNode **dependencies,
-                                              size_t *dependencyCount) {
+CUresult cuStreamGetCaptureInfo_v3(CUstream handle, CUstreamCaptureStatus *status, cuuint64_t *id,
+                                   CUgraph *graph, const CUgraphNode **dependencies,
+                                   const CUgraphEdgeData **dependencyData,
+                                   size_t *dependencyCount) {
   return inContext("cuStreamGetCaptureInfo", [&](Context &context) -> CUresult {
     std::shared_ptr<Stream> stream = context.findStream(handle);
     if (!stream || !status)
       return stream ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE;
-    if (dependencies || dependencyCount)
-      return CUDA_ERROR_NOT_SUPPORTED;
     *status = driver().captures.statusOf(*stream, id, graph);
+    const CUgraphNode *nodes = nullptr;
+    const CUgraphEdgeData *edges = nullptr;
+    size_t count = 0;
+    driver().captures.dependenciesOf(*stream, nodes, edges, count);
+    if (dependencies)
+      *dependencies = nodes;
+    if (dependencyData)
+      *dependencyData = edges;
+    if (dependencyCount)
+      *dependencyCount = count;
     return CUDA_SUCCESS;
+  });
+}
+
+PTXSIM_API CUresult cuStreamGetCaptureInfo_v2(CUstream stream, CUstreamCaptureStatus *status,
+                                              cuuint64_t *id, CUgraph *graph,
+                                              const CUgraphNode **dependencies,
+                                              size_t *dependencyCount) {
+  return cuStreamGetCaptureInfo_v3(stream, status, id, graph, dependencies, nullptr,
+                                   dependencyCount);
+}
+
+CUresult cuStreamUpdateCaptureDependencies_v2(CUstream handle, CUgraphNode *dependencies,
+                                              const CUgraphEdgeData *dependencyData,
+                                              size_t dependencyCount, unsigned flags) {
+  return inContext("cuStreamUpdateCaptureDependencies", [&](Context &context) -> CUresult {
+    std::shared_ptr<Stream> stream = context.findStream(handle);
+    if (!stream || (dependencyCount && !dependencies) || flags > CU_STREAM_SET_CAPTURE_DEPENDENCIES)
+      return stream ? CUDA_ERROR_INVALID_VALUE : CUDA_ERROR_INVALID_HANDLE;
+    for (size_t i = 0; dependencyData && i < dependencyCount; ++i)
+      if (dependencyData[i].type != CU_GRAPH_DEPENDENCY_TYPE_DEFAULT)
+        return CUDA_ERROR_NOT_SUPPORTED;
+    return driver().captures.depend(*stream, dependencies, dependencyCount,
+                                    flags == CU_STREAM_SET_CAPTURE_DEPENDENCIES);
   });
 }
 

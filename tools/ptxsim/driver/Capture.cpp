@@ -116,6 +116,44 @@ CUstreamCaptureStatus Captures::statusOf(const Stream &stream, cuuint64_t *id, C
                             : CU_STREAM_CAPTURE_STATUS_ACTIVE;
 }
 
+void Captures::dependenciesOf(const Stream &stream, const CUgraphNode *&nodes,
+                              const CUgraphEdgeData *&edges, size_t &count) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  nodes = nullptr;
+  edges = nullptr;
+  count = 0;
+  std::shared_ptr<Capture> capture = find(stream);
+  if (!capture)
+    return;
+  const std::vector<CUgraphNode> &before = capture->streams[&stream];
+  capture->edges.resize(std::max(capture->edges.size(), before.size()));
+  nodes = before.data();
+  edges = capture->edges.data();
+  count = before.size();
+}
+
+CUresult Captures::depend(const Stream &stream, const CUgraphNode *nodes, size_t count,
+                          bool replaces) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  std::shared_ptr<Capture> capture = find(stream);
+  if (!capture)
+    return CUDA_ERROR_ILLEGAL_STATE;
+  if (capture->isInvalid)
+    return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+  for (size_t i = 0; i < count; ++i) {
+    std::shared_ptr<GraphNode> node = driver().nodes.find(nodes[i]);
+    if (!node || node->graph != capture->graph.get())
+      return CUDA_ERROR_INVALID_VALUE;
+  }
+  std::vector<CUgraphNode> &before = capture->streams[&stream];
+  if (replaces)
+    before.clear();
+  for (size_t i = 0; i < count; ++i)
+    if (std::find(before.begin(), before.end(), nodes[i]) == before.end())
+      before.push_back(nodes[i]);
+  return CUDA_SUCCESS;
+}
+
 bool Captures::holds(const Stream &stream) {
   return statusOf(stream, nullptr, nullptr) != CU_STREAM_CAPTURE_STATUS_NONE;
 }

@@ -23,6 +23,8 @@ struct Capture {
   const Stream *origin = nullptr;
   /// What the next node of a stream depends on.
   std::map<const Stream *, std::vector<CUgraphNode>> streams;
+  /// As many edges as somebody has asked for; none is programmatic.
+  std::vector<CUgraphEdgeData> edges;
   bool isInvalid = false;
 };
 
@@ -33,6 +35,12 @@ public:
   CUresult begin(const Stream &stream, CUstreamCaptureMode mode);
   CUresult end(const Stream &stream, CUgraph *graph);
   CUstreamCaptureStatus statusOf(const Stream &stream, cuuint64_t *id, CUgraph *graph);
+  /// What the stream's next node depends on, and by which edges; they last until the stream has
+  /// something else. Nothing where it is not captured.
+  void dependenciesOf(const Stream &stream, const CUgraphNode *&nodes,
+                      const CUgraphEdgeData *&edges, size_t &count);
+  /// Has the stream's next node depend on `nodes`, alone (`replaces`) or as well.
+  CUresult depend(const Stream &stream, const CUgraphNode *nodes, size_t count, bool replaces);
   bool holds(const Stream &stream);
 
   /// Adds a node behind what the stream has captured.

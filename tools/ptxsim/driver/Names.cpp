@@ -144,7 +144,6 @@ const char *const kFunctions[] = {
     "cuModuleLoad",
     "cuModuleLoadData",
     "cuStreamCreate",
-    "cuStreamGetCaptureInfo",
 };
 
 } // namespace
