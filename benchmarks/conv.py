@@ -27,17 +27,15 @@ SHAPES = [  # those that peers are compared by; ResNet-50; EfficientNet and Conv
     "n32_c512_h28_k1024_r1_s2", "n1_c64_h56_k64_r3", "n1_c256_h14_k256_r3", "n32_c32_h112_k16_r1", "n32_c192_h14_k1152_r1",
     "n32_c24_h56_k96_r3", "n32_c96_h56_k192_r2_s2_p0", "n32_c384_h14_k768_r2_s2_p0", "n4_c64_h256_k64_r3", "n4_c256_h64_k512_r3",
     "n4_c1024_h16_k1024_r3", "n16_c256_h28_k256_r3_p2_d2"]
-GRADIENTS = [*SHAPES[:4], "n32_c256_h56_k64_r1", "n32_c128_h56_k128_r3_s2", "n32_c512_h14_k512_r3_s2", "n32_c256_h56_k512_r1_s2", "n32_c24_h56_k96_r3",
-             "n32_c96_h56_k192_r2_s2_p0", "n4_c64_h256_k64_r3", "n16_c256_h28_k256_r3_p2_d2"]
 WORKLOADS = [f"bf16_{shape}" for shape in SHAPES] + ["bf16_n32_c64_h56_k64_r3_fused", "bf16_n128_c128_h28_k128_r3_fused",
                                                      "f16_n32_c256_h14_k256_r3"] + [
-    f"{kind}_bf16_{shape}" for kind in ("input", "filter") for shape in GRADIENTS]
+    f"{kind}_bf16_{shape}" for kind in ("input", "filter") for shape in SHAPES]
 DEPTHWISE = ["n32_c144_h56_k144_r3_g144", "n32_c144_h56_k144_r3_s2_g144", "n32_c96_h56_k96_r7_g96", "n32_c240_h28_k240_r5_s2_g240"]
 OTHERS = [f"{kind}bf16_{shape}" for shape in DEPTHWISE for kind in ("", "input_", "filter_")] + [
     "bf16_n32_c3_h224_k64_r7_s2", "filter_bf16_n32_c3_h224_k64_r7_s2", "bf16_n32_c3_h224_k32_r3_s2", "bf16_n32_c3_h224_k96_r4_s4_p0",
     "f16_n8_c128_h56_k128_r3_g32", "bf16_n32_c256_h14_k256_r3_g8", "bf16_n4_c256_h64_k128_r2_s2_p0", "transposed_bf16_n4_c512_h32_k1024_r2_s2_p0",
     "transposed_bf16_n16_c128_h32_k256_r4_s2_p1", "bf16_n2_c64_h32_k64_r3_x3", "bf16_n8_c512_h1500_k512_r3_x1", "bf16_n8_c256_h4096_k256_r7_x1",
-    "bf16_n4_c256_h64_k256_r3_p4_d4"] + [f"bf16_{shape}_sm80" for shape in SHAPES[:9]]
+    "bf16_n4_c256_h64_k256_r3_p4_d4"] + [f"{kind}bf16_{shape}_sm80" for kind in ("", "input_", "filter_") for shape in SHAPES[:9]]
 WORKLOADS += OTHERS
 
 

@@ -154,30 +154,33 @@ static int64_t getCoefficient(AffineExpr expr, unsigned dim) {
 }
 
 /// The index of the operand's innermost dim that is not of size 1; null if there is none.
-static AffineExpr getInnermostExpr(linalg::LinalgOp op, const Contraction::Side &side) {
+static AffineExpr getInnermostExpr(linalg::LinalgOp op, OpOperand *operand) {
   AffineExpr innermost;
-  ArrayRef<int64_t> shape = cast<RankedTensorType>(side.operand->get().getType()).getShape();
-  for (auto [expr, size] :
-       llvm::zip_equal(op.getMatchingIndexingMap(side.operand).getResults(), shape))
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(operand->get().getType()).getShape();
+  for (auto [expr, size] : llvm::zip_equal(op.getMatchingIndexingMap(operand).getResults(), shape))
     if (size != 1)
       innermost = expr;
   return innermost;
 }
 
-/// Orders the dims of the operand's groups as the operand has them, since they are gone through
-/// row-major, and says which group its memory runs along.
-static void orderDims(linalg::LinalgOp op, Contraction::Side &side, SmallVector<unsigned> &own,
-                      SmallVector<unsigned> &k) {
-  for (SmallVector<unsigned> *group : {&own, &k})
-    *group = plan::orderByUse(*group, op.getMatchingIndexingMap(side.operand));
-  AffineExpr innermost = getInnermostExpr(op, side);
+bool runsAlongSum(linalg::LinalgOp op, OpOperand *operand, ArrayRef<unsigned> own,
+                  ArrayRef<unsigned> k) {
+  AffineExpr innermost = getInnermostExpr(op, operand);
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   auto runsAlong = [&](ArrayRef<unsigned> group) {
     return innermost && llvm::any_of(group, [&](unsigned dim) {
              return ranges[dim] != 1 && getCoefficient(innermost, dim) == 1;
            });
   };
-  side.isKContiguous = !runsAlong(own) && runsAlong(k);
+  return !runsAlong(own) && runsAlong(k);
+}
+
+/// Orders the operand's own dims as the operand has them, since they are gone through row-major,
+/// and says which group its memory runs along.
+static void orderDims(linalg::LinalgOp op, Contraction::Side &side, SmallVector<unsigned> &own,
+                      ArrayRef<unsigned> k) {
+  own = plan::orderByUse(own, op.getMatchingIndexingMap(side.operand));
+  side.isKContiguous = runsAlongSum(op, side.operand, own, k);
 }
 
 /// The fewest rows or columns of a product that are worth tiles of their own: fewer are better put
@@ -235,7 +238,7 @@ static bool isInnermostPadded(const Contraction::Side &side) {
 /// True if the operand's innermost dim is the innermost one of its group, and nothing else.
 static bool isVectorizable(linalg::LinalgOp op, const Contraction::Side &side,
                            ArrayRef<unsigned> own, ArrayRef<unsigned> k) {
-  auto dim = dyn_cast_or_null<AffineDimExpr>(getInnermostExpr(op, side));
+  auto dim = dyn_cast_or_null<AffineDimExpr>(getInnermostExpr(op, side.operand));
   if (!dim || isInnermostPadded(side))
     return false;
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
@@ -374,6 +377,9 @@ FailureOr<Contraction> matchContraction(const KernelInfo &kernel, std::string &r
     return failure();
   orderDims(op, result.a, result.m, result.k);
   orderDims(op, result.b, result.n, result.k);
+  bool followsA = result.a.isKContiguous && !result.b.isKContiguous;
+  result.k = plan::orderByUse(result.k,
+                              op.getMatchingIndexingMap((followsA ? result.a : result.b).operand));
   if (kernel.target->hasWGMMA && result.hasWGMMATypes()) {
     moveToBatch(op, result.a, result.m, result.batch);
     moveToBatch(op, result.b, result.n, result.batch);

@@ -27,6 +27,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/Common/Accesses.h"
+#include "compiler/Codegen/CUDA/Matmul/Contraction.h"
 #include "compiler/Codegen/CUDA/Matmul/Convolution.h"
 #include "compiler/Codegen/CUDA/Matmul/MatmulModel.h"
 #include "compiler/Codegen/CUDA/Matmul/MatmulTiles.h"
@@ -62,7 +63,7 @@ struct Side {
   SmallVector<unsigned> own, k; // its loops of more than one step, in its order
   bool isImage = false;         // windows move over it
   bool hasOwnLines = false;     // its innermost dim is one of its own, in aligned lines
-  bool runsAlongSum = false;    // its innermost dims are all that is summed up, or a pixel of it
+  bool liesInRows = false;      // its innermost dims are all that is summed up, or a pixel of it
 };
 
 class PositionSplitter {
@@ -120,7 +121,7 @@ static bool hasOwnLines(OpOperand *input, AffineMap map, ArrayRef<unsigned> own)
 
 /// True if what is summed up lies in a row of the input that `map` reads, as products on wgmma and
 /// pixels of a convolution want it.
-static bool runsAlongSum(AffineMap map, const Side &side) {
+static bool liesInRows(AffineMap map, const Side &side) {
   if (side.isImage) {
     AffineDimExpr innermost = findInnermost(map);
     return innermost && llvm::is_contained(side.k, innermost.getPosition());
@@ -147,7 +148,7 @@ std::optional<Side> PositionSplitter::matchSide(OpOperand *input, ArrayRef<unsig
     for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
       if (ranges[loop] != 1 && expr.isFunctionOfDim(loop) && !llvm::is_contained(groups, loop))
         (llvm::is_contained(own, loop) ? side.own : side.k).push_back(loop);
-  side.runsAlongSum = runsAlongSum(map, side);
+  side.liesInRows = liesInRows(map, side);
   return side;
 }
 
@@ -179,7 +180,7 @@ bool PositionSplitter::match() {
   if (!isOnWGMMA && isNarrow)
     return false;
   // Others that wgmma takes have clusters that share their sums.
-  auto isReadInRows = [](const Side &side) { return side.hasOwnLines || side.runsAlongSum; };
+  auto isReadInRows = [](const Side &side) { return side.hasOwnLines || side.liesInRows; };
   if (!isOnWGMMA && !isOpen && target.hasWGMMA && isReadInRows(*first) && isReadInRows(*second))
     return false;
   unsigned innermost = 0;
@@ -236,13 +237,14 @@ MatmulProblem PositionSplitter::describe(int64_t positions) {
   return problem;
 }
 
-/// The number of a position, over the op's loops, in the order in which kernels go through them
-/// (see matchContraction): that of operand B.
+/// The number of a position, over the op's loops, in the order in which kernels go through them.
 AffineExpr PositionSplitter::getPosition() const {
   AffineExpr position = getAffineConstantExpr(0, b.input->getOwner()->getContext());
-  for (auto [number, loop] : llvm::enumerate(b.k))
-    position = position + getAffineDimExpr(loop, position.getContext()) *
-                              count(ArrayRef(b.k).drop_front(number + 1));
+  bool followsA = runsAlongSum(op, a.input, a.own, a.k) && !runsAlongSum(op, b.input, b.own, b.k);
+  ArrayRef<unsigned> loops = followsA ? a.k : b.k;
+  for (auto [number, loop] : llvm::enumerate(loops))
+    position = position +
+               getAffineDimExpr(loop, position.getContext()) * count(loops.drop_front(number + 1));
   return position;
 }
 
