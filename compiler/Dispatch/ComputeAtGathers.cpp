@@ -15,10 +15,12 @@
 // becomes
 //   %y = generic ins(%label, %m) { sub (extract %x[%row, %label]), %m }
 //
-// What is read at the place of a loop, like %m, becomes an input, so that fusion sees it. Left as
-// they are: producers that others need and of whose elements the gather reads many, since those
-// would be computed twice; those of fewer elements than are read, unless they are cheap; and what
-// follows a product and is in memory for others, where the product itself need not be.
+// What is read at the place of a loop, like %m, becomes an input, so that fusion sees it. A
+// producer may be a gather itself: an image is resized along its rows and its columns in one op.
+// Left as they are: producers that others need and of whose elements the gather reads many, since
+// those would be computed twice; those of fewer elements than are read, unless they are cheap, or
+// not much and few times; and what follows a product and is in memory for others, where the product
+// itself need not be.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,6 +44,10 @@ namespace xc::plan {
 static constexpr int64_t kFewOf = 8;
 /// Instructions of a body that may be computed for an element as often as it is read.
 static constexpr unsigned kCheapCost = 3;
+/// And those that may be computed for an element a few times: to store it and to load it again
+/// takes longer.
+static constexpr unsigned kModerateCost = 24;
+static constexpr int64_t kFewTimes = 4;
 
 namespace {
 
@@ -56,6 +62,9 @@ struct Count {
   /// Symbolic sizes count as equal.
   bool isWithin(const Count &other, int64_t factor) const {
     return symbolic <= other.symbolic && known <= other.known / factor;
+  }
+  bool isWithinTimes(const Count &other, int64_t factor) const {
+    return symbolic <= other.symbolic && known / factor <= other.known;
   }
 };
 
@@ -90,7 +99,7 @@ static bool isMovable(linalg::GenericOp op) {
   return llvm::all_of(op.getIndexingMapsArray(), isPlain) &&
          llvm::all_of(op.getBody()->without_terminator(), [](Operation &inner) {
            return isa<arith::ArithDialect, math::MathDialect>(inner.getDialect()) ||
-                  isa<linalg::IndexOp>(inner);
+                  isa<linalg::IndexOp, tensor::ExtractOp>(inner);
          });
 }
 
@@ -127,7 +136,9 @@ linalg::GenericOp Gather::getProducer(tensor::ExtractOp extract) {
                                      [](Operation *user) { return isa<tensor::ExtractOp>(user); });
   if (!isOnlyGathered)
     return reads.isWithin(made, kFewOf) && !followsProduct(producer) ? producer : nullptr;
-  return cost <= kCheapCost || reads.isWithin(made, 1) ? producer : nullptr;
+  bool isWorthwhile = cost <= kCheapCost || reads.isWithin(made, 1) ||
+                      (cost <= kModerateCost && reads.isWithinTimes(made, kFewTimes));
+  return isWorthwhile ? producer : nullptr;
 }
 
 void Gather::inlineProducer(tensor::ExtractOp extract, linalg::GenericOp producer) {

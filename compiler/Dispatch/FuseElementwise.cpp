@@ -377,6 +377,41 @@ struct TellShapeByInput final : OpRewritePattern<linalg::GenericOp> {
   }
 };
 
+/// What is widened before it is padded is padded first, so that windows over it widen what they
+/// read.
+struct PadBeforeWidening final : OpRewritePattern<tensor::PadOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(tensor::PadOp pad, PatternRewriter &rewriter) const override {
+    auto widen = pad.getSource().getDefiningOp<linalg::GenericOp>();
+    if (!widen || !widen->hasOneUse() || !isConversion(widen) || !isPaddingOfWindows(pad) ||
+        !llvm::all_of(widen.getIndexingMapsArray(), [](AffineMap map) { return map.isIdentity(); }))
+      return rewriter.notifyMatchFailure(pad, "not a padding of what is converted for it alone");
+    Value narrow = widen.getDpsInputs()[0];
+    auto type = dyn_cast<FloatType>(getElementTypeOrSelf(narrow));
+    FloatAttr value;
+    bool isPlain = llvm::hasSingleElement(widen.getBody()->without_terminator()) &&
+                   isa<arith::ExtFOp>(widen.getBody()->front()) && !pad.getNofold();
+    if (!isPlain || !type || !matchPattern(pad.getConstantPaddingValue(), m_Constant(&value)))
+      return rewriter.notifyMatchFailure(pad, "not a widening of floats");
+    llvm::APFloat rounded = value.getValue();
+    bool losesInfo = false;
+    rounded.convert(type.getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+    if (losesInfo)
+      return rewriter.notifyMatchFailure(pad, "the padding is no number of the narrow type");
+    Location loc = pad.getLoc();
+    Value around = arith::ConstantOp::create(rewriter, loc, rewriter.getFloatAttr(type, rounded));
+    auto padded = tensor::PadOp::create(rewriter, loc, pad.getResultType().clone(type), narrow,
+                                        pad.getMixedLowPad(), pad.getMixedHighPad(), around);
+    Value empty =
+        tensor::EmptyOp::create(rewriter, loc, tensor::getMixedSizes(rewriter, loc, padded),
+                                pad.getResultType().getElementType());
+    Operation *widened = clone(rewriter, widen, empty.getType(), {padded, empty});
+    rewriter.replaceOp(pad, widened);
+    return success();
+  }
+};
+
 struct FuseElementwise final : impl::FuseElementwiseBase<FuseElementwise> {
   using FuseElementwiseBase::FuseElementwiseBase;
 
@@ -387,7 +422,7 @@ struct FuseElementwise final : impl::FuseElementwiseBase<FuseElementwise> {
     RewritePatternSet patterns(context);
     if (fuse) {
       addFusionPatterns(patterns);
-      patterns.add<TellShapeByInput>(context);
+      patterns.add<TellShapeByInput, PadBeforeWidening>(context);
     }
     linalg::populateConstantFoldLinalgOperations(
         patterns, [](OpOperand *use) { return use->get().hasOneUse(); });
