@@ -3,7 +3,8 @@
 
     models.py compile --build=build/dev --out=DIR [--small] [MODEL...]          writes and compiles the models; prints a table of them
     models.py check --build=build/dev --table=FILE [--renew] [MODEL...]         compares small models with a recorded table; needs no GPU
-    models.py run --out=DIR --lib=libxcr.so [--calls=N] [MODEL...]              checks and times compiled models beside torch
+    models.py run --out=DIR --lib=libxcr.so [--calls=N] [MODEL...]              checks and times compiled models beside torch, and with
+                                                                                --jax beside JAX
 
 Parameters are external: `run` makes them at random, for both. The table says of each model how many kernels a call launches, the bytes that
 they move at least, and the time that the compiler expects of them: of a product what its model says, of another kernel the larger of
@@ -162,6 +163,15 @@ class Work:
         peer = self.make_peer(self.torch, {key: value.float() for key, value in self.weights.items()})
         return listed(peer(*(value.float() if value.is_floating_point() else value for value in self.inputs[1])))
 
+    def time_jax(self):
+        """As time_ours, of JAX, whose memory beside torch's is what it asks for."""
+        import jax
+        from model_peers_jax import time_jax
+        weights = {key: jax.dlpack.from_dlpack(value.contiguous()) for key, value in self.weights.items()}
+        inputs = [[jax.dlpack.from_dlpack(value.contiguous()) for value in given] for given in self.inputs]
+        time, results = time_jax(jax, self.name, weights, inputs)
+        return time, [self.torch.from_dlpack(value) for value in listed(results)]
+
     def time_ours(self, runtime, stream, timer):
         """Microseconds of a call, and its results for the second inputs."""
         dtypes = {self.torch.bfloat16: "bf16", self.torch.int32: "i32"}
@@ -180,6 +190,7 @@ class Work:
 
 def run(args):
     import os
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     import torch
     from xcr_torch import Runtime
     start, out = time.monotonic(), pathlib.Path(os.environ.get("OUT", ".")).resolve() / "models.json"
@@ -196,7 +207,7 @@ def run(args):
         return float(f"{max(((value.float() - one).norm() / one.norm()).item() for value, one in zip(values, exact, strict=True)):.2g}")
 
     def show(row):
-        row["ratio"] = round(min(row[key] for key in ("eager", "compiled") if key in row) / row["ours"], 2)
+        row["ratio"] = round(min(row[key] for key in ("eager", "compiled", "jax") if key in row) / row["ours"], 2)
         print(json.dumps(row), flush=True)
         out.write_text(json.dumps(list(rows.values()), indent=1) + "\n")
 
@@ -207,7 +218,12 @@ def run(args):
             exact, peer = work.exact(), work.peer()
             rows[name] = dict(model=name, ours=round(ours, 1), error=distance(results, exact), torch_error=distance(listed(peer(*work.inputs[1])), exact),
                               eager=round(timer.time(lambda i: peer(*work.inputs[i]), 2), 1))
-            del exact, results
+            del results
+            if args.jax:
+                time_of_jax, results = work.time_jax()
+                rows[name].update(jax=round(time_of_jax, 1), jax_error=distance(results, exact))
+                del results
+            del exact
             show(rows[name])
         # Compiling takes most of the time: as long as there is some.
         for name in names:
@@ -230,6 +246,7 @@ def main():
     parser.add_argument("--lib", default="libxcr.so", type=lambda text: str(pathlib.Path(text).resolve()))
     parser.add_argument("--table", type=pathlib.Path)
     parser.add_argument("--seconds", type=float, default=1e9, help="of run: compile no more by torch after so many")
+    parser.add_argument("--jax", action="store_true", help="of run: time JAX as well")
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--renew", action="store_true")
     args = parser.parse_intermixed_args()

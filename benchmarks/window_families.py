@@ -75,7 +75,15 @@ def statistics(batch, size, features, dtype):
     return work
 
 
+def copy(batch, size, features, dtype):
+    """A negation, which reads and writes as many bytes as a copy."""
+    shape = (batch, size, size, features)
+    return Work(f"copy_{batch}x{size}x{size}x{features}_{dtype}", [(shape, dtype)], [(shape, dtype)],
+                f"%r0 = array.neg %0 : {tensor(shape, dtype)}", lambda torch: lambda a: -a)
+
+
 def list_streamed():
+    yield from (copy(*shape, "bf16") for shape in ((16, 56, 256), (32, 56, 256), (64, 56, 256)))
     yield from (pool("max", 32, 112, 64, 3, 2, dtype) for dtype in ("bf16", "f32"))
     yield from (pool("max", 64, 112, 64, 2, 2, "bf16"), pool("avg", 64, 56, 256, 2, 2, "bf16"), pool("avg", 64, 56, 128, 3, 1, "bf16"))
     yield from (mean_pool(128, 28, 512, "bf16"), mean_pool(1024, 7, 2048, "bf16"))

@@ -228,3 +228,35 @@ func.func @behind_a_product(%x: tensor<64x32xbf16>, %w: tensor<32x100xbf16>, %la
   } -> tensor<64xf32>
   return %y, %s, %t : tensor<64xf32>, tensor<64x100xf32>, tensor<64x100xbf16>
 }
+
+// -----
+
+#whole = affine_map<(d0, d1) -> (d0, d1)>
+#rows = affine_map<(d0, d1) -> (d0)>
+#columns = affine_map<(d0, d1) -> (d1)>
+
+// An image is resized along its rows and then along its columns: a gather of what a gather makes is one.
+// CHECK-LABEL: func.func @gather_of_a_gather(
+// CHECK-SAME:    %[[X:[a-z0-9]+]]: tensor<64x64xf32>
+// CHECK:         linalg.generic
+// CHECK:           tensor.extract %[[X]][%{{.*}}, %{{.*}}]
+// CHECK-NOT:     linalg.generic
+func.func @gather_of_a_gather(%x: tensor<64x64xf32>, %i: tensor<128xindex>, %j: tensor<128xindex>) -> tensor<128x128xf32> {
+  %e = tensor.empty() : tensor<128x64xf32>
+  %f = tensor.empty() : tensor<128x128xf32>
+  %t = linalg.generic {indexing_maps = [#rows, #whole], iterator_types = ["parallel", "parallel"]}
+      ins(%i : tensor<128xindex>) outs(%e : tensor<128x64xf32>) {
+  ^bb0(%place: index, %o: f32):
+    %column = linalg.index 1 : index
+    %r = tensor.extract %x[%place, %column] : tensor<64x64xf32>
+    linalg.yield %r : f32
+  } -> tensor<128x64xf32>
+  %y = linalg.generic {indexing_maps = [#columns, #whole], iterator_types = ["parallel", "parallel"]}
+      ins(%j : tensor<128xindex>) outs(%f : tensor<128x128xf32>) {
+  ^bb0(%place: index, %o: f32):
+    %row = linalg.index 0 : index
+    %r = tensor.extract %t[%row, %place] : tensor<128x64xf32>
+    linalg.yield %r : f32
+  } -> tensor<128x128xf32>
+  return %y : tensor<128x128xf32>
+}

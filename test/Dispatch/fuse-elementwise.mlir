@@ -497,3 +497,41 @@ func.func @reduced(%x: tensor<64x128xbf16>, %y: tensor<64x128xbf16>, %w: tensor<
   } -> tensor<32xf32>
   return %all : tensor<32xf32>
 }
+
+// -----
+
+#same = affine_map<(d0, d1) -> (d0, d1)>
+#moved = affine_map<(d0, d1, d2) -> (d0 + d2, d1)>
+#length = affine_map<(d0, d1, d2) -> (d2)>
+#kept = affine_map<(d0, d1, d2) -> (d0, d1)>
+
+// What is widened for the windows that read it padded is padded as it is, and widened where it is read.
+// CHECK-LABEL: func.func @pad_before_widening(
+// CHECK-SAME:    %[[X:[a-z0-9]+]]: tensor<8x16xbf16>
+// CHECK:         %[[PADDED:.*]] = tensor.pad %[[X]] low[1, 0] high[1, 0]
+// CHECK:           tensor<8x16xbf16> to tensor<10x16xbf16>
+// CHECK:         linalg.generic {{.*}} ins(%[[PADDED]], %{{.*}} : tensor<10x16xbf16>, tensor<3xf32>)
+// CHECK:           arith.extf
+// CHECK:           arith.addf
+func.func @pad_before_widening(%x: tensor<8x16xbf16>, %init: tensor<8x16xf32>) -> tensor<8x16xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<8x16xf32>
+  %window = tensor.empty() : tensor<3xf32>
+  %wide = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]}
+      ins(%x : tensor<8x16xbf16>) outs(%e : tensor<8x16xf32>) {
+  ^bb0(%a: bf16, %o: f32):
+    %w = arith.extf %a : bf16 to f32
+    linalg.yield %w : f32
+  } -> tensor<8x16xf32>
+  %padded = tensor.pad %wide low[1, 0] high[1, 0] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %zero : f32
+  } : tensor<8x16xf32> to tensor<10x16xf32>
+  %y = linalg.generic {indexing_maps = [#moved, #length, #kept], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%padded, %window : tensor<10x16xf32>, tensor<3xf32>) outs(%init : tensor<8x16xf32>) {
+  ^bb0(%a: f32, %l: f32, %o: f32):
+    %s = arith.addf %o, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<8x16xf32>
+  return %y : tensor<8x16xf32>
+}

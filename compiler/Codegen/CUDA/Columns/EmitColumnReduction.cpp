@@ -122,6 +122,14 @@ void ColumnEmitter::holdShare() {
     provideInput(input, held,
                  [values = std::move(values)](size_t number) { return values[number]; });
   }
+  // Narrow elements are held wide, and ptxas leaves room for two blocks then. With a third one some
+  // load while others bring their sums together; elements are widened twice for it.
+  constexpr int64_t manyThreads = 256, fewestBlocks = 3, wideBytes = 4;
+  bool areNarrow = llvm::all_of(group.inputs, [](const ReductionGroup::Input &input) {
+    return getElementBytes(getElementTypeOrSelf(input.tensor)) < wideBytes;
+  });
+  if (areNarrow && config.getThreads() * config.getRows() == manyThreads)
+    frame.setFewestBlocks(fewestBlocks);
 }
 
 SmallVector<Value> ColumnEmitter::visitShare(ValueRange inits, Visitor body) {

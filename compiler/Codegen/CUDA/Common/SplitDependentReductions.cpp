@@ -48,9 +48,11 @@ using namespace mlir;
 
 namespace xc::cuda {
 
-/// Elements of a part of a column: few enough for what all blocks of a GPU read in their first
-/// reduction to be in its L2 cache for their second one.
-static constexpr int64_t kLongestColumnPart = 64, kShortestColumnPart = 32;
+/// Elements of a part of a column. The longest leave the fewest results to bring together, and a
+/// block of 256 threads holds those of a line of memory; columns that a block has, and from where
+/// on shorter parts are for more blocks.
+static constexpr int64_t kLongestColumnPart = 256, kColumnPart = 64, kShortestColumnPart = 32,
+                         kBlockColumns = 64;
 /// Elements of a part of a row, which a block holds, and blocks of a multiprocessor that are
 /// enough.
 static constexpr int64_t kLongestRowPart = 16384, kShortestRowPart = 2048, kEnoughBlocks = 2;
@@ -265,8 +267,10 @@ bool PairSplitter::chooseParts() {
   for (auto [iterator, range] : llvm::zip_equal(second.getIteratorTypesArray(), ranges))
     (iterator == utils::IteratorType::reduction ? size : kept) *= range;
   if (isColumn) {
+    int64_t enough = kEnoughBlocks * target.multiprocessors * kBlockColumns;
     for (length = kLongestColumnPart; length >= kShortestColumnPart; --length)
-      if (size % length == 0 && size / length > 1)
+      if (size % length == 0 && size / length > 1 &&
+          (length <= kColumnPart || size / length * kept >= enough))
         break;
     parts = size / length;
     return length >= kShortestColumnPart;
