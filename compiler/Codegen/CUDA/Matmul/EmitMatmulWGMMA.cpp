@@ -283,11 +283,11 @@ WarpgroupRegisters WGMMAEmitter::getThreadRegisters() const {
                                countValues() * getDepth());
 }
 
-/// Nothing where all threads keep what they start with.
-static DenseI64ArrayAttr getRegisters(OpBuilder &builder, const WarpgroupRegisters &registers) {
+/// Those of each role; none where all threads keep what they start with.
+static SmallVector<int64_t> getRegisters(const WarpgroupRegisters &registers) {
   if (registers.consumer == registers.launched)
     return {};
-  return builder.getDenseI64ArrayAttr({registers.producer, registers.consumer});
+  return {registers.producer, registers.consumer};
 }
 
 /// What only some types ask of the tile.
@@ -348,19 +348,20 @@ LogicalResult WGMMAEmitter::run() {
       prefetch(map);
   fillsAhead = canFillAhead();
   makeRing();
-  auto roles = tile::WarpSpecializeOp::create(builder, loc, config.getWarpgroups(),
-                                              getRegisters(builder, getThreadRegisters()));
+  SmallVector<int64_t> counts{1, config.getWarpgroups()};
+  auto roles = tile::RolesOp::create(builder, loc, counts, getRegisters(getThreadRegisters()),
+                                     counts.size());
   // No block of a cluster ends while others send to it or release its stages.
   auto leaveTogether = [&] {
     if (cluster > 1)
       tile::SyncBlocksOp::create(builder, loc);
   };
-  fill(roles.getProducer(), 0, {}, [&](Block &) {
+  fill(roles.getRoles()[0], 1, {}, [&](Block &) {
     emitProducer();
     leaveTogether();
     tile::YieldOp::create(builder, loc, ValueRange());
   });
-  fill(roles.getConsumer(), 1, {}, [&](Block &block) {
+  fill(roles.getRoles()[1], 1, {}, [&](Block &block) {
     if (fillsAhead) {
       NVVM::GriddepcontrolOp::create(builder, loc, NVVM::GridDepActionKind::wait);
       NVVM::GriddepcontrolOp::create(builder, loc, NVVM::GridDepActionKind::launch_dependents);

@@ -210,19 +210,25 @@ private:
   RingState emitProduct(RingState state, mlir::Value place, llvm::SmallVector<mlir::Value> &sums,
                         mlir::Value other);
   /// One step of it from shared memory, or with operand A in registers: `carried` are the
-  /// stage before, the sums and, with registers, the fragments in use; they become the next ones.
+  /// stage before, the sums and the tokens of the products that read that stage; they become the
+  /// next ones.
   void emitStep(RingState current, mlir::Value row, mlir::Value isLater,
                 llvm::SmallVector<mlir::Value> &carried);
   void emitFragmentStep(RingState current, mlir::Value row, mlir::Value isLater,
                         llvm::SmallVector<mlir::Value> &carried);
   llvm::SmallVector<mlir::Value> getSlots(mlir::Value stage);
-  tile::FragmentsType getHalfType() const;
+  tile::TokenType getTokenType() const;
+  mlir::Value multiply(mlir::Value a, mlir::Value row, mlir::Value b, int64_t from, int64_t k,
+                       mlir::Value condition, mlir::Value &sum);
   mlir::Value getStartRow() { return swapped ? tile.startN : tile.startM; }
   mlir::Value getStart(const Operand &operand) {
     return &operand.side == &contraction.a ? tile.startM : tile.startN;
   }
+  mlir::Value getPingPongBarrier(mlir::Value half);
   void arrivePingPong(mlir::Value half);
-  void release(mlir::Value stage, mlir::Value condition);
+  /// Gives a stage back if `condition` (if that is null: always), when the products of `tokens` are
+  /// done.
+  void release(mlir::Value stage, mlir::Value condition, mlir::ValueRange tokens = {});
   void reduce(mlir::Value warpgroup, llvm::SmallVector<mlir::Value> &sums);
   /// Loads what belongs to columns alone, a bias say, ahead of the products, so that the outputs
   /// need not wait for it.

@@ -142,10 +142,10 @@ func.func @combine(%x: f32, %m: memref<?xf32>) {
 // CHECK:         tile.retire 0 sums({{.*}}) words(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : i32, i32, i32, i32)
 func.func @product(%q: !tile.shared<64x64xbf16>, %k: !tile.shared<16x64xbf16>, %row: index, %v: !tile.shared<16x64xbf16>) {
   %s, %ready = tile.dot %q[%row], %k k 64 : !tile.shared<64x64xbf16>, !tile.shared<16x64xbf16> -> !acc
-  %d = tile.await %s, %ready pending 0 : !acc
+  %d = tile.await %s after %ready pending 0 : !acc
   %p = tile.convert_layout %d : !acc -> !operand
   %o, %done = tile.dot %p, %v accumulate %d : !acc k 16 {transposed_b} : !operand, !tile.shared<16x64xbf16> -> !acc
-  %r = tile.await %o, %done keep %p : !operand pending 0 : !acc
+  %r = tile.await %o after %done keep %p : !operand pending 0 : !acc
   return
 }
 
