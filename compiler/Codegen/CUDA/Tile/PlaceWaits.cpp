@@ -243,14 +243,21 @@ static LogicalResult addAwait(Value token) {
   return token.getDefiningOp()->emitOpError("expected its block to wait for it");
 }
 
-/// Moves `await` down to who needs it.
+/// Moves `await` to who needs it first. What is released before the last of several products has
+/// been started, an op of its own waits for.
 static void moveDown(tile::AwaitOp await, const ProductTokens &tokens) {
   Block &block = *await->getBlock();
-  auto isAny = [](Operation *) { return true; };
-  Operation *user = findFirstUser(block, await.getResults(), isAny),
-            *reader = findFirstUser(block, await.getTokens(), isRelease);
-  if (reader && (!user || reader->isBeforeInBlock(user)))
-    user = reader;
+  Operation *user = findFirstUser(block, await.getResults(), [](Operation *) { return true; });
+  for (Value token : await.getTokens()) {
+    Operation *reader = findFirstUser(block, token, isRelease);
+    if (reader && await.getTokens().size() > 1 && reader->isBeforeInBlock(await)) {
+      OpBuilder builder(reader);
+      tile::AwaitOp::create(builder, token.getLoc(), ValueRange(), token);
+      continue;
+    }
+    if (reader && (!user || reader->isBeforeInBlock(user)))
+      user = reader;
+  }
   auto isUnguarded = [&](Value token) {
     return llvm::any_of(tokens.getDots(token), readsUnguarded);
   };

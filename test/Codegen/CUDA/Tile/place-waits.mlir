@@ -119,6 +119,22 @@ func.func @pipelined(%p: !p, %v: !tile, %none: !s, %i: index, %ring: !ring) -> !
   return %done : !s
 }
 
+// A stage that is given back before the second product starts is waited for there; the wait for both stays behind it.
+// CHECK-LABEL: func.func @released_early
+// CHECK:         %{{.*}}, %[[FIRST:.*]] = tile.dot
+// CHECK-NEXT:    tile.await after %[[FIRST]] pending 0
+// CHECK-NEXT:    tile.release
+// CHECK-NEXT:    %{{.*}}, %[[SECOND:.*]] = tile.dot
+// CHECK-NEXT:    %{{.*}}:2 = tile.await %{{.*}}, %{{.*}} after %[[FIRST]], %[[SECOND]] pending 0 :
+// CHECK-NEXT:    return
+func.func @released_early(%a: !tile, %i: index, %ring: !ring) -> (!s, !s) {
+  %s, %first = tile.dot %a[%i], %a k 64 : !tile, !tile -> !s
+  tile.release %ring[%i] after %first : !ring
+  %t, %second = tile.dot %a[%i], %a k 64 : !tile, !tile -> !s
+  %done:2 = tile.await %s, %t after %first, %second : !s, !s
+  return %done#0, %done#1 : !s, !s
+}
+
 // A loop of one iteration may have become that iteration: the first one waits for no product.
 // CHECK-LABEL: func.func @no_iteration_before
 // CHECK-NOT:     tile.await
