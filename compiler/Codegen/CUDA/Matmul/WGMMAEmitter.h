@@ -217,8 +217,7 @@ private:
   mlir::Value getStart(const Operand &operand) {
     return &operand.side == &contraction.a ? tile.startM : tile.startN;
   }
-  mlir::Value getPingPongBarrier(mlir::Value half);
-  void arrivePingPong(mlir::Value half);
+  void arrivePingPong(mlir::Value barrier);
   /// Gives a stage back if `condition` (if that is null: always), when the products of `tokens` are
   /// done.
   void release(mlir::Value stage, mlir::Value condition, mlir::ValueRange tokens = {});

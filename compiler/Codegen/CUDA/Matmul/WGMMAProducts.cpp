@@ -55,21 +55,17 @@ void WGMMAEmitter::release(Value stage, Value condition, ValueRange tokens) {
                 [&] { tile::ReleaseOp::create(builder, loc, ring, stage, tokens); });
 }
 
-/// The number of the barrier at which half `half` waits until it may use the ring. The barriers of
-/// a stage tell a phase only from the one before it. So a half must not wait for a stage before the
-/// other one has seen the stages in front of it.
-Value WGMMAEmitter::getPingPongBarrier(Value half) {
-  // Behind the block's barrier and those of warpgroups.
-  return index.add(half, 1 + config.getWarpgroups());
-}
-
-void WGMMAEmitter::arrivePingPong(Value half) {
-  tile::BarrierArriveOp::create(builder, loc, getPingPongBarrier(half),
+/// At its own barrier each half waits until it may use the ring. The barriers of a stage tell a
+/// phase only from the one before it. So a half must not wait for a stage before the other one has
+/// seen the stages in front of it.
+void WGMMAEmitter::arrivePingPong(Value barrier) {
+  tile::BarrierArriveOp::create(builder, loc, barrier,
                                 config.getWarpgroups() * tile::kWarpgroupThreads);
 }
 
 /// The product of the tile at hand: rows of it by the warpgroup that is `place` in its half of the
-/// consumers. When all of it is under way, half `other` may go on, which may be null.
+/// consumers. When all of it is under way, the half that waits at barrier `other` may go on; null
+/// if there is none.
 RingState WGMMAEmitter::emitProduct(RingState state, Value place, SmallVector<Value> &sums,
                                     Value other) {
   auto type = tile::RegisterType::get(builder.getContext(), config.getTileN(),
@@ -191,13 +187,16 @@ void WGMMAEmitter::reduce(Value warpgroup, SmallVector<Value> &sums) {
 
 void WGMMAEmitter::emitConsumer(Value warpgroup) {
   // Each half of the consumers passes over the stages of the other half's tiles.
-  Value zero = index.constant(0), half, other, place = warpgroup;
+  Value zero = index.constant(0), half, own, other, place = warpgroup;
   RingState first{zero, zero};
   if (config.getPingPong()) {
     half = index.div(warpgroup, sharers);
     place = index.rem(warpgroup, sharers);
     first = skip(first, index.mul(half, index.add(lastStep, countSideStages(ownColumns))));
-    other = index.sub(index.constant(1), half);
+    // Barriers behind the block's and those of warpgroups.
+    int64_t barriers = 1 + config.getWarpgroups();
+    own = index.add(half, barriers);
+    other = index.add(index.sub(index.constant(1), half), barriers);
     points.emitIf(index.isEqual(half, index.constant(1)), [&] { arrivePingPong(other); });
   }
   Value others = index.mul(index.add(lastStep, countSideStages(ownColumns)), config.getPingPong());
@@ -206,7 +205,7 @@ void WGMMAEmitter::emitConsumer(Value warpgroup) {
     startColumn = swapped ? tile.startM : tile.startN;
     loadColumnVectors();
     if (half)
-      tile::BarrierSyncOp::create(builder, loc, getPingPongBarrier(half),
+      tile::BarrierSyncOp::create(builder, loc, own,
                                   config.getWarpgroups() * tile::kWarpgroupThreads);
     RingState next = emitProduct({state[0], state[1]}, place, sums, other);
     if (config.getSplit() > 1)
