@@ -325,11 +325,12 @@ def EmitMatmulWGMMA : EmitPass<"xc-cuda-emit-matmul-wgmma"> {
     One warpgroup fetches tiles of the operands into a ring, the others multiply them with `wgmma` and compute the outputs:
     ops of the tile dialect, with the consumers of the product between them. Example:
     ```mlir
-    tile.warp_specialize consumers 2 registers [40, 232] {
+    tile.roles counts [1, 2] registers [40, 232] {
+    ^bb0(%loader: index):
       ... tile.load %map[%m, %k] to %slot signal %ring[%stage] ...
     }, {
     ^bb0(%warpgroup: index):
-      ... %d = tile.mma %a[%row], %b, %c accumulate %later ...
+      ... %d, %started = tile.dot %a[%row], %b accumulate %c : ... if %later k 64 ...
     }
     ```
   }];
@@ -390,8 +391,9 @@ def PlaceWaits : Pass<"xc-cuda-place-waits", "mlir::func::FuncOp"> {
     Where the target has no wgmma, products become `synchronous`, and nobody waits for them. Else it
     moves each `tile.await` down to the first reader of its product, or to the barrier or the store behind which what it read may be
     overwritten where no ring's barriers guard that. It adds those that releases of stages need, and says of each how
-    many products that were started later may be under way, and which operands in registers stay as they are up to there. Refuses
-    products that their own block does not wait for.
+    many products that were started later may be under way, and which operands in registers stay as they are up to there. Where a loop
+    carries a token to its next iteration, it carries those operands, too. Refuses products that neither their own block nor the next
+    iteration waits for.
 
     What threads store, or copy, to tiles that wgmma or the Tensor Memory Accelerator accesses is fenced by `tile.fence_async` in front of the
     barrier or the arrival by which others learn of it, or by a `fenced` `tile.await_copies`. Where a loop carries operands of f64 that its
@@ -399,8 +401,8 @@ def PlaceWaits : Pass<"xc-cuda-place-waits", "mlir::func::FuncOp"> {
     ```mlir
     %s, %ready = tile.dot %q[%row], %k k 128 : ...        // input
     %o, %done = tile.dot %p, %v accumulate %sums : ...
-    %scores = tile.await %s, %ready : ...
-    %scores = tile.await %s, %ready pending 1 : ...       // output: in place of the last line
+    %scores = tile.await %s after %ready : ...
+    %scores = tile.await %s after %ready pending 1 : ...       // output: in place of the last line
     ```
   }];
 }
@@ -426,8 +428,8 @@ def LowerRegisters : Pass<"xc-cuda-lower-registers", "mlir::func::FuncOp"> {
 def LowerSchedule : Pass<"xc-cuda-lower-schedule", "mlir::func::FuncOp"> {
   let summary = "Turn roles of warpgroups and persistent loops into branches and loops";
   let description = [{
-    `tile.warp_specialize` and `tile.roles` become `scf.if`s on the warpgroup's number, with `setmaxnreg` first in each branch;
-    `tile.persistent` becomes an `scf.for` over tile numbers. Example:
+    `tile.roles` becomes `scf.if`s on the warpgroup's number, with `setmaxnreg` first in each branch; `tile.persistent`
+    becomes an `scf.for` over tile numbers. Example:
     ```mlir
     tile.persistent (%m, %n, %one) raster 8 { ^bb0(%row: index, %column: index, %batch: index): ... }   // input
     scf.for %tile = %block to %count step %grid { ... }                                                 // output

@@ -228,7 +228,7 @@ func.func @token_of_a_product(%q: !tile.shared<64x64xbf16>, %i: index, %a: !tile
   %s, %t = tile.dot %q[%i], %q k 64 : !tile.shared<64x64xbf16>, !tile.shared<64x64xbf16> -> !tile.reg<64x64xf32, accumulator>
   // expected-error @+1 {{expected the token of a copy to '!tile.shared<64x64xbf16>', got that of 'tile.dot'}}
   %x = tile.await_copies %a after %t : !tile.shared<64x64xbf16>
-  %r = tile.await %s, %t : !tile.reg<64x64xf32, accumulator>
+  %r = tile.await %s after %t : !tile.reg<64x64xf32, accumulator>
   return
 }
 

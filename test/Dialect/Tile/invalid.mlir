@@ -25,21 +25,6 @@ func.func private @nibbles(!tile.shared<64x64xi4>)
 
 // -----
 
-// expected-error@+1 {{expected 64 rows, got 128}}
-func.func private @accumulator_rows(!tile.accumulator<128x64xf32>)
-
-// -----
-
-// expected-error@+1 {{expected 8 to 256 columns, a multiple of 8, got 260}}
-func.func private @accumulator_columns(!tile.accumulator<64x260xf32>)
-
-// -----
-
-// expected-error@+1 {{expected sums of type f32 or i32, got 'f64'}}
-func.func private @accumulator_type(!tile.accumulator<64x64xf64>)
-
-// -----
-
 // expected-error@+1 {{expected sizes from 1 to 256, got [512, 64]}}
 func.func private @box(!tile.tensor_map<512x64xbf16>)
 
@@ -199,66 +184,25 @@ func.func @write_fragment(%tile: !tile.shared<64x32xf32>, %pair: vector<2xf32>, 
 
 // -----
 
-func.func @mma_k(%a: !tile.shared<64x64xbf16>, %b: !tile.shared<64x32xbf16>, %c: !tile.accumulator<64x64xf32>, %i: index, %f: i1) {
-  // expected-error@+1 {{expected a multiple of 64 rows by k (or 8 that do not run across it), and k by 64, of one type, got '!tile.shared<64x64xbf16>' and '!tile.shared<64x32xbf16>'}}
-  %d = tile.mma %a[%i], %b, %c accumulate %f : !tile.shared<64x64xbf16>, !tile.shared<64x32xbf16>, !tile.accumulator<64x64xf32>
-  return
-}
-
-// -----
-
-func.func @mma_transposed(%a: !tile.shared<64x64xi8>, %b: !tile.shared<64x64xi8>, %c: !tile.accumulator<64x64xi32>, %i: index, %f: i1) {
-  // expected-error@+1 {{expected 16-bit elements for a transposed operand, got 'i8'}}
-  %d = tile.mma %a[%i], %b, %c accumulate %f {transposed_b} : !tile.shared<64x64xi8>, !tile.shared<64x64xi8>, !tile.accumulator<64x64xi32>
-  return
-}
-
-// -----
-
-func.func @wait_mma() {
-  // expected-error@+1 {{expected at most 7 pending groups, got 8}}
-  tile.wait_mma 8
-  return
-}
-
-// -----
-
-func.func @fragment(%c: !tile.accumulator<64x64xf32>) {
+func.func @fragment(%c: !tile.reg<64x64xf32, accumulator>) {
   // expected-error@+1 {{expected a multiple of 8 below 64 and half 0 or 1, got 64 and 0}}
-  %pair = tile.fragment %c[64, 0] : !tile.accumulator<64x64xf32> -> vector<2xf32>
+  %pair = tile.fragment %c[64, 0] : !tile.reg<64x64xf32, accumulator> -> vector<2xf32>
   return
 }
 
 // -----
 
-func.func @fragment_type(%c: !tile.accumulator<64x64xi32>) {
-  // expected-error@+1 {{expected two elements of '!tile.accumulator<64x64xi32>', got 'vector<2xf32>'}}
-  %pair = tile.fragment %c[0, 0] : !tile.accumulator<64x64xi32> -> vector<2xf32>
+func.func @fragment_of_operand(%c: !tile.reg<64x64xbf16, operand>) {
+  // expected-error@+1 {{expected a tile of layout 'accumulator', got '!tile.reg<64x64xbf16, operand>'}}
+  %pair = tile.fragment %c[0, 0] : !tile.reg<64x64xbf16, operand> -> vector<2xbf16>
   return
 }
 
 // -----
 
-func.func @registers() {
-  // expected-error@+1 {{expected two numbers of registers, multiples of 8 from 24 to 256, of which a multiprocessor has enough, got [40, 240] for 2 consumers}}
-  tile.warp_specialize consumers 2 registers [40, 240] {
-    tile.yield
-  }, {
-  ^bb0(%warpgroup: index):
-    tile.yield
-  }
-  return
-}
-
-// -----
-
-func.func @consumer() {
-  // expected-error@+1 {{expected no argument of the producer and an index for the consumer}}
-  tile.warp_specialize consumers 2 {
-    tile.yield
-  }, {
-    tile.yield
-  }
+func.func @fragment_type(%c: !tile.reg<64x64xi32, accumulator>) {
+  // expected-error@+1 {{expected two elements of '!tile.reg<64x64xi32, accumulator>', got 'vector<2xf32>'}}
+  %pair = tile.fragment %c[0, 0] : !tile.reg<64x64xi32, accumulator> -> vector<2xf32>
   return
 }
 
@@ -297,25 +241,17 @@ func.func @raster(%m: index) {
 
 // -----
 
-func.func @reduce_columns(%c: !tile.accumulator<64x64xf32>, %s: !tile.shared<64x64xf32>, %i: index) {
-  // expected-error@+1 {{expected 2 to 16 blocks that share the columns of '!tile.accumulator<64x64xf32>' equally, got 2 of '!tile.accumulator<64x16xf32>'}}
-  %part = tile.reduce_blocks %c through %s[%i] blocks 2 : !tile.accumulator<64x64xf32>, !tile.shared<64x64xf32> -> !tile.accumulator<64x16xf32>
+func.func @reduce_columns(%c: !tile.reg<64x64xf32, accumulator>, %s: !tile.shared<64x64xf32>, %i: index) {
+  // expected-error@+1 {{expected 2 to 16 blocks that share the columns of '!tile.reg<64x64xf32, accumulator>' equally, got 2 of '!tile.reg<64x16xf32, accumulator>'}}
+  %part = tile.reduce_blocks %c through %s[%i] blocks 2 : !tile.reg<64x64xf32, accumulator>, !tile.shared<64x64xf32> -> !tile.reg<64x16xf32, accumulator>
   return
 }
 
 // -----
 
-func.func @reduce_scratch(%c: !tile.accumulator<64x64xf32>, %s: !tile.shared<64x32xf32>, %i: index) {
-  // expected-error@+1 {{expected scratch of 64 rows for each warpgroup and the columns of '!tile.accumulator<64x64xf32>', got '!tile.shared<64x32xf32>'}}
-  %part = tile.reduce_blocks %c through %s[%i] blocks 2 : !tile.accumulator<64x64xf32>, !tile.shared<64x32xf32> -> !tile.accumulator<64x32xf32>
-  return
-}
-
-// -----
-
-func.func @mma_bytes(%a: !tile.shared<8x64xbf16>, %b: !tile.shared<8x64xbf16>, %c: !tile.accumulator<64x64xf32>, %i: index, %f: i1) {
-  // expected-error@+1 {{expected a multiple of 32 bytes along k, got 16}}
-  %d = tile.mma %a[%i], %b, %c accumulate %f {transposed_a, transposed_b} : !tile.shared<8x64xbf16>, !tile.shared<8x64xbf16>, !tile.accumulator<64x64xf32>
+func.func @reduce_scratch(%c: !tile.reg<64x64xf32, accumulator>, %s: !tile.shared<64x32xf32>, %i: index) {
+  // expected-error@+1 {{expected scratch of 64 rows for each warpgroup and the columns of '!tile.reg<64x64xf32, accumulator>', got '!tile.shared<64x32xf32>'}}
+  %part = tile.reduce_blocks %c through %s[%i] blocks 2 : !tile.reg<64x64xf32, accumulator>, !tile.shared<64x32xf32> -> !tile.reg<64x32xf32, accumulator>
   return
 }
 
@@ -343,43 +279,17 @@ func.func @first_of_every(%m: index) {
 
 // -----
 
-// expected-error@+1 {{expected a multiple of 32 bytes along k, got 40}}
-func.func private @fragments_bytes() -> !tile.fragments<64x10xf32>
-
-// -----
-
-// expected-error@+1 {{expected 64 rows, got 32}}
-func.func private @fragments_rows() -> !tile.fragments<32x16xf32>
-
-// -----
-
 func.func @fragments_type(%a: !tile.shared<64x64xbf16>, %i: index) {
   // expected-error@+1 {{expected one or two fragments of elements of 4 bytes, or two of 1 byte, got 1 of 'bf16'}}
-  %f = tile.read_fragments %a[%i] from 0 : !tile.shared<64x64xbf16> -> !tile.fragments<64x16xbf16>
+  %f = tile.read_fragments %a[%i] from 0 : !tile.shared<64x64xbf16> -> !tile.reg<64x16xbf16, operand>
   return
 }
 
 // -----
 
 func.func @fragments_beyond(%a: !tile.shared<32x64xf32>, %i: index) {
-  // expected-error@+1 {{expected fragments of '!tile.shared<32x64xf32>' that begin at a multiple of 32 bytes along k, got '!tile.fragments<64x16xf32>' from 24}}
-  %f = tile.read_fragments %a[%i] from 24 : !tile.shared<32x64xf32> -> !tile.fragments<64x16xf32>
-  return
-}
-
-// -----
-
-func.func @mma_fragments(%a: !tile.fragments<64x16xf32>, %b: !tile.shared<64x32xf32>, %c: !tile.accumulator<64x128xf32>, %f: i1) {
-  // expected-error@+1 {{expected 128 lines of 'f32' that reach from a multiple of 32 bytes as far as '!tile.fragments<64x16xf32>', got '!tile.shared<64x32xf32>' from 0}}
-  %d = tile.mma_fragments %a, %b from 0, %c accumulate %f : !tile.fragments<64x16xf32>, !tile.shared<64x32xf32>, !tile.accumulator<64x128xf32>
-  return
-}
-
-// -----
-
-func.func @wait_fragments(%a: !tile.fragments<64x16xf32>) {
-  // expected-error@+1 {{expected at most 7 pending groups, got 8}}
-  tile.wait_fragments 8, %a : !tile.fragments<64x16xf32>
+  // expected-error@+1 {{expected fragments of '!tile.shared<32x64xf32>' that begin at a multiple of 32 bytes along k, got '!tile.reg<64x16xf32, operand>' from 24}}
+  %f = tile.read_fragments %a[%i] from 24 : !tile.shared<32x64xf32> -> !tile.reg<64x16xf32, operand>
   return
 }
 

@@ -37,29 +37,59 @@ func.func @cluster(%map: !tile.tensor_map<64x64xbf16>, %slot: !tile.shared<128x6
 }
 
 // CHECK-LABEL: func.func @product
-// CHECK:         tile.undefined : {{.*}}<64x256xf32>
-// CHECK:         tile.mma %{{.*}}[%{{.*}}], %{{.*}}, %{{.*}} accumulate %{{.*}} {transposed_b} : {{.*}}<128x64xbf16>, {{.*}}<64x256xbf16>, {{.*}}<64x256xf32>
-// CHECK:         tile.wait_mma 0, %{{.*}} : {{.*}}<64x256xf32>
-// CHECK:         tile.wait_mma 1
-// CHECK:         tile.fragment %{{.*}}[8, 1] : {{.*}}<64x256xf32> -> vector<2xf32>
+// CHECK:         tile.undefined : {{.*}}<64x256xf32, accumulator>
+// CHECK:         %[[D:.*]], %[[TOKEN:.*]] = tile.dot %{{.*}}[%{{.*}}], %{{.*}} accumulate %{{.*}} : {{.*}}<64x256xf32, accumulator> if %{{.*}} k 64 {transposed_b} : {{.*}}<128x64xbf16>, {{.*}}<64x256xbf16> -> {{.*}}<64x256xf32, accumulator>
+// CHECK:         tile.await %[[D]] after %[[TOKEN]] : {{.*}}<64x256xf32, accumulator>
+// CHECK:         tile.fragment %{{.*}}[8, 1] : {{.*}}<64x256xf32, accumulator> -> vector<2xf32>
 func.func @product(%row: index, %later: i1) -> vector<2xf32> {
   %a = tile.alloc : !tile.shared<128x64xbf16>
   %b = tile.alloc : !tile.shared<64x256xbf16>
-  %none = tile.undefined : !tile.accumulator<64x256xf32>
-  %d = tile.mma %a[%row], %b, %none accumulate %later {transposed_b} : !tile.shared<128x64xbf16>, !tile.shared<64x256xbf16>, !tile.accumulator<64x256xf32>
-  %done = tile.wait_mma 0, %d : !tile.accumulator<64x256xf32>
-  tile.wait_mma 1
-  %pair = tile.fragment %done[8, 1] : !tile.accumulator<64x256xf32> -> vector<2xf32>
+  %none = tile.undefined : !tile.reg<64x256xf32, accumulator>
+  %d, %token = tile.dot %a[%row], %b accumulate %none : !tile.reg<64x256xf32, accumulator> if %later k 64 {transposed_b}
+      : !tile.shared<128x64xbf16>, !tile.shared<64x256xbf16> -> !tile.reg<64x256xf32, accumulator>
+  %done = tile.await %d after %token : !tile.reg<64x256xf32, accumulator>
+  %pair = tile.fragment %done[8, 1] : !tile.reg<64x256xf32, accumulator> -> vector<2xf32>
   return %pair : vector<2xf32>
 }
 
 // Eight rows are an operand A that each product reads again.
 // CHECK-LABEL: func.func @few_rows
-// CHECK:         tile.mma %{{.*}}[%{{.*}}], %{{.*}}, %{{.*}} accumulate %{{.*}} : {{.*}}<8x64xbf16>, {{.*}}<32x64xbf16>, {{.*}}<64x32xf32>
-func.func @few_rows(%a: !tile.shared<8x64xbf16>, %b: !tile.shared<32x64xbf16>, %none: !tile.accumulator<64x32xf32>, %row: index, %later: i1) {
-  %d = tile.mma %a[%row], %b, %none accumulate %later : !tile.shared<8x64xbf16>, !tile.shared<32x64xbf16>, !tile.accumulator<64x32xf32>
-  %done = tile.wait_mma 0, %d : !tile.accumulator<64x32xf32>
+// CHECK:         tile.dot %{{.*}}[%{{.*}}], %{{.*}} k 64 : {{.*}}<8x64xbf16>, {{.*}}<32x64xbf16> -> {{.*}}<64x32xf32, accumulator>
+func.func @few_rows(%a: !tile.shared<8x64xbf16>, %b: !tile.shared<32x64xbf16>, %row: index) {
+  %d, %token = tile.dot %a[%row], %b k 64 : !tile.shared<8x64xbf16>, !tile.shared<32x64xbf16> -> !tile.reg<64x32xf32, accumulator>
+  %done = tile.await %d after %token : !tile.reg<64x32xf32, accumulator>
   return
+}
+
+// Of bytes sums are i32. One op waits for both products; without results, for what they read.
+// CHECK-LABEL: func.func @bytes
+// CHECK:         tile.await %{{.*}}, %{{.*}} after %{{.*}}, %{{.*}} : {{.*}}<64x32xi32, accumulator>, {{.*}}<64x32xi32, accumulator>
+// CHECK:         tile.await after %{{.*}}, %{{.*}}{{$}}
+// CHECK:         tile.release %{{.*}}[%{{.*}}] after %{{.*}}, %{{.*}} :
+func.func @bytes(%a: !tile.shared<128x64xi8>, %b: !tile.shared<32x64xi8>, %row: index, %ring: !tile.ring<2, !tile.shared<32x64xi8>>) {
+  %d, %first = tile.dot %a[%row], %b k 64 : !tile.shared<128x64xi8>, !tile.shared<32x64xi8> -> !tile.reg<64x32xi32, accumulator>
+  %e, %second = tile.dot %a[%row], %b k 64 : !tile.shared<128x64xi8>, !tile.shared<32x64xi8> -> !tile.reg<64x32xi32, accumulator>
+  %done:2 = tile.await %d, %e after %first, %second : !tile.reg<64x32xi32, accumulator>, !tile.reg<64x32xi32, accumulator>
+  tile.await after %first, %second
+  tile.release %ring[%row] after %first, %second : !tile.ring<2, !tile.shared<32x64xi8>>
+  return
+}
+
+// Both the sums and the token of a product may go round a loop.
+// CHECK-LABEL: func.func @carried
+// CHECK:         tile.nothing
+// CHECK:         scf.for
+// CHECK:           tile.dot
+// CHECK:         tile.await %{{.*}} after %{{.*}} :
+func.func @carried(%a: !tile.shared<64x64xbf16>, %i: index, %none: !tile.reg<64x64xf32, accumulator>) -> !tile.reg<64x64xf32, accumulator> {
+  %nothing = tile.nothing
+  %sums, %last = scf.for %j = %i to %i step %i iter_args(%before = %none, %token = %nothing) -> (!tile.reg<64x64xf32, accumulator>, !tile.token) {
+    %d, %started = tile.dot %a[%i], %a accumulate %before : !tile.reg<64x64xf32, accumulator> k 64
+        : !tile.shared<64x64xbf16>, !tile.shared<64x64xbf16> -> !tile.reg<64x64xf32, accumulator>
+    scf.yield %d, %started : !tile.reg<64x64xf32, accumulator>, !tile.token
+  }
+  %done = tile.await %sums after %last : !tile.reg<64x64xf32, accumulator>
+  return %done : !tile.reg<64x64xf32, accumulator>
 }
 
 // A last panel that is not full has boxes of its own.
@@ -108,19 +138,20 @@ func.func @pixels_of_a_panel(%map: !tile.tensor_map<64x64xbf16, im2col = 4>, %ri
 
 // CHECK-LABEL: func.func @fragments
 // CHECK:         tile.tensor_map %{{.*}} {sizes = {{.*}}, strides = {{.*}}, tf32} : memref<524288xf32> -> {{.*}}<128x32xf32>
-// CHECK:         tile.undefined : {{.*}}<64x16xf32>
-// CHECK:         %[[F:.*]]:2 = tile.read_fragments %{{.*}}[%{{.*}}] from 16 : {{.*}}<32x256xf32> -> {{.*}}<64x16xf32>, {{.*}}<64x16xf32>
-// CHECK:         tile.mma_fragments %[[F]]#1, %{{.*}} from 16, %{{.*}} accumulate %{{.*}} : {{.*}}<64x16xf32>, {{.*}}<128x32xf32>, {{.*}}<64x128xf32>
-// CHECK:         tile.wait_fragments 1, %[[F]]#1, %{{.*}} : {{.*}}<64x16xf32>, {{.*}}<64x16xf32>
-func.func @fragments(%memory: memref<524288xf32>, %row: index, %later: i1, %c: !tile.accumulator<64x128xf32>) -> !tile.accumulator<64x128xf32> {
+// CHECK:         %[[F:.*]]:2 = tile.read_fragments %{{.*}}[%{{.*}}] from 16 : {{.*}}<32x256xf32> -> {{.*}}<64x16xf32, operand>, {{.*}}<64x16xf32, operand>
+// CHECK:         tile.dot %[[F]]#1, %{{.*}} from 16 accumulate %{{.*}} : {{.*}}<64x128xf32, accumulator> if %{{.*}} k 16 {tf32} : {{.*}}<64x16xf32, operand>, {{.*}}<128x32xf32> -> {{.*}}<64x128xf32, accumulator>
+// CHECK:         tile.await after %{{.*}} keep %[[F]]#1 : {{.*}}<64x16xf32, operand> pending 1
+// CHECK:         tile.read_fragment_words %{{.*}}[%{{.*}}] from 16 parts 2 : {{.*}}<32x256xf32> -> i32, i32, i32, i32, i32, i32, i32, i32
+func.func @fragments(%memory: memref<524288xf32>, %row: index, %later: i1, %c: !tile.reg<64x128xf32, accumulator>) {
   %map = tile.tensor_map %memory {sizes = affine_map<() -> (1024, 512)>, strides = affine_map<() -> (512, 1)>, tf32} : memref<524288xf32> -> !tile.tensor_map<128x32xf32>
   %a = tile.alloc : !tile.shared<32x256xf32>
   %b = tile.alloc : !tile.shared<128x32xf32>
-  %none = tile.undefined : !tile.fragments<64x16xf32>
-  %f:2 = tile.read_fragments %a[%row] from 16 : !tile.shared<32x256xf32> -> !tile.fragments<64x16xf32>, !tile.fragments<64x16xf32>
-  %d = tile.mma_fragments %f#1, %b from 16, %c accumulate %later : !tile.fragments<64x16xf32>, !tile.shared<128x32xf32>, !tile.accumulator<64x128xf32>
-  tile.wait_fragments 1, %f#1, %none : !tile.fragments<64x16xf32>, !tile.fragments<64x16xf32>
-  return %d : !tile.accumulator<64x128xf32>
+  %f:2 = tile.read_fragments %a[%row] from 16 : !tile.shared<32x256xf32> -> !tile.reg<64x16xf32, operand>, !tile.reg<64x16xf32, operand>
+  %d, %token = tile.dot %f#1, %b from 16 accumulate %c : !tile.reg<64x128xf32, accumulator> if %later k 16 {tf32}
+      : !tile.reg<64x16xf32, operand>, !tile.shared<128x32xf32> -> !tile.reg<64x128xf32, accumulator>
+  tile.await after %token keep %f#1 : !tile.reg<64x16xf32, operand> pending 1
+  %w:8 = tile.read_fragment_words %a[%row] from 16 parts 2 : !tile.shared<32x256xf32> -> i32, i32, i32, i32, i32, i32, i32, i32
+  return
 }
 
 // CHECK-LABEL: func.func @stores
@@ -129,8 +160,6 @@ func.func @fragments(%memory: memref<524288xf32>, %row: index, %later: i1, %c: !
 // CHECK:         tile.write_fragment %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} to %{{.*}}[%{{.*}}, %{{.*}}] : vector<2xbf16>, {{.*}}<128x128xbf16>
 // CHECK:         tile.fence_async
 // CHECK:         tile.sync_warpgroup
-// CHECK:         tile.wait_ping_pong %{{.*}} consumers 2
-// CHECK:         tile.arrive_ping_pong %{{.*}} consumers 2
 // CHECK:         tile.store %{{.*}}[%{{.*}}] panel 1 to %{{.*}}[%{{.*}}, %{{.*}}] : {{.*}}<128x128xbf16>, {{.*}}<64x64xbf16>
 // CHECK:         tile.wait_stores 0 read
 // CHECK:         tile.wait_stores 0
@@ -142,8 +171,6 @@ func.func @stores(%c: memref<524288xbf16>, %i: index, %chunk: vector<8xbf16>, %p
   tile.write_fragment %pair, %pair, %pair, %pair to %tile[%i, %i] : vector<2xbf16>, !tile.shared<128x128xbf16>
   tile.fence_async
   tile.sync_warpgroup %i
-  tile.wait_ping_pong %i consumers 2
-  tile.arrive_ping_pong %i consumers 2
   tile.store %tile[%i] panel 1 to %map[%i, %i] : !tile.shared<128x128xbf16>, !tile.tensor_map<64x64xbf16>
   tile.wait_stores 0 read
   tile.wait_stores 0
@@ -151,14 +178,15 @@ func.func @stores(%c: memref<524288xbf16>, %i: index, %chunk: vector<8xbf16>, %p
 }
 
 // CHECK-LABEL: func.func @schedule
-// CHECK:         tile.warp_specialize consumers 2 registers [40, 232] {
+// CHECK:         tile.roles counts [1, 2] {
 // CHECK:         }, {
 // CHECK:         ^bb0(%{{.*}}: index):
 // CHECK:           tile.persistent(%{{.*}}, %{{.*}}, %{{.*}}) raster 8 carry(%{{.*}} : index) {
 // CHECK:             tile.yield %{{.*}} : index
 // CHECK:           } -> index
 func.func @schedule(%m: index, %n: index, %one: index) {
-  tile.warp_specialize consumers 2 registers [40, 232] {
+  tile.roles counts [1, 2] {
+  ^bb0(%loader: index):
     tile.yield
   }, {
   ^bb0(%warpgroup: index):
@@ -173,12 +201,15 @@ func.func @schedule(%m: index, %n: index, %one: index) {
 
 // CHECK-LABEL: func.func @blocks
 // CHECK:         tile.prefetch %{{.*}} : {{.*}}<64x64xbf16>
-// CHECK:         tile.reduce_blocks %{{.*}} through %{{.*}}[%{{.*}}] blocks 4 : <64x64xf32>, <64x64xf32> -> <64x16xf32>
+// CHECK:         tile.reduce_blocks %{{.*}} through %{{.*}}[%{{.*}}] blocks 4 : <64x64xf32, accumulator>, <64x64xf32> -> <64x16xf32, accumulator>
+// CHECK:         tile.sum_blocks sums(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : f32, f32, f32, f32, f32, f32, f32, f32) through %{{.*}}[%{{.*}}] blocks 2 : {{.*}}<64x64xf32> -> f32, f32, f32, f32
 // CHECK:         tile.wait_blocks
 // CHECK:         tile.persistent(%{{.*}}, %{{.*}}, %{{.*}}) raster 8 share 4 {
-func.func @blocks(%map: !tile.tensor_map<64x64xbf16>, %c: !tile.accumulator<64x64xf32>, %s: !tile.shared<64x64xf32>, %i: index) {
+func.func @blocks(%map: !tile.tensor_map<64x64xbf16>, %c: !tile.reg<64x64xf32, accumulator>, %s: !tile.shared<64x64xf32>, %i: index, %x: f32) {
   tile.prefetch %map : !tile.tensor_map<64x64xbf16>
-  %part = tile.reduce_blocks %c through %s[%i] blocks 4 : !tile.accumulator<64x64xf32>, !tile.shared<64x64xf32> -> !tile.accumulator<64x16xf32>
+  %part = tile.reduce_blocks %c through %s[%i] blocks 4 : !tile.reg<64x64xf32, accumulator>, !tile.shared<64x64xf32> -> !tile.reg<64x16xf32, accumulator>
+  %sums:4 = tile.sum_blocks sums(%x, %x, %x, %x, %x, %x, %x, %x : f32, f32, f32, f32, f32, f32, f32, f32) through %s[%i] blocks 2
+      : !tile.shared<64x64xf32> -> f32, f32, f32, f32
   tile.wait_blocks
   tile.persistent (%i, %i, %i) raster 8 share 4 {
   ^bb0(%row: index, %column: index, %batch: index):

@@ -5,7 +5,7 @@ func.func private @rows(!tile.reg<32x8xf32, accumulator>)
 
 // -----
 
-// expected-error @+1 {{expected an operand of 16-bit elements and a multiple of 16 columns, or of f32, got 24 of 'bf16'}}
+// expected-error @+1 {{expected an operand of 16-bit elements, f32 or i8, and a multiple of 32 bytes along k, got 24 of 'bf16'}}
 func.func private @operand(!tile.reg<64x24xbf16, operand>)
 
 // -----
@@ -30,14 +30,14 @@ func.func @token_of_another(%q: !tile.shared<64x64xbf16>, %row: index) {
   // expected-error @+1 {{expected its result to be awaited by its token before it is used}}
   %t, %other = tile.dot %q[%row], %q k 64 : !tile.shared<64x64xbf16>, !tile.shared<64x64xbf16> -> !tile.reg<64x64xf32, accumulator>
   // expected-note @+1 {{used here}}
-  %u = tile.await %t, %ready : !tile.reg<64x64xf32, accumulator>
+  %u = tile.await %t after %ready : !tile.reg<64x64xf32, accumulator>
   return
 }
 
 // -----
 
 func.func @k(%q: !tile.shared<64x64xbf16>, %row: index) {
-  // expected-error @+1 {{expected an operand of 16-bit elements or f32, at least 80 along k and 64 along its own dim, got '!tile.shared<64x64xbf16>'}}
+  // expected-error @+1 {{expected an operand of 16-bit elements, f32 or i8, at least 80 along k and 64 along its own dim, got '!tile.shared<64x64xbf16>'}}
   %s, %ready = tile.dot %q[%row], %q k 80 : !tile.shared<64x64xbf16>, !tile.shared<64x64xbf16> -> !tile.reg<64x64xf32, accumulator>
   return
 }
@@ -190,7 +190,7 @@ func.func @convert_back(%t: !tile.reg<64x16xbf16, operand>) {
 // -----
 
 func.func @narrow_result(%q: !tile.shared<64x64xbf16>, %row: index) {
-  // expected-error @+1 {{expected a result of layout 'accumulator' and f32, got '!tile.reg<64x64xbf16, accumulator>'}}
+  // expected-error @+1 {{expected a result of layout 'accumulator' and f32, or i32 of bytes, got '!tile.reg<64x64xbf16, accumulator>'}}
   %s, %ready = tile.dot %q[%row], %q k 64 : !tile.shared<64x64xbf16>, !tile.shared<64x64xbf16> -> !tile.reg<64x64xbf16, accumulator>
   return
 }
@@ -198,7 +198,7 @@ func.func @narrow_result(%q: !tile.shared<64x64xbf16>, %row: index) {
 // -----
 
 func.func @odd_k(%q: !tile.shared<64x64xbf16>, %row: index) {
-  // expected-error @+1 {{expected a multiple of 16 elements along k, got 24}}
+  // expected-error @+1 {{expected a multiple of 16 elements along k, got 24 from 0}}
   %s, %ready = tile.dot %q[%row], %q k 24 : !tile.shared<64x64xbf16>, !tile.shared<64x64xbf16> -> !tile.reg<64x64xf32, accumulator>
   return
 }
@@ -230,7 +230,7 @@ func.func @tf32_of_halves(%q: !tile.shared<64x64xbf16>, %row: index) {
 // -----
 
 func.func @asynchronous_single(%q: !tile.shared<64x64xf32>, %row: index) {
-  // expected-error @+1 {{expected a synchronous product of f32, whose second operand is transposed where the first one is paired, got '!tile.shared<64x64xf32>' and '!tile.shared<64x64xf32>'}}
+  // expected-error @+1 {{expected a synchronous product of f32, whose second operand is transposed where the first one is paired, or one of TF32 along k, got '!tile.shared<64x64xf32>' and '!tile.shared<64x64xf32>'}}
   %s, %ready = tile.dot %q[%row], %q k 64 : !tile.shared<64x64xf32>, !tile.shared<64x64xf32> -> !tile.reg<64x64xf32, accumulator>
   return
 }
@@ -254,7 +254,7 @@ func.func @convert_unpaired(%t: !tile.reg<64x16xf32, accumulator>) {
 // -----
 
 func.func @odd_k_of_single(%q: !tile.shared<64x64xf32>, %row: index) {
-  // expected-error @+1 {{expected a multiple of 8 elements along k, got 12}}
+  // expected-error @+1 {{expected a multiple of 8 elements along k, got 12 from 0}}
   %s, %ready = tile.dot %q[%row], %q k 12 {synchronous} : !tile.shared<64x64xf32>, !tile.shared<64x64xf32> -> !tile.reg<64x64xf32, accumulator>
   return
 }
@@ -270,8 +270,8 @@ func.func @no_row(%q: !tile.shared<64x64xbf16>) {
 // -----
 
 func.func @no_dot(%t: !tile.reg<64x64xf32, accumulator>, %token: !tile.token) {
-  // expected-error @+1 {{expected the token of a tile.dot}}
-  %u = tile.await %t, %token : !tile.reg<64x64xf32, accumulator>
+  // expected-error @+1 {{expected tokens of tile.dot}}
+  %u = tile.await %t after %token : !tile.reg<64x64xf32, accumulator>
   return
 }
 
@@ -279,8 +279,8 @@ func.func @no_dot(%t: !tile.reg<64x64xf32, accumulator>, %token: !tile.token) {
 
 func.func @another_result(%q: !tile.shared<64x64xbf16>, %row: index, %t: !tile.reg<64x64xf32, accumulator>) {
   %s, %ready = tile.dot %q[%row], %q k 64 : !tile.shared<64x64xbf16>, !tile.shared<64x64xbf16> -> !tile.reg<64x64xf32, accumulator>
-  // expected-error @+1 {{expected the result and the token of one tile.dot}}
-  %u = tile.await %t, %ready : !tile.reg<64x64xf32, accumulator>
+  // expected-error @+1 {{expected results of tile.dot}}
+  %u = tile.await %t after %ready : !tile.reg<64x64xf32, accumulator>
   return
 }
 
@@ -421,7 +421,7 @@ func.func @stage_not_full(%p: !tile.reg<64x64xbf16, operand>, %i: index) {
   %k = tile.slot %ring[%i] 0 : !ring -> !smem
   // expected-error @+1 {{expected a tile.wait_full of its stage before it reads tile 0 of '!tile.ring<2, <64x64xbf16>>'}}
   %s, %t = tile.dot %p, %k k 64 : !tile.reg<64x64xbf16, operand>, !smem -> !tile.reg<64x64xf32, accumulator>
-  %r = tile.await %s, %t : !tile.reg<64x64xf32, accumulator>
+  %r = tile.await %s after %t : !tile.reg<64x64xf32, accumulator>
   // Too late.
   tile.wait_full %ring[%i] phase %i : !ring
   return
@@ -440,7 +440,7 @@ func.func @another_stage(%p: !tile.reg<64x64xbf16, operand>, %i: index) {
   tile.wait_full %ring[%i] phase %i : !ring
   // expected-error @+1 {{expected a tile.wait_full of its stage before it reads tile 0 of '!tile.ring<2, <64x64xbf16>>'}}
   %s, %t = tile.dot %p, %k k 64 : !tile.reg<64x64xbf16, operand>, !smem -> !tile.reg<64x64xf32, accumulator>
-  %r = tile.await %s, %t : !tile.reg<64x64xf32, accumulator>
+  %r = tile.await %s after %t : !tile.reg<64x64xf32, accumulator>
   return
 }
 
@@ -456,7 +456,7 @@ func.func @another_ring(%p: !tile.reg<64x64xbf16, operand>, %i: index) {
   tile.wait_full %keys[%i] phase %i : !ring
   // expected-error @+1 {{expected a tile.wait_full of its stage before it reads tile 0 of '!tile.ring<2, <64x64xbf16>>'}}
   %s, %t = tile.dot %p, %k k 64 : !tile.reg<64x64xbf16, operand>, !smem -> !tile.reg<64x64xf32, accumulator>
-  %r = tile.await %s, %t : !tile.reg<64x64xf32, accumulator>
+  %r = tile.await %s after %t : !tile.reg<64x64xf32, accumulator>
   return
 }
 
@@ -472,7 +472,7 @@ func.func @first_iteration(%p: !tile.reg<64x64xbf16, operand>, %i: index) {
     %k = tile.slot %ring[%stage] 0 : !ring -> !smem
     // expected-error @+1 {{expected a tile.wait_full of its stage before it reads tile 0 of '!tile.ring<2, <64x64xbf16>>'}}
     %s, %t = tile.dot %p, %k k 64 : !tile.reg<64x64xbf16, operand>, !smem -> !tile.reg<64x64xf32, accumulator>
-    %r = tile.await %s, %t : !tile.reg<64x64xf32, accumulator>
+    %r = tile.await %s after %t : !tile.reg<64x64xf32, accumulator>
     %next = arith.addi %stage, %j : index
     tile.wait_full %ring[%next] phase %i : !ring
     scf.yield %next : index
@@ -482,12 +482,80 @@ func.func @first_iteration(%p: !tile.reg<64x64xbf16, operand>, %i: index) {
 
 // -----
 
-func.func @mma_not_full(%i: index, %c: !tile.accumulator<64x64xf32>, %yes: i1) {
+func.func @second_not_full(%i: index, %c: !tile.reg<64x64xf32, accumulator>, %yes: i1) {
   %ring = tile.ring arrivals 1 consumers 1 : !tile.ring<2, !tile.shared<64x64xbf16>, !tile.shared<64x64xbf16>>
   %a = tile.alloc : !tile.shared<64x64xbf16>
   // expected-note @+1 {{the stage}}
   %b = tile.slot %ring[%i] 1 : !tile.ring<2, !tile.shared<64x64xbf16>, !tile.shared<64x64xbf16>> -> !tile.shared<64x64xbf16>
   // expected-error @+1 {{expected a tile.wait_full of its stage before it reads tile 1 of}}
-  %d = tile.mma %a[%i], %b, %c accumulate %yes : !tile.shared<64x64xbf16>, !tile.shared<64x64xbf16>, !tile.accumulator<64x64xf32>
+  %d, %token = tile.dot %a[%i], %b accumulate %c : !tile.reg<64x64xf32, accumulator> if %yes k 64
+      : !tile.shared<64x64xbf16>, !tile.shared<64x64xbf16> -> !tile.reg<64x64xf32, accumulator>
+  return
+}
+
+// -----
+
+// expected-error @+1 {{expected 8 to 256 columns, a multiple of 8, got 260}}
+func.func private @many_columns(!tile.reg<64x260xf32, accumulator>)
+
+// -----
+
+// Of sums that go round a loop without their token, nobody knows when they are there.
+func.func @carried_unawaited(%a: !tile.shared<64x64xbf16>, %i: index, %none: !tile.reg<64x64xf32, accumulator>) -> !tile.reg<64x64xf32, accumulator> {
+  %sums = scf.for %j = %i to %i step %i iter_args(%before = %none) -> (!tile.reg<64x64xf32, accumulator>) {
+    // expected-error @+1 {{expected its result to be awaited by its token before it is used}}
+    %d, %token = tile.dot %a[%i], %a accumulate %before : !tile.reg<64x64xf32, accumulator> k 64
+        : !tile.shared<64x64xbf16>, !tile.shared<64x64xbf16> -> !tile.reg<64x64xf32, accumulator>
+    scf.yield %d : !tile.reg<64x64xf32, accumulator>
+  }
+  // expected-note @+1 {{used here}}
+  return %sums : !tile.reg<64x64xf32, accumulator>
+}
+
+// -----
+
+func.func @condition_of_nothing(%q: !tile.shared<64x64xbf16>, %row: index, %later: i1) {
+  // expected-error @+1 {{expected an accumulator for the condition}}
+  %s, %ready = tile.dot %q[%row], %q if %later k 64 : !tile.shared<64x64xbf16>, !tile.shared<64x64xbf16> -> !tile.reg<64x64xf32, accumulator>
+  return
+}
+
+// -----
+
+func.func @synchronous_from(%q: !tile.shared<64x64xbf16>, %row: index) {
+  // expected-error @+1 {{expected no bytes, no condition and all of the second operand of a synchronous product}}
+  %s, %ready = tile.dot %q[%row], %q from 16 k 16 {synchronous} : !tile.shared<64x64xbf16>, !tile.shared<64x64xbf16> -> !tile.reg<64x64xf32, accumulator>
+  return
+}
+
+// -----
+
+func.func @bytes_across(%q: !tile.shared<64x64xi8>, %row: index) {
+  // expected-error @+1 {{expected bytes that run along k, got '!tile.shared<64x64xi8>' and '!tile.shared<64x64xi8>'}}
+  %s, %ready = tile.dot %q[%row], %q k 64 {transposed_b} : !tile.shared<64x64xi8>, !tile.shared<64x64xi8> -> !tile.reg<64x64xi32, accumulator>
+  return
+}
+
+// -----
+
+func.func @beyond(%p: !tile.reg<64x16xf32, operand>, %b: !tile.shared<64x32xf32>) {
+  // expected-error @+1 {{expected an operand of 16-bit elements, f32 or i8, at least 40 along k and 64 along its own dim, got '!tile.shared<64x32xf32>'}}
+  %s, %ready = tile.dot %p, %b from 24 k 16 {tf32} : !tile.reg<64x16xf32, operand>, !tile.shared<64x32xf32> -> !tile.reg<64x64xf32, accumulator>
+  return
+}
+
+// -----
+
+func.func @uneven_blocks(%x: f32, %s: !tile.shared<64x8xf32>, %i: index) {
+  // expected-error @+1 {{expected a multiple of 4 sums of one type, of which each of 2 blocks gets its share, got 4 and 1}}
+  %r = tile.sum_blocks sums(%x, %x, %x, %x : f32, f32, f32, f32) through %s[%i] blocks 2 : !tile.shared<64x8xf32> -> f32
+  return
+}
+
+// -----
+
+func.func @odd_words(%a: !tile.shared<32x256xf32>, %i: index) {
+  // expected-error @+1 {{expected four words of each of one or two parts, or a multiple, got 2 of 1}}
+  %w:2 = tile.read_fragment_words %a[%i] from 0 parts 1 : !tile.shared<32x256xf32> -> i32, i32
   return
 }

@@ -36,17 +36,17 @@ func.func @values(%x: f32, %first: index, %m: memref<?xf32>) -> !operand {
 
 // CHECK-LABEL: func.func @products
 // CHECK:         %[[S:.*]], %[[READY:.*]] = tile.dot %{{.*}}[%{{.*}}], %{{.*}} k 64 : {{[!a-z.]*}}<128x64xbf16>, {{[!a-z.]*}}<128x64xbf16> -> {{[!a-z.]*}}<64x128xf32, accumulator>
-// CHECK:         tile.await %[[S]], %[[READY]] : {{[!a-z.]*}}<64x128xf32, accumulator>
+// CHECK:         tile.await %[[S]] after %[[READY]] : {{[!a-z.]*}}<64x128xf32, accumulator>
 // CHECK:         tile.dot %{{.*}}, %{{.*}} accumulate %{{.*}} : !tile.reg<64x64xf32, accumulator> k 128 {transposed_b}
 // CHECK:         tile.release %{{.*}}[%{{.*}}] after %{{.*}} :
 func.func @products(%q: !tile.shared<128x64xbf16>, %k: !tile.shared<128x64xbf16>, %v: !tile.shared<128x64xbf16>, %row: index, %sums: !out,
                     %ring: !tile.ring<2, !tile.shared<128x64xbf16>>) -> !out {
   %s, %ready = tile.dot %q[%row], %k k 64 : !tile.shared<128x64xbf16>, !tile.shared<128x64xbf16> -> !acc
-  %scores = tile.await %s, %ready : !acc
+  %scores = tile.await %s after %ready : !acc
   %p = tile.convert_layout %scores : !acc -> !operand
   %o, %done = tile.dot %p, %v accumulate %sums : !out k 128 {transposed_b} : !operand, !tile.shared<128x64xbf16> -> !out
   tile.release %ring[%row] after %done : !tile.ring<2, !tile.shared<128x64xbf16>>
-  %r = tile.await %o, %done : !out
+  %r = tile.await %o after %done : !out
   return %r : !out
 }
 
@@ -140,7 +140,7 @@ func.func @full_stages(%q: !tile.reg<64x64xbf16, operand>, %i: index, %leads: i1
     tile.wait_full %ring[%i] phase %i : !tile.ring<2, !tile.shared<64x64xbf16>>
   }
   %s, %t = tile.dot %q, %first k 64 : !tile.reg<64x64xbf16, operand>, !tile.shared<64x64xbf16> -> !out
-  %r = tile.await %s, %t : !out
+  %r = tile.await %s after %t : !out
   %end = scf.for %j = %i to %c2 step %c2 iter_args(%stage = %i) -> index {
     %s0, %t0 = tile.dot %q, %first k 64 : !tile.reg<64x64xbf16, operand>, !tile.shared<64x64xbf16> -> !out
     %slot = tile.slot %ring[%stage] 0 : !tile.ring<2, !tile.shared<64x64xbf16>> -> !tile.shared<64x64xbf16>
@@ -150,9 +150,9 @@ func.func @full_stages(%q: !tile.reg<64x64xbf16, operand>, %i: index, %leads: i1
     %same = arith.remui %j, %c2 : index
     %other = tile.slot %ring[%same] 0 : !tile.ring<2, !tile.shared<64x64xbf16>> -> !tile.shared<64x64xbf16>
     %s2, %t2 = tile.dot %q, %other k 64 : !tile.reg<64x64xbf16, operand>, !tile.shared<64x64xbf16> -> !out
-    %r0 = tile.await %s0, %t0 : !out
-    %r1 = tile.await %s1, %t1 : !out
-    %r2 = tile.await %s2, %t2 : !out
+    %r0 = tile.await %s0 after %t0 : !out
+    %r1 = tile.await %s1 after %t1 : !out
+    %r2 = tile.await %s2 after %t2 : !out
     scf.yield %next : index
   }
   return

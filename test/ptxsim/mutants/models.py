@@ -259,9 +259,8 @@ REDUNDANT |= {("attention_fused", "sm_90a", "main_k0_attention", number): reason
               for number, reason in ((8, TURNS), (10, WRITTEN), (22, IMPLIED), (24, IMPLIED))}
 REDUNDANT |= {("attention_fused_short", "sm_90a", "main_k0_attention", 15): IMPLIED}
 for name, numbers in {"columns": {7: STARTED, 12: ONCE, 13: ONCE}, "cluster": {7: STARTED, 12: ONCE, 13: ONCE},
-                      "bytes": {5: TWICE, 6: TWICE, 7: LAST, 9: WRITTEN, 13: WRITTEN, 17: LAST}, "words": {3: TWICE, 4: TWICE, 5: LAST, 13: LAST},
-                      "turned": {9: WRITTEN, 13: WRITTEN, 17: TWICE, 18: TWICE, 19: LAST, 20: LAST},
-                      "turned_words": {10: TWICE, 11: TWICE, 12: LAST, 13: LAST}}.items():
+                      "bytes": {5: LAST, 8: WRITTEN, 12: WRITTEN, 16: LAST}, "words": {3: LAST, 12: LAST},
+                      "turned": {9: WRITTEN, 13: WRITTEN, 17: LAST, 19: LAST}, "turned_words": {10: LAST, 12: LAST}}.items():
     REDUNDANT |= {(f"matmul_wgmma_{name}", "sm_90a", "main_k0_matmul", number): reason for number, reason in numbers.items()}
 
 

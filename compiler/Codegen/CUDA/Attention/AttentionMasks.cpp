@@ -34,7 +34,7 @@ void AttentionEmitter::makeMaskSource() {
 
 /// Each block of keys has its part of the mask. A ring of one stage is emptied for each block: of
 /// two stages of keys, which one comes next is the parity of blocks so far.
-AttentionTiles::RingState AttentionEmitter::getMaskState(RingState keys) {
+RingState AttentionEmitter::getMaskState(RingState keys) {
   if (config.getMaskStages() == config.getStages())
     return keys;
   return {index.constant(0), keys.stage};

@@ -49,17 +49,6 @@ tile::RegisterType AttentionTiles::makeWeights(int64_t columns, Type element) {
 // Rings
 //===----------------------------------------------------------------------===//
 
-AttentionTiles::RingState AttentionTiles::advance(RingState state, int64_t stages) {
-  Value zero = index.constant(0), one = index.constant(1);
-  Value flipped = arith::XOrIOp::create(builder, loc, state.phase, one);
-  if (stages == 1)
-    return {zero, flipped};
-  Value next = index.add(state.stage, one);
-  Value wraps = index.isEqual(next, index.constant(stages));
-  return {arith::SelectOp::create(builder, loc, wraps, zero, next),
-          arith::SelectOp::create(builder, loc, wraps, flipped, state.phase)};
-}
-
 Value AttentionTiles::getSlot(const Source &source, RingState state) {
   return tile::SlotOp::create(builder, loc, source.type, source.ring, state.stage, 0);
 }
@@ -182,35 +171,20 @@ Block *AttentionTiles::fill(Region &region, TypeRange arguments,
   return block;
 }
 
-void AttentionTiles::emitElected(llvm::function_ref<void()> body) {
-  Value isFirstWarp = index.isLess(frame.getThreadId(), index.constant(32));
-  Value elected = NVVM::ElectSyncOp::create(builder, loc, builder.getI1Type(), Value());
-  points.emitIf(index.both(isFirstWarp, elected), body);
-}
-
 void AttentionTiles::emitRoles(llvm::function_ref<void()> load, llvm::function_ref<void()> compute,
                                bool needsMost) {
   int64_t count = config.getWarpgroups();
   ArrayRef<int64_t> registers = count == 3  ? kRegistersOf3
                                 : needsMost ? kMostRegistersOf2
                                             : kRegistersOf2;
-  auto roles =
-      tile::RolesOp::create(builder, loc, ArrayRef<int64_t>{1, count}, registers, /*regions=*/2);
-  auto fillRole = [&](unsigned number, llvm::function_ref<void(Value)> body) {
-    fill(roles.getRoles()[number], {builder.getIndexType()}, [&](Block &block) {
-      body(block.getArgument(0));
-      // No block of a cluster ends while others send to it or release its stages.
-      if (config.getCluster() > 1)
-        tile::SyncBlocksOp::create(builder, loc);
-      tile::YieldOp::create(builder, loc, ValueRange());
-    });
-  };
-  fillRole(0, [&](Value) { emitElected(load); });
-  fillRole(1, [&](Value number) {
-    warpgroup = number;
-    threadInWarpgroup = index.rem(frame.getThreadId(), tile::kWarpgroupThreads);
-    compute();
-  });
+  emitWarpgroupRoles(
+      points, count, registers, config.getCluster(),
+      [&] { emitElectedThread(points, frame.getThreadId(), load); },
+      [&](Value number) {
+        warpgroup = number;
+        threadInWarpgroup = index.rem(frame.getThreadId(), tile::kWarpgroupThreads);
+        compute();
+      });
 }
 
 Value AttentionTiles::loadOffset(Value given, int64_t window) {

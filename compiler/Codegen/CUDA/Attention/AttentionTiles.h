@@ -10,6 +10,7 @@
 
 #include "compiler/Codegen/CUDA/Attention/AttentionProblem.h"
 #include "compiler/Codegen/CUDA/Common/KernelFrame.h"
+#include "compiler/Codegen/CUDA/Common/TileSchedule.h"
 #include "compiler/Codegen/CUDA/IR/AttentionConfig.h"
 #include "compiler/Dialect/Tile/IR/TileOps.h"
 
@@ -59,10 +60,6 @@ class AttentionTiles {
 protected:
   AttentionTiles(const KernelInfo &kernel, AttentionShape config);
 
-  /// Which stage of a ring comes next, and the phase parity of its mbarriers.
-  struct RingState {
-    mlir::Value stage, phase;
-  };
   /// A ring of one kind of tiles, and what fills it.
   struct Source {
     mlir::Value map, ring;
@@ -78,7 +75,7 @@ protected:
   Source makeSource(mlir::Value tensor, int64_t rows, int64_t stages, int64_t sharers);
   /// The same of tiles of `type`, which are not all columns of the tensor.
   Source makeSource(mlir::Value tensor, tile::SharedType type, int64_t stages, int64_t sharers);
-  RingState advance(RingState state, int64_t stages);
+  RingState advance(RingState state, int64_t stages) { return advanceRing(points, state, stages); }
   mlir::Value getSlot(const Source &source, RingState state);
   void waitFull(const Source &source, RingState state);
   /// One thread stands for the warpgroup, when `token` says so.
@@ -116,8 +113,6 @@ protected:
   // Control.
   mlir::Block *fill(mlir::Region &region, mlir::TypeRange arguments,
                     llvm::function_ref<void(mlir::Block &)> body);
-  /// Executed by one thread of the first warp.
-  void emitElected(llvm::function_ref<void()> body);
   /// One warpgroup that loads, and the others, whose number is `warpgroup`, with as many registers
   /// as there are if they need them.
   void emitRoles(llvm::function_ref<void()> load, llvm::function_ref<void()> compute,

@@ -202,18 +202,6 @@ void WGMMAEmitter::makeSteps() {
 // Schedule
 //===----------------------------------------------------------------------===//
 
-Block *WGMMAEmitter::fill(Region &region, unsigned indices, TypeRange carried,
-                          llvm::function_ref<void(Block &)> body) {
-  OpBuilder::InsertionGuard guard(builder);
-  SmallVector<Type> types(indices, builder.getIndexType());
-  llvm::append_range(types, carried);
-  SmallVector<Location> locations(types.size(), loc);
-  Block *block = builder.createBlock(&region, region.end(), types, locations);
-  PointEmitter::Scope scope(points);
-  body(*block);
-  return block;
-}
-
 /// Rows and columns of tiles, or of clusters' groups of them.
 std::pair<Value, Value> WGMMAEmitter::countGroups() {
   return {index.ceilDiv(tile.tilesM, index.constant(config.getClusterM())),
@@ -230,25 +218,21 @@ WGMMAEmitter::emitTiles(Value half, ValueRange inits,
   auto loop =
       tile::PersistentOp::create(builder, loc, inits.getTypes(), groupsM, groupsN, tile.batches,
                                  config.getRaster(), share, half, half ? 2 : 1, inits);
-  fill(loop.getBody(), 3, inits.getTypes(), [&](Block &block) {
-    Value row = block.getArgument(swapped ? 1 : 0), column = block.getArgument(swapped ? 0 : 1);
-    if (cluster > 1) {
-      row = index.add(index.mul(row, config.getClusterM()), clusterRow);
-      column = index.add(index.mul(column, config.getClusterN()), clusterColumn);
-    }
-    tile.place(row, column, block.getArgument(2));
-    tile::YieldOp::create(builder, loc, body(ValueRange(block.getArguments()).drop_front(3)));
-  });
+  constexpr unsigned kPlace = 3; // arguments: row, column, batch
+  SmallVector<Type> types(kPlace, builder.getIndexType());
+  llvm::append_range(types, inits.getTypes());
+  SmallVector<Location> locations(types.size(), loc);
+  OpBuilder::InsertionGuard guard(builder);
+  Block *block = builder.createBlock(&loop.getBody(), {}, types, locations);
+  PointEmitter::Scope scope(points);
+  Value row = block->getArgument(swapped ? 1 : 0), column = block->getArgument(swapped ? 0 : 1);
+  if (cluster > 1) {
+    row = index.add(index.mul(row, config.getClusterM()), clusterRow);
+    column = index.add(index.mul(column, config.getClusterN()), clusterColumn);
+  }
+  tile.place(row, column, block->getArgument(2));
+  tile::YieldOp::create(builder, loc, body(ValueRange(block->getArguments()).drop_front(kPlace)));
   return SmallVector<Value>(loop.getResults());
-}
-
-RingState WGMMAEmitter::advance(RingState state) {
-  Value zero = index.constant(0), one = index.constant(1);
-  Value next = index.add(state.stage, one);
-  Value wraps = index.isEqual(next, index.constant(config.getStages()));
-  Value flipped = arith::XOrIOp::create(builder, loc, state.phase, one);
-  return {arith::SelectOp::create(builder, loc, wraps, zero, next),
-          arith::SelectOp::create(builder, loc, wraps, flipped, state.phase)};
 }
 
 RingState WGMMAEmitter::skip(RingState state, Value count) {
@@ -283,11 +267,11 @@ WarpgroupRegisters WGMMAEmitter::getThreadRegisters() const {
                                countValues() * getDepth());
 }
 
-/// Nothing where all threads keep what they start with.
-static DenseI64ArrayAttr getRegisters(OpBuilder &builder, const WarpgroupRegisters &registers) {
+/// Those of each role; none where all threads keep what they start with.
+static SmallVector<int64_t> getRegisters(const WarpgroupRegisters &registers) {
   if (registers.consumer == registers.launched)
     return {};
-  return builder.getDenseI64ArrayAttr({registers.producer, registers.consumer});
+  return {registers.producer, registers.consumer};
 }
 
 /// What only some types ask of the tile.
@@ -348,27 +332,16 @@ LogicalResult WGMMAEmitter::run() {
       prefetch(map);
   fillsAhead = canFillAhead();
   makeRing();
-  auto roles = tile::WarpSpecializeOp::create(builder, loc, config.getWarpgroups(),
-                                              getRegisters(builder, getThreadRegisters()));
-  // No block of a cluster ends while others send to it or release its stages.
-  auto leaveTogether = [&] {
-    if (cluster > 1)
-      tile::SyncBlocksOp::create(builder, loc);
-  };
-  fill(roles.getProducer(), 0, {}, [&](Block &) {
-    emitProducer();
-    leaveTogether();
-    tile::YieldOp::create(builder, loc, ValueRange());
-  });
-  fill(roles.getConsumer(), 1, {}, [&](Block &block) {
-    if (fillsAhead) {
-      NVVM::GriddepcontrolOp::create(builder, loc, NVVM::GridDepActionKind::wait);
-      NVVM::GriddepcontrolOp::create(builder, loc, NVVM::GridDepActionKind::launch_dependents);
-    }
-    emitConsumer(block.getArgument(0));
-    leaveTogether();
-    tile::YieldOp::create(builder, loc, ValueRange());
-  });
+  emitWarpgroupRoles(
+      points, config.getWarpgroups(), getRegisters(getThreadRegisters()), cluster,
+      [&] { emitProducer(); },
+      [&](Value warpgroup) {
+        if (fillsAhead) {
+          NVVM::GriddepcontrolOp::create(builder, loc, NVVM::GridDepActionKind::wait);
+          NVVM::GriddepcontrolOp::create(builder, loc, NVVM::GridDepActionKind::launch_dependents);
+        }
+        emitConsumer(warpgroup);
+      });
 
   Value tiles = index.mul(tile.batches, index.mul(tile.tilesM, tile.tilesN));
   // A cluster has one tile: its blocks wait for each other, and those that fetch must not be waited

@@ -18,6 +18,7 @@
 #ifndef XC_CODEGEN_CUDA_MATMUL_WGMMAEMITTER_H
 #define XC_CODEGEN_CUDA_MATMUL_WGMMAEMITTER_H
 
+#include "compiler/Codegen/CUDA/Common/TileSchedule.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/Matmul/Convolution.h"
 #include "compiler/Codegen/CUDA/Matmul/MatmulTile.h"
@@ -25,11 +26,6 @@
 #include "compiler/Dialect/Tile/IR/TileOps.h"
 
 namespace xc::cuda {
-
-/// Which stage comes next, and the phase parity of its mbarriers.
-struct RingState {
-  mlir::Value stage, phase;
-};
 
 /// Where a step of the sum is: along k, and which tap of a convolution, a value for each loop.
 struct SumStep {
@@ -134,15 +130,12 @@ private:
   void makeSteps();
   void prefetch(mlir::Value map);
 
-  /// Builds `body` into a new block of `region`, with arguments of type index and the given ones.
-  mlir::Block *fill(mlir::Region &region, unsigned indices, mlir::TypeRange carried,
-                    llvm::function_ref<void(mlir::Block &)> body);
   std::pair<mlir::Value, mlir::Value> countGroups();
   /// The body once for each tile of this block, or every second one from number `half` on.
   llvm::SmallVector<mlir::Value>
   emitTiles(mlir::Value half, mlir::ValueRange inits,
             llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::ValueRange)> body);
-  RingState advance(RingState state);
+  RingState advance(RingState state) { return advanceRing(points, state, config.getStages()); }
   /// The state `count` stages on.
   RingState skip(RingState state, mlir::Value count);
   /// `taps` is a value for each of the contraction's, none where no dim runs along them.
@@ -210,19 +203,24 @@ private:
   RingState emitProduct(RingState state, mlir::Value place, llvm::SmallVector<mlir::Value> &sums,
                         mlir::Value other);
   /// One step of it from shared memory, or with operand A in registers: `carried` are the
-  /// stage before, the sums and, with registers, the fragments in use; they become the next ones.
+  /// stage before, the sums and the tokens of the products that read that stage; they become the
+  /// next ones.
   void emitStep(RingState current, mlir::Value row, mlir::Value isLater,
                 llvm::SmallVector<mlir::Value> &carried);
   void emitFragmentStep(RingState current, mlir::Value row, mlir::Value isLater,
                         llvm::SmallVector<mlir::Value> &carried);
   llvm::SmallVector<mlir::Value> getSlots(mlir::Value stage);
-  tile::FragmentsType getHalfType() const;
+  tile::TokenType getTokenType() const;
+  mlir::Value multiply(mlir::Value a, mlir::Value row, mlir::Value b, int64_t from, int64_t k,
+                       mlir::Value condition, mlir::Value &sum);
   mlir::Value getStartRow() { return swapped ? tile.startN : tile.startM; }
   mlir::Value getStart(const Operand &operand) {
     return &operand.side == &contraction.a ? tile.startM : tile.startN;
   }
-  void arrivePingPong(mlir::Value half);
-  void release(mlir::Value stage, mlir::Value condition);
+  void arrivePingPong(mlir::Value barrier);
+  /// Gives a stage back if `condition` (if that is null: always), when the products of `tokens` are
+  /// done.
+  void release(mlir::Value stage, mlir::Value condition, mlir::ValueRange tokens = {});
   void reduce(mlir::Value warpgroup, llvm::SmallVector<mlir::Value> &sums);
   /// Loads what belongs to columns alone, a bias say, ahead of the products, so that the outputs
   /// need not wait for it.

@@ -17,7 +17,7 @@ namespace xc::cuda {
 using Group = TiledAccess::Group;
 
 static Value getPair(OpBuilder &builder, Location loc, Value sums, int64_t column, int64_t half) {
-  auto type = cast<tile::AccumulatorType>(sums.getType());
+  auto type = cast<tile::RegisterType>(sums.getType());
   return tile::FragmentOp::create(builder, loc, VectorType::get(2, type.getElementType()), sums,
                                   column, half);
 }

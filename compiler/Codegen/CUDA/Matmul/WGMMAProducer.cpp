@@ -243,9 +243,7 @@ void WGMMAEmitter::emitProducer() {
   if (hasLoadingThreads())
     return emitLoadingProducer();
   // One thread starts all copies.
-  Value isFirstWarp = index.isLess(thread, index.constant(32));
-  Value elected = NVVM::ElectSyncOp::create(builder, loc, builder.getI1Type(), Value());
-  points.emitIf(index.both(isFirstWarp, elected), [&] {
+  emitElectedThread(points, thread, [&] {
     // The stage and its phase; and, where the ring is filled ahead, whether this is the first tile.
     SmallVector<Value> inits{index.constant(0), index.constant(0)};
     if (fillsAhead)

@@ -28,7 +28,7 @@ void WGMMAEmitter::syncWarp() {
   NVVM::SyncWarpOp::create(builder, loc, all);
 }
 
-void WGMMAEmitter::release(Value stage, Value condition) {
+void WGMMAEmitter::release(Value stage, Value condition, ValueRange tokens) {
   // A thread for each sender: those of this block's row of the cluster, then of its column.
   if (cluster > 1) {
     int64_t columns = config.getClusterN();
@@ -41,7 +41,7 @@ void WGMMAEmitter::release(Value stage, Value condition) {
       Value inColumn = index.add(index.mul(row, columns), clusterColumn);
       Value isInRow = index.isLess(threadInWarpgroup, index.constant(columns));
       Value block = arith::SelectOp::create(builder, loc, isInRow, inRow, inColumn);
-      tile::ReleaseInOp::create(builder, loc, ring, stage, block);
+      tile::ReleaseInOp::create(builder, loc, ring, stage, block, tokens);
     });
     return;
   }
@@ -52,29 +52,30 @@ void WGMMAEmitter::release(Value stage, Value condition) {
   Value isLeader =
       index.isEqual(inRegisters ? index.rem(thread, 32) : threadInWarpgroup, index.constant(0));
   points.emitIf(index.both(isLeader, condition),
-                [&] { tile::ReleaseOp::create(builder, loc, ring, stage); });
+                [&] { tile::ReleaseOp::create(builder, loc, ring, stage, tokens); });
 }
 
-void WGMMAEmitter::arrivePingPong(Value half) {
-  tile::ArrivePingPongOp::create(builder, loc, half, config.getWarpgroups());
+/// At its own barrier each half waits until it may use the ring. The barriers of a stage tell a
+/// phase only from the one before it. So a half must not wait for a stage before the other one has
+/// seen the stages in front of it.
+void WGMMAEmitter::arrivePingPong(Value barrier) {
+  tile::BarrierArriveOp::create(builder, loc, barrier,
+                                config.getWarpgroups() * tile::kWarpgroupThreads);
 }
 
 /// The product of the tile at hand: rows of it by the warpgroup that is `place` in its half of the
-/// consumers. When all of it is under way, half `other` may go on, which may be null.
+/// consumers. When all of it is under way, the half that waits at barrier `other` may go on; null
+/// if there is none.
 RingState WGMMAEmitter::emitProduct(RingState state, Value place, SmallVector<Value> &sums,
                                     Value other) {
-  auto type = tile::AccumulatorType::get(builder.getContext(), config.getTileN(),
-                                         contraction.accumulatorType);
+  auto type = tile::RegisterType::get(builder.getContext(), config.getTileN(),
+                                      contraction.accumulatorType, tile::Layout::Accumulator);
   int64_t parts = rowsPerWarpgroup / tile::kWarpgroupRows;
-  // Behind the state comes the stage before, which counts from the second step on.
+  // Behind the state comes the stage before, which counts from the second step on; then the sums,
+  // and the tokens of the products that read that stage last.
   SmallVector<Value> inits{state.stage, state.phase, state.stage};
-  auto addUndefined = [&](Type undefined) {
-    for (int64_t part = 0; part < parts; ++part)
-      inits.push_back(tile::UndefinedOp::create(builder, loc, undefined));
-  };
-  addUndefined(type);
-  if (inRegisters)
-    addUndefined(getHalfType());
+  inits.append(parts, tile::UndefinedOp::create(builder, loc, type));
+  inits.append(parts, tile::NothingOp::create(builder, loc, getTokenType()));
   Value row = index.mul(place, rowsPerWarpgroup);
   SmallVector<Value> results =
       points.emitLoop(firstStep, lastStep, index.constant(1), inits,
@@ -98,11 +99,9 @@ RingState WGMMAEmitter::emitProduct(RingState state, Value place, SmallVector<Va
     awaitSideInputs(0, ownColumns);
     arrivePingPong(other);
   }
-  ArrayRef<Value> last = ArrayRef(results).drop_front(3);
-  if (inRegisters)
-    tile::WaitFragmentsOp::create(builder, loc, 0, last.take_back(parts));
-  auto done = tile::WaitMmaOp::create(builder, loc, 0, last.take_front(parts));
-  release(results[2], Value());
+  ArrayRef<Value> last = ArrayRef(results).drop_front(3), tokens = last.take_back(parts);
+  auto done = tile::AwaitOp::create(builder, loc, last.take_front(parts), tokens);
+  release(results[2], Value(), tokens);
   llvm::append_range(sums, done.getResults());
   return next;
 }
@@ -114,23 +113,37 @@ SmallVector<Value> WGMMAEmitter::getSlots(Value stage) {
   return slots;
 }
 
+tile::TokenType WGMMAEmitter::getTokenType() const {
+  return tile::TokenType::get(builder.getContext());
+}
+
+/// Starts a product that adds to `sum`, from a step's first one on if `condition`; returns its
+/// token.
+Value WGMMAEmitter::multiply(Value a, Value row, Value b, int64_t from, int64_t k, Value condition,
+                             Value &sum) {
+  bool isOfWords = operands[0].type.getElementType().isF32();
+  auto dot = tile::DotOp::create(builder, loc, sum.getType(), getTokenType(), a, row, b, sum,
+                                 condition, k, from, row && !operands[0].runsAlongK(),
+                                 !operands[1].runsAlongK(), /*synchronous=*/false,
+                                 /*tf32=*/isOfWords);
+  sum = dot.getResult();
+  return dot.getToken();
+}
+
 void WGMMAEmitter::emitStep(RingState current, Value row, Value isLater,
                             SmallVector<Value> &carried) {
   SmallVector<Value> slots = getSlots(current.stage);
-  int64_t parts = carried.size() - 1;
+  int64_t parts = (carried.size() - 1) / 2;
+  MutableArrayRef<Value> sums = MutableArrayRef(carried).slice(1, parts),
+                         tokens = MutableArrayRef(carried).take_back(parts);
+  SmallVector<Value> started;
   for (int64_t part = 0; part < parts; ++part)
-    carried[1 + part] = tile::MmaOp::create(
-        builder, loc, slots[0], index.add(row, part * tile::kWarpgroupRows), slots[1],
-        carried[1 + part], isLater, !operands[0].runsAlongK(), !operands[1].runsAlongK());
+    started.push_back(multiply(slots[0], index.add(row, part * tile::kWarpgroupRows), slots[1], 0,
+                               config.getTileK(), isLater, sums[part]));
   // The step before is done once only this one's products are under way.
-  tile::WaitMmaOp::create(builder, loc, parts, ValueRange());
-  release(carried[0], isLater);
+  release(carried[0], isLater, tokens);
+  llvm::copy(started, tokens.begin());
   carried[0] = current.stage;
-}
-
-tile::FragmentsType WGMMAEmitter::getHalfType() const {
-  return tile::FragmentsType::get(builder.getContext(), config.getTileK() / 2,
-                                  operands[0].type.getElementType());
 }
 
 void WGMMAEmitter::emitFragmentStep(RingState current, Value row, Value isLater,
@@ -138,28 +151,30 @@ void WGMMAEmitter::emitFragmentStep(RingState current, Value row, Value isLater,
   SmallVector<Value> slots = getSlots(current.stage);
   int64_t parts = (carried.size() - 1) / 2, half = config.getTileK() / 2;
   MutableArrayRef<Value> sums = MutableArrayRef(carried).slice(1, parts),
-                         used = MutableArrayRef(carried).take_back(parts);
-  SmallVector<Type> types(parts, getHalfType());
-  auto multiply = [&](int64_t k, Value accumulate) {
+                         tokens = MutableArrayRef(carried).take_back(parts);
+  SmallVector<Type> types(parts, tile::RegisterType::get(builder.getContext(), half,
+                                                         operands[0].type.getElementType(),
+                                                         tile::Layout::Operand));
+  auto multiplyHalf = [&](int64_t k, Value condition) {
     auto fragments = tile::ReadFragmentsOp::create(builder, loc, types, slots[0], row, k);
+    SmallVector<Value> started;
     for (auto [sum, fragment] : llvm::zip_equal(sums, fragments.getResults()))
-      sum = tile::MmaFragmentsOp::create(builder, loc, fragment, slots[1], k, sum, accumulate);
-    return SmallVector<Value>(fragments.getResults());
+      started.push_back(multiply(fragment, Value(), slots[1], k, half, condition, sum));
+    return started;
   };
-  SmallVector<Value> first = multiply(0, isLater);
-  tile::WaitFragmentsOp::create(builder, loc, parts, used);
-  release(carried[0], isLater);
-  SmallVector<Value> second =
-      multiply(half, arith::ConstantOp::create(builder, loc, builder.getBoolAttr(true)));
-  tile::WaitFragmentsOp::create(builder, loc, parts, first);
-  llvm::copy(second, used.begin());
+  SmallVector<Value> first = multiplyHalf(0, isLater);
+  release(carried[0], isLater, tokens);
+  SmallVector<Value> second = multiplyHalf(half, Value());
+  // The next step reads its first half into the registers of this one's.
+  tile::AwaitOp::create(builder, loc, ValueRange(), first);
+  llvm::copy(second, tokens.begin());
   carried[0] = current.stage;
 }
 
 /// Adds up the sums of the cluster's blocks; this one keeps its columns.
 void WGMMAEmitter::reduce(Value warpgroup, SmallVector<Value> &sums) {
-  auto type =
-      tile::AccumulatorType::get(builder.getContext(), ownColumns, contraction.accumulatorType);
+  auto type = tile::RegisterType::get(builder.getContext(), ownColumns, contraction.accumulatorType,
+                                      tile::Layout::Accumulator);
   int64_t parts = sums.size();
   for (auto [part, value] : llvm::enumerate(sums)) {
     Value place = index.add(index.mul(warpgroup, parts), index.constant(part));
@@ -172,13 +187,16 @@ void WGMMAEmitter::reduce(Value warpgroup, SmallVector<Value> &sums) {
 
 void WGMMAEmitter::emitConsumer(Value warpgroup) {
   // Each half of the consumers passes over the stages of the other half's tiles.
-  Value zero = index.constant(0), half, other, place = warpgroup;
+  Value zero = index.constant(0), half, own, other, place = warpgroup;
   RingState first{zero, zero};
   if (config.getPingPong()) {
     half = index.div(warpgroup, sharers);
     place = index.rem(warpgroup, sharers);
     first = skip(first, index.mul(half, index.add(lastStep, countSideStages(ownColumns))));
-    other = index.sub(index.constant(1), half);
+    // Barriers behind the block's and those of warpgroups.
+    int64_t barriers = 1 + config.getWarpgroups();
+    own = index.add(half, barriers);
+    other = index.add(index.sub(index.constant(1), half), barriers);
     points.emitIf(index.isEqual(half, index.constant(1)), [&] { arrivePingPong(other); });
   }
   Value others = index.mul(index.add(lastStep, countSideStages(ownColumns)), config.getPingPong());
@@ -187,7 +205,8 @@ void WGMMAEmitter::emitConsumer(Value warpgroup) {
     startColumn = swapped ? tile.startM : tile.startN;
     loadColumnVectors();
     if (half)
-      tile::WaitPingPongOp::create(builder, loc, half, config.getWarpgroups());
+      tile::BarrierSyncOp::create(builder, loc, own,
+                                  config.getWarpgroups() * tile::kWarpgroupThreads);
     RingState next = emitProduct({state[0], state[1]}, place, sums, other);
     if (config.getSplit() > 1)
       reduce(warpgroup, sums);

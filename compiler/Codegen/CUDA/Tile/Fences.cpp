@@ -60,10 +60,6 @@ static SmallVector<Value, 2> getAsyncTiles(Operation *op) {
       return {dot.getA(), dot.getB()};
     return {dot.getB()};
   }
-  if (auto mma = dyn_cast<tile::MmaOp>(op))
-    return {mma.getA(), mma.getB()};
-  if (auto mma = dyn_cast<tile::MmaFragmentsOp>(op))
-    return {mma.getB()};
   if (auto load = dyn_cast<tile::LoadOp>(op))
     return {load.getSlot()};
   if (auto multicast = dyn_cast<tile::MulticastOp>(op))
@@ -84,9 +80,8 @@ Value getStoredTile(Operation *op) {
 bool isArrival(Operation *op) {
   return isa<gpu::BarrierOp, NVVM::SyncWarpOp, NVVM::BarrierOp, NVVM::Barrier0Op, tile::SyncWarpOp,
              tile::SyncWarpgroupOp, tile::SyncBlocksOp, tile::ArriveBlocksOp, tile::ReduceBlocksOp,
-             tile::BarrierSyncOp, tile::BarrierArriveOp, tile::WaitPingPongOp,
-             tile::ArrivePingPongOp, tile::PublishOp, tile::ReleaseOp, tile::ReleaseInOp,
-             tile::AwaitCopiesOp>(op);
+             tile::BarrierSyncOp, tile::BarrierArriveOp, tile::PublishOp, tile::ReleaseOp,
+             tile::ReleaseInOp, tile::AwaitCopiesOp>(op);
 }
 
 namespace {

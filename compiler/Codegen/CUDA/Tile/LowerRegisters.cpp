@@ -23,6 +23,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Transforms/Patterns.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -412,11 +413,13 @@ struct LowerDot final : RegisterPattern<tile::DotOp> {
       llvm::append_range(sums, adaptor.getAccumulator());
     tile::RegisterType type = op.getResult().getType();
     SmallVector<Type> results(type.getElements(), type.getElementType());
-    auto issue = tile::IssueOp::create(
-        rewriter, op.getLoc(), results, sums, inRegisters ? Value() : adaptor.getA().front(),
-        inRegisters ? Value() : adaptor.getRow().front(), words, adaptor.getB().front(),
-        type.getColumns(), op.getK(), op.getTransposedA(), op.getTransposedB(), op.getSynchronous(),
-        op.getTf32());
+    Value condition = op.getCondition() ? adaptor.getCondition().front() : Value();
+    auto issue = tile::IssueOp::create(rewriter, op.getLoc(), results, sums, condition,
+                                       inRegisters ? Value() : adaptor.getA().front(),
+                                       inRegisters ? Value() : adaptor.getRow().front(), words,
+                                       adaptor.getB().front(), type.getColumns(), op.getK(),
+                                       op.getFrom(), op.getTransposedA(), op.getTransposedB(),
+                                       op.getSynchronous(), op.getTf32());
     SmallVector<Value> parts(issue.getResults());
     replace(rewriter, op, {parts, SmallVector<Value>()});
     return success();
@@ -433,11 +436,76 @@ struct LowerAwait final : RegisterPattern<tile::AwaitOp> {
     SmallVector<Value> words;
     for (ValueRange kept : adaptor.getKept())
       llvm::append_range(words, kept);
-    SmallVector<Value> sums(adaptor.getValue());
+    SmallVector<Value> sums;
+    for (ValueRange values : adaptor.getValues())
+      llvm::append_range(sums, values);
     auto retire = tile::RetireOp::create(rewriter, op.getLoc(), ValueRange(sums).getTypes(),
                                          *op.getPending(), sums, words);
-    SmallVector<Value> parts(retire.getResults());
+    SmallVector<SmallVector<Value>> parts;
+    ValueRange left = retire.getResults();
+    for (ValueRange values : adaptor.getValues()) {
+      parts.emplace_back(left.take_front(values.size()));
+      left = left.drop_front(values.size());
+    }
+    replace(rewriter, op, parts);
+    return success();
+  }
+};
+
+struct LowerNothing final : RegisterPattern<tile::NothingOp> {
+  using RegisterPattern::RegisterPattern;
+
+  LogicalResult matchAndRewrite(tile::NothingOp op, Adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    replace(rewriter, op, {SmallVector<Value>()});
+    return success();
+  }
+};
+
+struct LowerUndefined final : RegisterPattern<tile::UndefinedOp> {
+  using RegisterPattern::RegisterPattern;
+
+  LogicalResult matchAndRewrite(tile::UndefinedOp op, Adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    SmallVector<Type> types;
+    if (failed(getTypeConverter()->convertType(op.getType(), types)))
+      return failure();
+    SmallVector<Value> parts(types.size(),
+                             LLVM::UndefOp::create(rewriter, op.getLoc(), types.front()));
     replace(rewriter, op, {parts});
+    return success();
+  }
+};
+
+struct LowerReadFragments final : RegisterPattern<tile::ReadFragmentsOp> {
+  using RegisterPattern::RegisterPattern;
+
+  LogicalResult matchAndRewrite(tile::ReadFragmentsOp op, Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    size_t parts = op.getFragments().size(), each = count(op.getFragments().front().getType());
+    SmallVector<Type> types(parts * each, rewriter.getI32Type());
+    auto read = tile::ReadFragmentWordsOp::create(
+        rewriter, op.getLoc(), types, adaptor.getTile().front(), adaptor.getRow().front(),
+        op.getK(), static_cast<int64_t>(parts));
+    SmallVector<SmallVector<Value>> words;
+    for (size_t part = 0; part < parts; ++part)
+      words.emplace_back(read.getWords().slice(part * each, each));
+    replace(rewriter, op, words);
+    return success();
+  }
+};
+
+struct LowerReduceBlocks final : RegisterPattern<tile::ReduceBlocksOp> {
+  using RegisterPattern::RegisterPattern;
+
+  LogicalResult matchAndRewrite(tile::ReduceBlocksOp op, Adaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    SmallVector<Type> types(count(op.getResult().getType()),
+                            op.getResult().getType().getElementType());
+    auto sum = tile::SumBlocksOp::create(
+        rewriter, op.getLoc(), types, SmallVector<Value>(adaptor.getAccumulator()),
+        adaptor.getScratch().front(), adaptor.getWarpgroup().front(), op.getBlocks());
+    replace(rewriter, op, {SmallVector<Value>(sum.getResults())});
     return success();
   }
 };
@@ -465,13 +533,15 @@ struct LowerRegisters final : impl::LowerRegistersBase<LowerRegisters> {
     ConversionTarget target(*context);
     target.addIllegalOp<tile::SplatOp, tile::MapOp, tile::EachOp, tile::ReduceRowsOp,
                         tile::CombineRowsOp, tile::ConvertLayoutOp, tile::DotOp, tile::AwaitOp,
-                        tile::ReadOp>();
+                        tile::NothingOp, tile::UndefinedOp, tile::ReadFragmentsOp,
+                        tile::ReduceBlocksOp, tile::ReadOp>();
     addIllegalCopyOps(target);
     addIllegalWarpOps(target);
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
     scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns, target);
     patterns.add<LowerSplat, LowerMap, LowerEach, LowerReduceRows, LowerCombineRows,
-                 LowerConvertLayout, LowerDot, LowerAwait, LowerRead>(converter, context);
+                 LowerConvertLayout, LowerDot, LowerAwait, LowerNothing, LowerUndefined,
+                 LowerReadFragments, LowerReduceBlocks, LowerRead>(converter, context);
     populateRegisterCopyPatterns(converter, patterns);
     populateWarpPatterns(converter, patterns);
     if (failed(applyPartialConversion(getOperation(), target, std::move(patterns))))

@@ -5,10 +5,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// `tile.warp_specialize` and `tile.roles` become scf.ifs on the warpgroup's number: setmaxnreg
-// takes effect only where roles are the branches of a single if/else. `tile.persistent` becomes a
-// loop over tile numbers, from the block's own in steps of the grid, with the arithmetic that turns
-// a number into a tile's place.
+// `tile.roles` becomes scf.ifs on the warpgroup's number: setmaxnreg takes effect only where roles
+// are the branches of a single if/else. `tile.persistent` becomes a loop over tile numbers, from
+// the block's own in steps of the grid, with the arithmetic that turns a number into a tile's
+// place.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,59 +28,26 @@ namespace xc::cuda {
 #define GEN_PASS_DEF_LOWERSCHEDULE
 #include "compiler/Codegen/CUDA/Passes.h.inc"
 
-/// Moves the ops of `region` before the terminator of `block`, without region's own terminator.
-static void inlineBody(IRRewriter &rewriter, Region &region, Block *block, ValueRange arguments) {
-  Block &body = region.front();
-  rewriter.eraseOp(body.getTerminator());
-  rewriter.inlineBlockBefore(&body, block->getTerminator(), arguments);
-}
-
-static void lowerRoles(tile::WarpSpecializeOp op) {
-  IRRewriter rewriter(op);
-  Location loc = op.getLoc();
-  auto constant = [&](int64_t value) -> Value {
-    return arith::ConstantIndexOp::create(rewriter, loc, value);
-  };
-  Value thread = gpu::ThreadIdOp::create(rewriter, loc, gpu::Dimension::x);
-  Value warpgroup =
-      arith::DivUIOp::create(rewriter, loc, thread, constant(tile::kWarpgroupThreads));
-  Value isProducer =
-      arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq, warpgroup, constant(0));
-  auto branch = scf::IfOp::create(rewriter, loc, isProducer, /*withElseRegion=*/true);
-  std::optional<ArrayRef<int64_t>> registers = op.getRegisters();
-  auto setRegisters = [&](size_t role, NVVM::SetMaxRegisterAction action) {
-    if (registers)
-      NVVM::SetMaxRegisterOp::create(rewriter, loc, (*registers)[role], action);
-  };
-  rewriter.setInsertionPointToStart(branch.thenBlock());
-  setRegisters(0, NVVM::SetMaxRegisterAction::decrease);
-  inlineBody(rewriter, op.getProducer(), branch.thenBlock(), {});
-  rewriter.setInsertionPointToStart(branch.elseBlock());
-  setRegisters(1, NVVM::SetMaxRegisterAction::increase);
-  Value consumer = arith::SubIOp::create(rewriter, loc, warpgroup, constant(1));
-  inlineBody(rewriter, op.getConsumer(), branch.elseBlock(), consumer);
-  rewriter.eraseOp(op);
-}
-
 /// Roles in order: the first warpgroups have the first, those that no branch has taken the last.
-static void lowerRoleList(tile::RolesOp op) {
+static void lowerRoles(tile::RolesOp op) {
   IRRewriter rewriter(op);
   Location loc = op.getLoc();
   auto constant = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(rewriter, loc, value);
   };
+  ArrayRef<int64_t> registers = op.getRegisters().value_or(ArrayRef<int64_t>());
   int64_t threads = 0, starting = 0;
-  for (auto [count, registers] : llvm::zip_equal(op.getCounts(), op.getRegisters())) {
+  for (auto [count, own] : llvm::zip(op.getCounts(), registers)) {
     threads += count;
-    starting += count * registers;
+    starting += count * own;
   }
-  starting /= threads;
+  starting /= std::max<int64_t>(threads, 1);
   Value thread = gpu::ThreadIdOp::create(rewriter, loc, gpu::Dimension::x);
   Value warpgroup =
       arith::DivUIOp::create(rewriter, loc, thread, constant(tile::kWarpgroupThreads));
   int64_t first = 0;
   for (auto [number, region] : llvm::enumerate(op.getRoles())) {
-    int64_t count = op.getCounts()[number], registers = op.getRegisters()[number];
+    int64_t count = op.getCounts()[number];
     bool isLast = number + 1 == op.getRoles().size();
     Block *block = rewriter.getInsertionBlock();
     Block::iterator end = rewriter.getInsertionPoint();
@@ -94,9 +61,11 @@ static void lowerRoleList(tile::RolesOp op) {
     }
     OpBuilder::InsertPoint next = rewriter.saveInsertionPoint();
     rewriter.setInsertionPoint(block, end);
-    NVVM::SetMaxRegisterOp::create(rewriter, loc, registers,
-                                   registers < starting ? NVVM::SetMaxRegisterAction::decrease
-                                                        : NVVM::SetMaxRegisterAction::increase);
+    if (!registers.empty())
+      NVVM::SetMaxRegisterOp::create(rewriter, loc, registers[number],
+                                     registers[number] < starting
+                                         ? NVVM::SetMaxRegisterAction::decrease
+                                         : NVVM::SetMaxRegisterAction::increase);
     Value own = first ? arith::SubIOp::create(rewriter, loc, warpgroup, constant(first)).getResult()
                       : warpgroup;
     Block &body = region.front();
@@ -225,8 +194,7 @@ struct LowerSchedule final : impl::LowerScheduleBase<LowerSchedule> {
   void runOnOperation() override {
     // Inner ops first: a persistent loop lies in a role.
     getOperation().walk([](tile::PersistentOp op) { lowerPersistent(op); });
-    getOperation().walk([](tile::WarpSpecializeOp op) { lowerRoles(op); });
-    getOperation().walk([](tile::RolesOp op) { lowerRoleList(op); });
+    getOperation().walk([](tile::RolesOp op) { lowerRoles(op); });
   }
 };
 

@@ -255,7 +255,7 @@ struct LowerMultiply final : RegisterPattern<tile::MultiplyOp> {
   }
 };
 
-struct LowerWarpFragment final : RegisterPattern<tile::FragmentOp> {
+struct LowerFragment final : RegisterPattern<tile::FragmentOp> {
   using RegisterPattern::RegisterPattern;
 
   LogicalResult matchAndRewrite(tile::FragmentOp op, Adaptor adaptor,
@@ -277,14 +277,11 @@ void addWarpTypeConversions(TypeConverter &converter) {
 }
 
 void populateWarpPatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerReadOperand, LowerMultiply, LowerWarpFragment>(converter,
-                                                                   patterns.getContext());
+  patterns.add<LowerReadOperand, LowerMultiply, LowerFragment>(converter, patterns.getContext());
 }
 
 void addIllegalWarpOps(ConversionTarget &target) {
-  target.addIllegalOp<tile::ReadOperandOp, tile::MultiplyOp>();
-  target.addDynamicallyLegalOp<tile::FragmentOp>(
-      [](tile::FragmentOp op) { return !isa<tile::WarpType>(op.getAccumulator().getType()); });
+  target.addIllegalOp<tile::ReadOperandOp, tile::MultiplyOp, tile::FragmentOp>();
 }
 
 } // namespace xc::cuda

@@ -82,9 +82,4 @@ SmallVector<Value> unpack(TileBuilder &b, Value structure) {
   return parts;
 }
 
-Value multiply(TileBuilder &b, Type elementType, tile::AccumulatorType type, Value sums,
-               ValueRange a, Value descriptorB, Value flag, StringRef order) {
-  return multiply(b, elementType, type.getColumns(), unpack(b, sums), a, descriptorB, flag, order);
-}
-
 } // namespace xc::cuda::tile_lowering

@@ -17,9 +17,6 @@ std::string listOperands(size_t first, size_t count);
 /// `count` times the same constraint of assembly.
 std::string repeat(mlir::StringRef constraint, size_t count);
 
-/// Registers that a thread has for an accumulator.
-inline size_t countRegisters(tile::AccumulatorType type) { return type.getColumns() / 2; }
-
 /// How wgmma's descriptors see an operand (PTX ISA, "Matrix descriptor format"): fields in units of
 /// 16 bytes.
 struct Descriptor {
@@ -59,11 +56,6 @@ mlir::Value advanceDescriptor(TileBuilder &b, mlir::Value descriptor, int64_t by
 mlir::Value multiply(TileBuilder &b, mlir::Type elementType, int64_t columns, mlir::ValueRange sums,
                      mlir::ValueRange a, mlir::Value descriptorB, mlir::Value flag,
                      mlir::StringRef order);
-/// The same of a struct of sums.
-mlir::Value multiply(TileBuilder &b, mlir::Type elementType, tile::AccumulatorType type,
-                     mlir::Value sums, mlir::ValueRange a, mlir::Value descriptorB,
-                     mlir::Value flag, mlir::StringRef order);
-
 /// The registers of a struct.
 mlir::SmallVector<mlir::Value> unpack(TileBuilder &b, mlir::Value structure);
 

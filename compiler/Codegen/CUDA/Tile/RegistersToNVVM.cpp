@@ -29,30 +29,42 @@ Value placeRows(TileBuilder &b, tile::SharedType tile, Value start, Value row, b
   return b.add(b.address(start), skip);
 }
 
-/// wgmma.fence, behind which the product takes `registers`: what is written to them comes before
-/// it.
-SmallVector<Value> fence(TileBuilder &b, ArrayRef<Value> registers) {
-  if (registers.empty()) {
+/// wgmma.fence, behind which the product takes `sums`: what is written to them, and to `words`,
+/// comes before it. The product writes sums in place, and leaves words as they are: whoever keeps
+/// them needs no copies.
+SmallVector<Value> fence(TileBuilder &b, ValueRange sums, ValueRange words) {
+  if (sums.empty() && words.empty()) {
     NVVM::WgmmaFenceAlignedOp::create(b.rewriter, b.loc);
     return {};
   }
   SmallVector<std::string> constraints;
-  SmallVector<Type> types;
-  for (Value value : registers) {
-    constraints.push_back(value.getType().isF32() ? "=f" : "=r");
-    types.push_back(value.getType());
-  }
-  for (size_t i = 0; i < registers.size(); ++i)
+  for (Value sum : sums)
+    constraints.push_back(sum.getType().isF32() ? "=f" : "=r");
+  for (size_t i = 0; i < sums.size(); ++i)
     constraints.push_back(std::to_string(i));
+  constraints.append(words.size(), "r");
   constraints.push_back("~{memory}");
-  auto all = LLVM::LLVMStructType::getLiteral(b.rewriter.getContext(), types);
-  return unpack(
-      b, b.assembly("wgmma.fence.sync.aligned;", llvm::join(constraints, ","), registers, all)
-             .getResult(0));
+  SmallVector<Value> operands(sums);
+  llvm::append_range(operands, words);
+  Type all;
+  if (!sums.empty())
+    all = LLVM::LLVMStructType::getLiteral(b.rewriter.getContext(),
+                                           SmallVector<Type>(sums.getTypes()));
+  LLVM::InlineAsmOp op =
+      b.assembly("wgmma.fence.sync.aligned;", llvm::join(constraints, ","), operands, all);
+  return all ? unpack(b, op.getResult(0)) : SmallVector<Value>();
 }
 
 struct LowerIssue final : TilePattern<tile::IssueOp> {
   using TilePattern::TilePattern;
+
+  /// What 16-bit types say about the lines of operands in shared memory.
+  static std::string getOrder(tile::IssueOp op) {
+    if (op.getB().getType().getElementBytes() != 2)
+      return "";
+    StringRef left = !op.getA() ? "" : op.getTransposedA() ? ", 1" : ", 0";
+    return left.str() + (op.getTransposedB() ? ", 1" : ", 0");
+  }
 
   LogicalResult matchAndRewrite(tile::IssueOp op, Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
@@ -63,34 +75,35 @@ struct LowerIssue final : TilePattern<tile::IssueOp> {
     Value descriptorB = makeDescriptor(b, b.address(adaptor.getB()), right), descriptorA;
     std::optional<Descriptor> left;
     if (op.getA()) {
-      left.emplace(op.getA().getType(), op.getTransposedA());
-      descriptorA = makeDescriptor(
-          b,
-          placeRows(b, left->tile, adaptor.getA(), b.toWord(adaptor.getRow()), op.getTransposedA()),
-          *left);
+      tile::SharedType type = op.getA().getType();
+      bool repeats = type.getRows() == tile::kRepeatedRows && !op.getTransposedA();
+      left.emplace(type, op.getTransposedA(), repeats);
+      Value first = repeats ? b.address(adaptor.getA())
+                            : placeRows(b, type, adaptor.getA(), b.toWord(adaptor.getRow()),
+                                        op.getTransposedA());
+      descriptorA = makeDescriptor(b, first, *left);
     }
-    int64_t columns = op.getColumns(), steps = op.getK() / 16;
-    SmallVector<Value> fenced(adaptor.getSums());
-    llvm::append_range(fenced, adaptor.getWords());
-    fenced = fence(b, fenced);
-    SmallVector<Value> sums(ArrayRef(fenced).take_front(adaptor.getSums().size()));
-    ArrayRef<Value> words = ArrayRef(fenced).drop_front(sums.size());
-    bool isFirst = sums.empty();
-    if (isFirst)
+    int64_t columns = op.getColumns(), alongK = right.tile.getStepColumns(),
+            steps = op.getK() / alongK, from = op.getFrom() / alongK;
+    SmallVector<Value> sums = fence(b, adaptor.getSums(), adaptor.getWords());
+    Value isAdded = b.word(1), isFirstAdded = isAdded;
+    if (op.getCondition())
+      isFirstAdded = LLVM::ZExtOp::create(rewriter, op.getLoc(), b.i32, adaptor.getCondition());
+    if (sums.empty()) {
       sums.assign(columns / 2,
-                  LLVM::UndefOp::create(rewriter, op.getLoc(), Float32Type::get(getContext())));
-    std::string order = llvm::formatv("{0}, {1}", left ? op.getTransposedA() ? ", 1" : ", 0" : "",
-                                      op.getTransposedB() ? 1 : 0);
+                  LLVM::UndefOp::create(rewriter, op.getLoc(), op.getResults().front().getType()));
+      isFirstAdded = b.word(0);
+    }
+    std::string order = getOrder(op);
     for (int64_t step = 0; step < steps; ++step) {
       SmallVector<Value> a;
       if (left)
         a.push_back(advanceDescriptor(b, descriptorA, left->getStep(step)));
       else
-        llvm::append_range(a, words.slice(step * 4, 4));
-      Value flag = b.word(isFirst && step == 0 ? 0 : 1);
-      sums =
-          unpack(b, multiply(b, op.getB().getType().getElementType(), columns, sums, a,
-                             advanceDescriptor(b, descriptorB, right.getStep(step)), flag, order));
+        llvm::append_range(a, adaptor.getWords().slice(step * 4, 4));
+      Value next = advanceDescriptor(b, descriptorB, right.getStep(from + step));
+      sums = unpack(b, multiply(b, right.tile.getElementType(), columns, sums, a, next,
+                                step == 0 ? isFirstAdded : isAdded, order));
     }
     NVVM::WgmmaGroupSyncAlignedOp::create(rewriter, op.getLoc());
     rewriter.replaceOp(op, sums);
@@ -107,7 +120,9 @@ struct LowerRetire final : TilePattern<tile::RetireOp> {
     std::string text =
         llvm::formatv("wgmma.wait_group.sync.aligned {0};", static_cast<int64_t>(op.getPending()));
     size_t count = adaptor.getSums().size();
-    SmallVector<std::string> constraints(count, "=f");
+    SmallVector<std::string> constraints;
+    for (Value sum : adaptor.getSums())
+      constraints.push_back(sum.getType().isF32() ? "=f" : "=r");
     for (size_t i = 0; i < count; ++i)
       constraints.push_back(std::to_string(i));
     constraints.append(adaptor.getWords().size(), "r");
@@ -116,8 +131,8 @@ struct LowerRetire final : TilePattern<tile::RetireOp> {
     llvm::append_range(operands, adaptor.getWords());
     Type all;
     if (count > 0)
-      all = LLVM::LLVMStructType::getLiteral(
-          getContext(), SmallVector<Type>(count, Float32Type::get(getContext())));
+      all = LLVM::LLVMStructType::getLiteral(getContext(),
+                                             SmallVector<Type>(adaptor.getSums().getTypes()));
     LLVM::InlineAsmOp wait = b.assembly(text, llvm::join(constraints, ","), operands, all);
     if (count == 0)
       rewriter.eraseOp(op);

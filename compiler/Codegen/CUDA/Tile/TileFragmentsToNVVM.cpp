@@ -30,27 +30,20 @@ namespace xc::cuda::tile_lowering {
 
 namespace {
 
-struct LowerReadFragments final : TilePattern<tile::ReadFragmentsOp> {
+struct LowerReadFragmentWords final : TilePattern<tile::ReadFragmentWordsOp> {
   using TilePattern::TilePattern;
 
-  LogicalResult matchAndRewrite(tile::ReadFragmentsOp op, Adaptor adaptor,
+  LogicalResult matchAndRewrite(tile::ReadFragmentWordsOp op, Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     TileBuilder b(rewriter, op.getLoc());
-    size_t parts = op.getFragments().size();
-    auto type = cast<tile::FragmentsType>(op.getFragments().front().getType());
-    SmallVector<SmallVector<Value>> words(parts);
-    if (type.getElementBytes() == 4)
+    SmallVector<SmallVector<Value>> words(op.getParts());
+    if (op.getTile().getType().getElementBytes() == 4)
       readWords(b, op, adaptor, words);
     else
       readBytes(b, op, adaptor, words);
     SmallVector<Value> results;
-    Type structType = getTypeConverter()->convertType(type);
-    for (ArrayRef<Value> part : words) {
-      Value fragments = LLVM::UndefOp::create(rewriter, op.getLoc(), structType);
-      for (auto [i, word] : llvm::enumerate(part))
-        fragments = LLVM::InsertValueOp::create(rewriter, op.getLoc(), fragments, word, i);
-      results.push_back(fragments);
-    }
+    for (ArrayRef<Value> part : words)
+      llvm::append_range(results, part);
     rewriter.replaceOp(op, results);
     return success();
   }
@@ -66,6 +59,11 @@ private:
     }
     Value warp, group, place;
   };
+
+  /// Words of each part.
+  static int64_t countWords(tile::ReadFragmentWordsOp op) {
+    return static_cast<int64_t>(op.getWords().size()) / static_cast<int64_t>(op.getParts());
+  }
 
   /// Bit `bit` of `value`, moved to be worth `worth`.
   static Value moveBit(TileBuilder &b, Value value, int64_t bit, int64_t worth) {
@@ -100,7 +98,7 @@ private:
     return words;
   }
 
-  static void readWords(TileBuilder &b, tile::ReadFragmentsOp op, Adaptor adaptor,
+  static void readWords(TileBuilder &b, tile::ReadFragmentWordsOp op, Adaptor adaptor,
                         MutableArrayRef<SmallVector<Value>> words) {
     tile::SharedType tile = op.getTile().getType();
     int64_t parts = words.size();
@@ -118,8 +116,7 @@ private:
     // Eight lines on, the swizzle is the same.
     Value places[2] = {getPlace(b, tile, thread.place, column),
                        getPlace(b, tile, b.add(thread.place, b.word(4)), column)};
-    auto type = cast<tile::FragmentsType>(op.getFragments().front().getType());
-    for (int64_t step = 0; step < type.getWords() / 4; ++step)
+    for (int64_t step = 0; step < countWords(op) / 4; ++step)
       for (Value place : places) {
         int64_t line = static_cast<int64_t>(op.getK()) + step * 8;
         SmallVector<Value> loaded =
@@ -137,7 +134,7 @@ private:
         .getResult(0);
   }
 
-  static void readBytes(TileBuilder &b, tile::ReadFragmentsOp op, Adaptor adaptor,
+  static void readBytes(TileBuilder &b, tile::ReadFragmentWordsOp op, Adaptor adaptor,
                         MutableArrayRef<SmallVector<Value>> words) {
     tile::SharedType tile = op.getTile().getType();
     Thread thread(b);
@@ -155,8 +152,7 @@ private:
           getPlace(b, tile, b.add(b.mul(thread.place, 4), select(line ^ 2, line)), column));
     Value low = b.word(0x5140), high = b.word(0x7362);
     Value even = select(0x1054, 0x5410), odd = select(0x3276, 0x7632);
-    auto type = cast<tile::FragmentsType>(op.getFragments().front().getType());
-    for (int64_t half = 0; half < type.getWords() / 2; ++half) {
+    for (int64_t half = 0; half < countWords(op) / 2; ++half) {
       SmallVector<Value> lines;
       for (Value place : places)
         lines.push_back(load(b, adaptor.getTile(), place,
@@ -175,7 +171,7 @@ private:
 } // namespace
 
 void populateFragmentPatterns(const LLVMTypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerReadFragments>(converter);
+  patterns.add<LowerReadFragmentWords>(converter);
 }
 
 } // namespace xc::cuda::tile_lowering

@@ -5,10 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Instructions with register lists, predicates or loops are inline assembly: MLIR's ops for them
-// have no run-time scale of the accumulator, and their wait carries no dependence on the
-// accumulators, so that LLVM could move a use above it. Where an accumulator is in flight it is an
-// operand tied to the result.
+// Instructions with register lists, predicates or loops are inline assembly. Products are in
+// RegistersToNVVM.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -43,23 +41,6 @@ struct LowerSyncWarpgroup final : TilePattern<tile::SyncWarpgroupOp> {
     // Barrier 0 is the block's.
     Value number = b.add(b.toWord(adaptor.getWarpgroup()), b.word(1));
     b.assembly("bar.sync $0, $1;", "r,n,~{memory}", {number, b.word(tile::kWarpgroupThreads)});
-    rewriter.eraseOp(op);
-    return success();
-  }
-};
-
-/// Ping-pong barriers follow those of warpgroups; one half of the consumer warpgroups arrives, the
-/// other waits.
-template <typename Op> struct LowerPingPong final : TilePattern<Op> {
-  using TilePattern<Op>::TilePattern;
-
-  LogicalResult matchAndRewrite(Op op, typename TilePattern<Op>::Adaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    TileBuilder b(rewriter, op.getLoc());
-    auto consumers = static_cast<int64_t>(op.getConsumers());
-    Value number = b.add(b.toWord(adaptor.getHalf()), b.word(1 + consumers));
-    b.assembly(std::is_same_v<Op, tile::WaitPingPongOp> ? "bar.sync $0, $1;" : "bar.arrive $0, $1;",
-               "r,n,~{memory}", {number, b.word(consumers * tile::kWarpgroupThreads)});
     rewriter.eraseOp(op);
     return success();
   }
@@ -131,177 +112,31 @@ struct LowerWriteFragment final : TilePattern<tile::WriteFragmentOp> {
 // Products
 //===----------------------------------------------------------------------===//
 
-struct LowerUndefined final : TilePattern<tile::UndefinedOp> {
-  using TilePattern::TilePattern;
-
-  LogicalResult matchAndRewrite(tile::UndefinedOp op, Adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOpWithNewOp<LLVM::UndefOp>(op, getTypeConverter()->convertType(op.getType()));
-    return success();
-  }
-};
-
-struct LowerMma final : TilePattern<tile::MmaOp> {
-  using TilePattern::TilePattern;
-
-  LogicalResult matchAndRewrite(tile::MmaOp op, Adaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    TileBuilder b(rewriter, op.getLoc());
-    bool repeats = op.getA().getType().getRows() == tile::kRepeatedRows && !op.getTransposedA();
-    Descriptor a(op.getA().getType(), op.getTransposedA(), repeats),
-        right(op.getB().getType(), op.getTransposedB());
-    // The warpgroup's rows: lines of the tile, or panels of it.
-    Value row = b.toWord(adaptor.getRow());
-    Value skip = op.getTransposedA()
-                     ? b.mul(b.div(row, a.tile.getPanelColumns()), a.tile.getPanelBytes())
-                     : b.mul(row, a.tile.getLineBytes());
-    Value first = b.address(adaptor.getA());
-    Value descriptorA = makeDescriptor(b, repeats ? first : b.add(first, skip), a);
-    Value descriptorB = makeDescriptor(b, b.address(adaptor.getB()), right);
-
-    NVVM::WgmmaFenceAlignedOp::create(rewriter, op.getLoc());
-    Value sums = adaptor.getAccumulator();
-    Value flag = LLVM::ZExtOp::create(rewriter, op.getLoc(), b.i32, adaptor.getAccumulate());
-    int64_t steps = op.getK() * a.tile.getElementBytes() / 32;
-    Type elementType = a.tile.getElementType();
-    std::string order;
-    if (a.tile.getElementBytes() == 2)
-      order = llvm::formatv(", {0}, {1}", op.getTransposedA() ? 1 : 0, op.getTransposedB() ? 1 : 0);
-    for (int64_t step = 0; step < steps; ++step)
-      sums = multiply(b, elementType, op.getAccumulator().getType(), sums,
-                      advanceDescriptor(b, descriptorA, a.getStep(step)),
-                      advanceDescriptor(b, descriptorB, right.getStep(step)),
-                      step == 0 ? flag : b.word(1), order);
-    NVVM::WgmmaGroupSyncAlignedOp::create(rewriter, op.getLoc());
-    rewriter.replaceOp(op, sums);
-    return success();
-  }
-};
-
-struct LowerMmaFragments final : TilePattern<tile::MmaFragmentsOp> {
-  using TilePattern::TilePattern;
-
-  LogicalResult matchAndRewrite(tile::MmaFragmentsOp op, Adaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    TileBuilder b(rewriter, op.getLoc());
-    Descriptor right(op.getB().getType(), /*transposed=*/false);
-    Value descriptor = makeDescriptor(b, b.address(adaptor.getB()), right);
-    tile::FragmentsType type = op.getA().getType();
-    NVVM::WgmmaFenceAlignedOp::create(rewriter, op.getLoc());
-    Value sums = adaptor.getAccumulator();
-    Value flag = LLVM::ZExtOp::create(rewriter, op.getLoc(), b.i32, adaptor.getAccumulate());
-    int64_t first = op.getK() * type.getElementBytes() / 32;
-    // Of 16-bit types wgmma wants to know how the lines of B run.
-    StringRef order = type.getElementBytes() == 2 ? ", 0" : "";
-    for (int64_t step = 0; step < type.getWords() / 4; ++step) {
-      SmallVector<Value> words;
-      for (int64_t word = 0; word < 4; ++word)
-        words.push_back(
-            LLVM::ExtractValueOp::create(rewriter, op.getLoc(), adaptor.getA(), step * 4 + word));
-      sums = multiply(b, type.getElementType(), op.getAccumulator().getType(), sums, words,
-                      advanceDescriptor(b, descriptor, right.getStep(first + step)),
-                      step == 0 ? flag : b.word(1), order);
-    }
-    NVVM::WgmmaGroupSyncAlignedOp::create(rewriter, op.getLoc());
-    rewriter.replaceOp(op, sums);
-    return success();
-  }
-};
-
-struct LowerWaitFragments final : TilePattern<tile::WaitFragmentsOp> {
-  using TilePattern::TilePattern;
-
-  LogicalResult matchAndRewrite(tile::WaitFragmentsOp op, Adaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    TileBuilder b(rewriter, op.getLoc());
-    // The registers are operands, so that nothing else is put into them before.
-    SmallVector<Value> words;
-    for (Value fragments : adaptor.getFragments()) {
-      size_t count = cast<LLVM::LLVMStructType>(fragments.getType()).getBody().size();
-      for (size_t i = 0; i < count; ++i)
-        words.push_back(LLVM::ExtractValueOp::create(rewriter, op.getLoc(), fragments, i));
-    }
-    b.assembly(
-        llvm::formatv("wgmma.wait_group.sync.aligned {0};", static_cast<int64_t>(op.getPending()))
-            .str(),
-        repeat("r", words.size()) + ",~{memory}", words);
-    rewriter.eraseOp(op);
-    return success();
-  }
-};
-
-struct LowerWaitMma final : TilePattern<tile::WaitMmaOp> {
-  using TilePattern::TilePattern;
-
-  LogicalResult matchAndRewrite(tile::WaitMmaOp op, Adaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    TileBuilder b(rewriter, op.getLoc());
-    std::string text =
-        llvm::formatv("wgmma.wait_group.sync.aligned {0};", static_cast<int64_t>(op.getPending()));
-    if (op.getAccumulators().empty()) {
-      b.assembly(text, "~{memory}", {});
-      rewriter.eraseOp(op);
-      return success();
-    }
-    SmallVector<Value> operands;
-    SmallVector<Type> types;
-    SmallVector<std::string> outputs, inputs;
-    for (Value sums : adaptor.getAccumulators())
-      for (auto [i, type] : llvm::enumerate(cast<LLVM::LLVMStructType>(sums.getType()).getBody())) {
-        inputs.push_back(std::to_string(operands.size()));
-        outputs.push_back(type.isF32() ? "=f" : "=r");
-        types.push_back(type);
-        operands.push_back(LLVM::ExtractValueOp::create(rewriter, op.getLoc(), sums, i));
-      }
-    auto all = LLVM::LLVMStructType::getLiteral(rewriter.getContext(), types);
-    Value done =
-        b.assembly(text, llvm::join(outputs, ",") + "," + llvm::join(inputs, ",") + ",~{memory}",
-                   operands, all)
-            .getResult(0);
-    SmallVector<Value> results;
-    size_t next = 0;
-    for (Value sums : adaptor.getAccumulators()) {
-      auto type = cast<LLVM::LLVMStructType>(sums.getType());
-      Value result = LLVM::UndefOp::create(rewriter, op.getLoc(), type);
-      for (size_t i = 0; i < type.getBody().size(); ++i, ++next) {
-        Value part = LLVM::ExtractValueOp::create(rewriter, op.getLoc(), done, next);
-        result = LLVM::InsertValueOp::create(rewriter, op.getLoc(), result, part, i);
-      }
-      results.push_back(result);
-    }
-    rewriter.replaceOp(op, results);
-    return success();
-  }
-};
-
 /// Threads meet their own counterparts in the other blocks: what a thread writes of four registers
 /// lies beside what the other threads of its warp write, and is read in the same way. All is under
 /// way before the first sum.
-struct LowerReduceBlocks final : TilePattern<tile::ReduceBlocksOp> {
+struct LowerSumBlocks final : TilePattern<tile::SumBlocksOp> {
   using TilePattern::TilePattern;
 
-  LogicalResult matchAndRewrite(tile::ReduceBlocksOp op, Adaptor adaptor,
+  LogicalResult matchAndRewrite(tile::SumBlocksOp op, Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     TileBuilder b(rewriter, op.getLoc());
     Location loc = op.getLoc();
-    tile::AccumulatorType from = op.getAccumulator().getType(), to = op.getResult().getType();
-    int64_t count = countRegisters(from), kept = countRegisters(to);
+    ValueRange own = adaptor.getSums();
+    int64_t count = own.size(), kept = op.getResults().size();
     constexpr int64_t kWords = 4; // of an access
     constexpr int64_t kStep = tile::kWarpgroupThreads * kWords * 4;
-    Type type = from.getElementType();
+    Type type = own.front().getType();
     auto group = LLVM::LLVMStructType::getLiteral(op.getContext(), SmallVector<Type>(kWords, type));
     Value thread =
         b.both(NVVM::ThreadIdXOp::create(rewriter, loc, b.i32), tile::kWarpgroupThreads - 1);
-    Value own = b.add(b.mul(b.toWord(adaptor.getWarpgroup()), count / kWords * kStep),
-                      b.mul(thread, kWords * 4));
-    Value base = b.advance(adaptor.getScratch(), own);
+    Value place = b.add(b.mul(b.toWord(adaptor.getWarpgroup()), count / kWords * kStep),
+                        b.mul(thread, kWords * 4));
+    Value base = b.advance(adaptor.getScratch(), place);
     for (int64_t i = 0; i < count; i += kWords) {
       Value words = LLVM::UndefOp::create(rewriter, loc, VectorType::get(kWords, type));
-      for (int64_t word = 0; word < kWords; ++word) {
-        Value part =
-            LLVM::ExtractValueOp::create(rewriter, loc, adaptor.getAccumulator(), i + word);
-        words = LLVM::InsertElementOp::create(rewriter, loc, words, part, b.word(word));
-      }
+      for (int64_t word = 0; word < kWords; ++word)
+        words = LLVM::InsertElementOp::create(rewriter, loc, words, own[i + word], b.word(word));
       LLVM::StoreOp::create(rewriter, loc, words, b.advance(base, i / kWords * kStep),
                             /*alignment=*/kWords * 4);
     }
@@ -330,10 +165,7 @@ struct LowerReduceBlocks final : TilePattern<tile::ReduceBlocksOp> {
                          : b.add(sum, part);
     }
     b.assembly("barrier.cluster.arrive.release.aligned;", "~{memory}", {});
-    Value result = LLVM::UndefOp::create(rewriter, loc, getTypeConverter()->convertType(to));
-    for (auto [i, sum] : llvm::enumerate(sums))
-      result = LLVM::InsertValueOp::create(rewriter, loc, result, sum, i);
-    rewriter.replaceOp(op, result);
+    rewriter.replaceOp(op, sums);
     return success();
   }
 };
@@ -399,23 +231,6 @@ struct LowerPrefetch final : TilePattern<tile::PrefetchOp> {
   }
 };
 
-struct LowerFragment final : TilePattern<tile::FragmentOp> {
-  using TilePattern::TilePattern;
-
-  LogicalResult matchAndRewrite(tile::FragmentOp op, Adaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    TileBuilder b(rewriter, op.getLoc());
-    Value pair = LLVM::UndefOp::create(rewriter, op.getLoc(), op.getPair().getType());
-    for (int64_t i = 0; i < 2; ++i) {
-      Value part = LLVM::ExtractValueOp::create(rewriter, op.getLoc(), adaptor.getAccumulator(),
-                                                op.getColumn() / 2 + op.getHalf() * 2 + i);
-      pair = LLVM::InsertElementOp::create(rewriter, op.getLoc(), pair, part, b.word(i));
-    }
-    rewriter.replaceOp(op, pair);
-    return success();
-  }
-};
-
 } // namespace
 
 void addTileTypeConversions(LLVMTypeConverter &converter) {
@@ -425,23 +240,13 @@ void addTileTypeConversions(LLVMTypeConverter &converter) {
   converter.addConversion([](tile::TensorMapType type) -> Type {
     return LLVM::LLVMPointerType::get(type.getContext());
   });
-  converter.addConversion([](tile::FragmentsType type) -> Type {
-    SmallVector<Type> registers(type.getWords(), IntegerType::get(type.getContext(), 32));
-    return LLVM::LLVMStructType::getLiteral(type.getContext(), registers);
-  });
-  converter.addConversion([](tile::AccumulatorType type) -> Type {
-    SmallVector<Type> registers(countRegisters(type), type.getElementType());
-    return LLVM::LLVMStructType::getLiteral(type.getContext(), registers);
-  });
 }
 
 void populateTileToNVVMPatterns(const LLVMTypeConverter &converter, RewritePatternSet &patterns) {
   populateRingPatterns(converter, patterns);
-  patterns.add<LowerSyncWarpgroup, LowerPingPong<tile::WaitPingPongOp>,
-               LowerPingPong<tile::ArrivePingPongOp>, LowerWrite, LowerReadElements,
-               LowerWriteFragment, LowerUndefined, LowerMma, LowerMmaFragments, LowerWaitFragments,
-               LowerWaitMma, LowerFragment, LowerReduceBlocks, LowerArriveBlocks, LowerWaitBlocks,
-               LowerStoreIn, LowerPrefetch>(converter);
+  patterns.add<LowerSyncWarpgroup, LowerWrite, LowerReadElements, LowerWriteFragment,
+               LowerSumBlocks, LowerArriveBlocks, LowerWaitBlocks, LowerStoreIn, LowerPrefetch>(
+      converter);
   populateFragmentPatterns(converter, patterns);
   populateRegisterPatterns(converter, patterns);
   populateMatrixPatterns(converter, patterns);

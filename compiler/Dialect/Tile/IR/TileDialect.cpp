@@ -46,26 +46,10 @@ static ParseResult parseDims(AsmParser &parser, SmallVector<int64_t> &shape, Typ
                  parser.parseType(elementType));
 }
 
-/// `<4x8xf32>`.
-static ParseResult parseMatrix(AsmParser &parser, SmallVector<int64_t> &shape, Type &elementType) {
-  SMLoc loc = parser.getCurrentLocation();
-  if (parser.parseLess() || parseDims(parser, shape, elementType) || parser.parseGreater())
-    return failure();
-  if (shape.size() != 2)
-    return parser.emitError(loc, "expected 2 dims, got ") << shape.size();
-  return success();
-}
-
 static void printDims(AsmPrinter &printer, ArrayRef<int64_t> shape, Type elementType) {
   for (int64_t size : shape)
     printer << size << "x";
   printer << elementType;
-}
-
-static void printMatrix(AsmPrinter &printer, ArrayRef<int64_t> shape, Type elementType) {
-  printer << "<";
-  printDims(printer, shape, elementType);
-  printer << ">";
 }
 
 /// `, name` of an enum whose names `symbolize` knows.
@@ -153,35 +137,6 @@ void TensorMapType::print(AsmPrinter &printer) const {
   if (isIm2col())
     printer << ", im2col = " << getImageRank();
   printer << ">";
-}
-
-/// A type of the rows of one warpgroup.
-template <typename T> static Type parseWarpgroupRows(AsmParser &parser) {
-  SmallVector<int64_t> shape;
-  Type elementType;
-  SMLoc loc = parser.getCurrentLocation();
-  if (parseMatrix(parser, shape, elementType))
-    return Type();
-  if (shape[0] != kWarpgroupRows) {
-    parser.emitError(loc, "expected ") << kWarpgroupRows << " rows, got " << shape[0];
-    return Type();
-  }
-  return T::getChecked([&] { return parser.emitError(loc); }, parser.getContext(), shape[1],
-                       elementType);
-}
-
-Type AccumulatorType::parse(AsmParser &parser) {
-  return parseWarpgroupRows<AccumulatorType>(parser);
-}
-
-Type FragmentsType::parse(AsmParser &parser) { return parseWarpgroupRows<FragmentsType>(parser); }
-
-void FragmentsType::print(AsmPrinter &printer) const {
-  printMatrix(printer, {kWarpgroupRows, getColumns()}, getElementType());
-}
-
-void AccumulatorType::print(AsmPrinter &printer) const {
-  printMatrix(printer, {kWarpgroupRows, getColumns()}, getElementType());
 }
 
 Type RegisterType::parse(AsmParser &parser) {
@@ -315,24 +270,17 @@ LogicalResult TensorMapType::verify(llvm::function_ref<InFlightDiagnostic()> emi
   return success();
 }
 
-LogicalResult AccumulatorType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
-                                      int64_t columns, Type elementType) {
-  if (columns < 8 || columns > 256 || columns % 8 != 0)
-    return emitError() << "expected 8 to 256 columns, a multiple of 8, got " << columns;
-  if (!elementType.isF32() && !elementType.isInteger(32))
-    return emitError() << "expected sums of type f32 or i32, got " << elementType;
-  return success();
-}
-
 LogicalResult RegisterType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
                                    int64_t columns, Type elementType, Layout layout) {
   if (columns < 8 || columns > 256 || columns % 8 != 0)
     return emitError() << "expected 8 to 256 columns, a multiple of 8, got " << columns;
-  bool isNarrow = elementType.isIntOrFloat() && elementType.getIntOrFloatBitWidth() == 16;
-  if (layout == Layout::Operand && !elementType.isF32() && (!isNarrow || columns % 16 != 0))
-    return emitError()
-           << "expected an operand of 16-bit elements and a multiple of 16 columns, or of f32, got "
-           << columns << " of " << elementType;
+  constexpr int64_t stepBits = 256; // along k, of one instruction
+  int64_t bits = elementType.isIntOrFloat() ? elementType.getIntOrFloatBitWidth() : 0;
+  bool isTaken = bits == 16 || elementType.isF32() || elementType.isInteger(8);
+  if (layout == Layout::Operand && (!isTaken || columns * bits % stepBits != 0))
+    return emitError() << "expected an operand of 16-bit elements, f32 or i8, and a multiple of 32 "
+                          "bytes along k, got "
+                       << columns << " of " << elementType;
   if (layout == Layout::Paired && !elementType.isF32())
     return emitError() << "expected a paired operand of f32, got " << elementType;
   return success();
@@ -371,16 +319,6 @@ LogicalResult WarpType::verify(llvm::function_ref<InFlightDiagnostic()> emitErro
     return emitError() << "expected a second operand of " << step << " " << elementType
                        << " by a multiple of " << unit << " columns, got " << rows << " x "
                        << columns;
-  return success();
-}
-
-LogicalResult FragmentsType::verify(llvm::function_ref<InFlightDiagnostic()> emitError,
-                                    int64_t columns, Type elementType) {
-  if (!isWholeBytes(elementType))
-    return emitError() << "expected elements of whole bytes, got " << elementType;
-  int64_t bytes = columns * elementType.getIntOrFloatBitWidth() / 8;
-  if (bytes < 32 || bytes % 32 != 0)
-    return emitError() << "expected a multiple of 32 bytes along k, got " << bytes;
   return success();
 }
 

@@ -135,35 +135,6 @@ def Tile_TensorMapType : Tile_Type<"TensorMap", "tensor_map"> {
   let genVerifyDecl = 1;
 }
 
-def Tile_AccumulatorType : Tile_Type<"Accumulator", "accumulator"> {
-  let summary = "The sums that the 128 threads of a warpgroup hold in registers";
-  let description = [{
-    64 rows; thread t of the warpgroup (warp w = t / 32, lane l = t % 32) holds, for each 8 columns c, the elements
-    in rows 16 * w + l / 4 and 8 below it, columns c + 2 * (l % 4) and the next (PTX ISA, "wgmma", D fragments).
-    Example: `!tile.accumulator<64x256xf32>`.
-  }];
-  let parameters = (ins "int64_t":$columns, "::mlir::Type":$elementType);
-  let hasCustomAssemblyFormat = 1;
-  let genVerifyDecl = 1;
-}
-
-def Tile_FragmentsType : Tile_Type<"Fragments", "fragments"> {
-  let summary = "64 rows of operand A of a product that the 128 threads of a warpgroup hold in registers";
-  let description = [{
-    `columns` elements of each row along k. Thread t of the warpgroup (warp w = t / 32, lane l = t % 32) holds, for each 32 bytes along k,
-    four words: 4 bytes from 4 * (l % 4) on of rows 16 * w + l / 4 and 8 below it, then those 16 bytes further (PTX ISA, "wgmma",
-    A fragments). Example: `!tile.fragments<64x16xf32>`.
-  }];
-  let parameters = (ins "int64_t":$columns, "::mlir::Type":$elementType);
-  let hasCustomAssemblyFormat = 1;
-  let genVerifyDecl = 1;
-  let extraClassDeclaration = [{
-    int64_t getElementBytes() const { return getElementType().getIntOrFloatBitWidth() / 8; }
-    /// Words that a thread holds.
-    int64_t getWords() const { return getColumns() * getElementBytes() / 8; }
-  }];
-}
-
 def Tile_Layout : I32EnumAttr<"Layout", "where the elements of a register tile are", [
     I32EnumAttrCase<"Accumulator", 0, "accumulator">, I32EnumAttrCase<"Operand", 1, "operand">,
     I32EnumAttrCase<"Paired", 2, "paired">]> {
@@ -175,10 +146,11 @@ def Tile_RegisterType : Tile_Type<"Register", "reg"> {
   let description = [{
     64 rows. The layout says which thread holds which elements, so that ops on tiles need not:
 
-    - `accumulator`: as `!tile.accumulator`, of any element type. Thread t (warp w = t / 32, lane l = t % 32) has, for each 8
+    - `accumulator`: of any element type (PTX ISA, "wgmma", D fragments). Thread t (warp w = t / 32, lane l = t % 32) has, for each 8
       columns c, rows 16 * w + l / 4 and 8 below it, columns c + 2 * (l % 4) and the next.
-    - `operand`: the first operand of a product. Of 16-bit elements (PTX ISA, "wgmma", A fragments): the same elements, two neighbours
-      in a word. Of f32 (PTX ISA, "Matrix Fragments for mma.m16n8k8"): of each 8 columns, l % 4 and 4 behind it.
+    - `operand`: the first operand of a product (PTX ISA, "wgmma", A fragments). Of 16-bit elements: the same elements, two neighbours
+      in a word. Of f32: of each 8 columns, l % 4 and 4 behind it. Of bytes: of each 32 columns, four neighbours from 4 * (l % 4) on,
+      and those 16 behind them.
     - `paired`: the first operand of a product of f32, with the elements of an `accumulator`. Along k, the neighbours 2 * (l % 4) and the
       next stand where `operand` has l % 4 and 4 behind it; the second operand is read likewise.
 

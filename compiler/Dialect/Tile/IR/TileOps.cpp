@@ -231,42 +231,6 @@ ParseResult WriteFragmentOp::parse(OpAsmParser &parser, OperationState &result) 
 // Products
 //===----------------------------------------------------------------------===//
 
-void MmaOp::build(OpBuilder &builder, OperationState &state, Value a, Value row, Value b,
-                  Value accumulator, Value accumulate, bool transposedA, bool transposedB) {
-  state.addOperands({a, row, b, accumulator, accumulate});
-  state.addTypes(accumulator.getType());
-  if (transposedA)
-    state.getOrAddProperties<Properties>().setTransposedA(builder.getUnitAttr());
-  if (transposedB)
-    state.getOrAddProperties<Properties>().setTransposedB(builder.getUnitAttr());
-}
-
-int64_t MmaOp::getK() {
-  return getTransposedA() ? getA().getType().getRows() : getA().getType().getColumns();
-}
-
-LogicalResult MmaOp::verify() {
-  SharedType a = getA().getType(), b = getB().getType();
-  AccumulatorType sums = getAccumulator().getType();
-  int64_t rows = getTransposedA() ? a.getColumns() : a.getRows();
-  int64_t columns = getTransposedB() ? b.getColumns() : b.getRows();
-  int64_t kB = getTransposedB() ? b.getRows() : b.getColumns();
-  bool hasRows = rows % kWarpgroupRows == 0 || (rows == kRepeatedRows && !getTransposedA());
-  if (a.getElementType() != b.getElementType() || getK() != kB || !hasRows ||
-      columns != sums.getColumns() || sums != getResult().getType())
-    return emitOpError("expected a multiple of ")
-           << kWarpgroupRows << " rows by k (or " << kRepeatedRows
-           << " that do not run across it), and k by " << sums.getColumns() << ", of one type, got "
-           << a << " and " << b;
-  if (getK() * a.getElementBytes() % 32 != 0)
-    return emitOpError("expected a multiple of 32 bytes along k, got ")
-           << getK() * a.getElementBytes();
-  if ((getTransposedA() || getTransposedB()) && a.getElementBytes() != 2)
-    return emitOpError("expected 16-bit elements for a transposed operand, got ")
-           << a.getElementType();
-  return failure(failed(verifyAwaited(*this, getA())) || failed(verifyAwaited(*this, getB())));
-}
-
 LogicalResult ReadFragmentsOp::verify() {
   SharedType tile = getTile().getType();
   int64_t bytes = tile.getElementBytes();
@@ -275,8 +239,8 @@ LogicalResult ReadFragmentsOp::verify() {
     return emitOpError(
                "expected one or two fragments of elements of 4 bytes, or two of 1 byte, got ")
            << parts << " of " << tile.getElementType();
-  auto type = cast<FragmentsType>(getFragments().front().getType());
-  if (!llvm::all_equal(getFragments().getTypes()) ||
+  auto type = cast<RegisterType>(getFragments().front().getType());
+  if (!llvm::all_equal(getFragments().getTypes()) || type.getLayout() != Layout::Operand ||
       type.getElementType() != tile.getElementType() || getK() * bytes % 32 != 0 ||
       static_cast<int64_t>(getK()) + type.getColumns() > tile.getRows() ||
       tile.getColumns() % (static_cast<int64_t>(parts) * kWarpgroupRows) != 0 ||
@@ -287,53 +251,13 @@ LogicalResult ReadFragmentsOp::verify() {
   return verifyAwaited(*this, getTile());
 }
 
-LogicalResult MmaFragmentsOp::verify() {
-  FragmentsType a = getA().getType();
-  SharedType b = getB().getType();
-  if (a.getElementType() != b.getElementType() ||
-      b.getRows() != getAccumulator().getType().getColumns() ||
-      getK() * a.getElementBytes() % 32 != 0 ||
-      static_cast<int64_t>(getK()) + a.getColumns() > b.getColumns())
-    return emitOpError("expected ")
-           << getAccumulator().getType().getColumns() << " lines of " << a.getElementType()
-           << " that reach from a multiple of 32 bytes as far as " << a << ", got " << b << " from "
-           << getK();
-  return verifyAwaited(*this, getB());
-}
-
-LogicalResult WaitFragmentsOp::verify() {
-  if (getPending() > 7)
-    return emitOpError("expected at most 7 pending groups, got ") << getPending();
-  return success();
-}
-
-void WaitMmaOp::build(OpBuilder &builder, OperationState &state, int64_t pending,
-                      ValueRange accumulators) {
-  state.getOrAddProperties<Properties>().setPending(builder.getI64IntegerAttr(pending));
-  state.addOperands(accumulators);
-  state.addTypes(accumulators.getTypes());
-}
-
-LogicalResult WaitMmaOp::inferReturnTypes(MLIRContext *, std::optional<Location>,
-                                          ValueRange operands, DictionaryAttr, OpaqueProperties,
-                                          RegionRange, SmallVectorImpl<Type> &types) {
-  llvm::append_range(types, operands.getTypes());
-  return success();
-}
-
-LogicalResult WaitMmaOp::verify() {
-  if (getPending() > 7)
-    return emitOpError("expected at most 7 pending groups, got ") << getPending();
-  return success();
-}
-
 LogicalResult FragmentOp::verify() {
   Type sums = getAccumulator().getType();
   auto ofWarp = dyn_cast<WarpType>(sums);
-  if (ofWarp && !ofWarp.isAccumulator())
+  if (ofWarp ? !ofWarp.isAccumulator() : cast<RegisterType>(sums).isOperand())
     return emitOpError("expected a tile of layout 'accumulator', got ") << sums;
-  int64_t columns = ofWarp ? ofWarp.getColumns() : cast<AccumulatorType>(sums).getColumns();
-  Type element = ofWarp ? ofWarp.getElementType() : cast<AccumulatorType>(sums).getElementType();
+  int64_t columns = ofWarp ? ofWarp.getColumns() : cast<RegisterType>(sums).getColumns();
+  Type element = ofWarp ? ofWarp.getElementType() : cast<RegisterType>(sums).getElementType();
   if (getColumn() % 8 != 0 || getColumn() >= static_cast<uint64_t>(columns) || getHalf() > 1)
     return emitOpError("expected a multiple of 8 below ")
            << columns << " and half 0 or 1, got " << getColumn() << " and " << getHalf();
@@ -343,12 +267,13 @@ LogicalResult FragmentOp::verify() {
 }
 
 LogicalResult ReduceBlocksOp::verify() {
-  AccumulatorType from = getAccumulator().getType(), to = getResult().getType();
+  RegisterType from = getAccumulator().getType(), to = getResult().getType();
   SharedType scratch = getScratch().getType();
   int64_t blocks = getBlocks();
   bool isShared = blocks >= 2 && blocks <= 16 &&
                   from.getColumns() == to.getColumns() * blocks; // in range: 16 at most
-  if (!isShared || from.getElementType() != to.getElementType())
+  if (!isShared || from.getElementType() != to.getElementType() || from.isOperand() ||
+      to.isOperand())
     return emitOpError("expected 2 to 16 blocks that share the columns of ")
            << from << " equally, got " << blocks << " of " << to;
   if (scratch.getColumns() != from.getColumns() || scratch.getRows() % kWarpgroupRows != 0 ||
@@ -357,6 +282,27 @@ LogicalResult ReduceBlocksOp::verify() {
            << kWarpgroupRows << " rows for each warpgroup and the columns of " << from << ", got "
            << scratch;
   return success();
+}
+
+LogicalResult SumBlocksOp::verify() {
+  size_t count = getSums().size();
+  auto blocks = static_cast<size_t>(getBlocks());
+  SmallVector<Type> types(getSums().getTypes());
+  llvm::append_range(types, getResults().getTypes());
+  if (count > 0 && count % 4 == 0 && getResults().size() * blocks == count &&
+      llvm::all_equal(types))
+    return success();
+  return emitOpError("expected a multiple of 4 sums of one type, of which each of ")
+         << blocks << " blocks gets its share, got " << count << " and " << getResults().size();
+}
+
+LogicalResult ReadFragmentWordsOp::verify() {
+  size_t count = getWords().size();
+  auto parts = static_cast<size_t>(getParts());
+  if ((parts == 1 || parts == 2) && count > 0 && count % (4 * parts) == 0)
+    return success();
+  return emitOpError("expected four words of each of one or two parts, or a multiple, got ")
+         << count << " of " << parts;
 }
 
 //===----------------------------------------------------------------------===//
@@ -368,27 +314,6 @@ LogicalResult StoreInOp::verify() {
   if (type.getRank() != 1 || type.getElementType() != getValue().getType())
     return emitOpError("expected a one-dimensional buffer of ")
            << getValue().getType() << ", got " << type;
-  return success();
-}
-
-LogicalResult WarpSpecializeOp::verify() {
-  Block &consumer = getConsumer().front();
-  if (getProducer().front().getNumArguments() != 0 || consumer.getNumArguments() != 1 ||
-      !consumer.getArgument(0).getType().isIndex())
-    return emitOpError("expected no argument of the producer and an index for the consumer");
-  std::optional<ArrayRef<int64_t>> registers = getRegisters();
-  if (!registers)
-    return success();
-  int64_t total = registers->size() == 2
-                      ? (*registers)[0] + static_cast<int64_t>(getConsumers()) * (*registers)[1]
-                      : 0;
-  bool isMultiple =
-      llvm::all_of(*registers, [](int64_t count) { return count % 8 == 0 && count >= 24; });
-  if (!isMultiple || total == 0 || total > 512 ||
-      llvm::any_of(*registers, [](int64_t count) { return count > 256; }))
-    return emitOpError("expected two numbers of registers, multiples of 8 from 24 to 256, of which "
-                       "a multiprocessor has enough, got [")
-           << *registers << "] for " << getConsumers() << " consumers";
   return success();
 }
 

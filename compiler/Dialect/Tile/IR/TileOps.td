@@ -164,17 +164,17 @@ def Tile_PublishOp : Tile_EffectOp<"publish"> {
 def Tile_ReleaseOp : Tile_EffectOp<"release"> {
   let summary = "Arrive at a stage's empty barrier";
   let description = [{
-    The executing thread stands for a group of consumers that have all read the stage; with a token, that the product which reads
-    it is done. Example:
+    The executing thread stands for a group of consumers that have all read the stage; with tokens, that the products which read
+    it are done. Example:
     ```mlir
     tile.release %ring[%stage] : !tile.ring<4, !tile.shared<128x64xbf16>>
-    tile.release %ring[%stage] after %done : !tile.ring<4, !tile.shared<128x64xbf16>>
+    tile.release %ring[%stage] after %done, %other : !tile.ring<4, !tile.shared<128x64xbf16>>
     ```
   }];
-  let arguments = (ins Tile_RingType:$ring, Index:$stage, Optional<Tile_TokenType>:$token);
-  let assemblyFormat = "$ring `[` $stage `]` (`after` $token^)? attr-dict `:` type($ring)";
-  let builders = [OpBuilder<(ins "::mlir::Value":$ring, "::mlir::Value":$stage), [{
-    build($_builder, $_state, ring, stage, ::mlir::Value());
+  let arguments = (ins Tile_RingType:$ring, Index:$stage, Variadic<Tile_TokenType>:$tokens);
+  let assemblyFormat = "$ring `[` $stage `]` (`after` $tokens^)? attr-dict `:` type($ring)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$ring, "::mlir::Value":$stage, CArg<"::mlir::Value", "{}">:$token), [{
+    build($_builder, $_state, ring, stage, token ? ::mlir::ValueRange(token) : ::mlir::ValueRange());
   }]>];
 }
 
@@ -187,10 +187,11 @@ def Tile_ReleaseInOp : Tile_EffectOp<"release_in"> {
     tile.release_in %ring[%stage] block %rank : !tile.ring<4, !tile.shared<128x64xbf16>>
     ```
   }];
-  let arguments = (ins Tile_RingType:$ring, Index:$stage, Index:$block, Optional<Tile_TokenType>:$token);
-  let assemblyFormat = "$ring `[` $stage `]` `block` $block (`after` $token^)? attr-dict `:` type($ring)";
-  let builders = [OpBuilder<(ins "::mlir::Value":$ring, "::mlir::Value":$stage, "::mlir::Value":$block), [{
-    build($_builder, $_state, ring, stage, block, ::mlir::Value());
+  let arguments = (ins Tile_RingType:$ring, Index:$stage, Index:$block, Variadic<Tile_TokenType>:$tokens);
+  let assemblyFormat = "$ring `[` $stage `]` `block` $block (`after` $tokens^)? attr-dict `:` type($ring)";
+  let builders = [OpBuilder<(ins "::mlir::Value":$ring, "::mlir::Value":$stage, "::mlir::Value":$block,
+                                 CArg<"::mlir::Value", "{}">:$token), [{
+    build($_builder, $_state, ring, stage, block, token ? ::mlir::ValueRange(token) : ::mlir::ValueRange());
   }]>];
 }
 
@@ -334,7 +335,7 @@ def Tile_WriteFragmentOp : Tile_EffectOp<"write_fragment"> {
   let summary = "Store 16 x 16 elements that a warp holds as fragments of an accumulator";
   let description = [{
     All 32 lanes execute it. `values` are four pairs of 16-bit elements: of rows `row` + lane / 4 and 8 below it, then the same 8 columns
-    further (see `!tile.accumulator`). Becomes `stmatrix`. Example:
+    further (see `!tile.reg`). Becomes `stmatrix`. Example:
     ```mlir
     tile.write_fragment %p0, %p1, %p2, %p3 to %tile[%row, %column] : vector<2xbf16>, !tile.shared<128x128xbf16>
     ```
@@ -357,85 +358,27 @@ def Tile_SyncWarpgroupOp : Tile_EffectOp<"sync_warpgroup"> {
   let assemblyFormat = "$warpgroup attr-dict";
 }
 
-class Tile_PingPongOp<string mnemonic> : Tile_EffectOp<mnemonic> {
-  let arguments = (ins Index:$half, I64Attr:$consumers);
-  let assemblyFormat = "$half `consumers` $consumers attr-dict";
-}
-
-def Tile_WaitPingPongOp : Tile_PingPongOp<"wait_ping_pong"> {
-  let summary = "Wait until half `half` of the consumer warpgroups may use the ring";
-  let description = [{
-    The `consumers` warpgroups of the role are two halves (ping-pong), which use the ring's stages alternately. The barriers of a stage
-    tell a phase only from the one before it. So a half must not wait for a stage before the other one has seen the stages in front of
-    it. All threads of the half execute the op. Becomes `bar.sync` on a barrier of the half's own. Example:
-    ```mlir
-    tile.wait_ping_pong %half consumers 2
-    ```
-  }];
-}
-
-def Tile_ArrivePingPongOp : Tile_PingPongOp<"arrive_ping_pong"> {
-  let summary = "Let half `half` of the consumer warpgroups use the ring";
-  let description = [{
-    All threads of the other half execute it; it does not wait. The second half arrives once before its first wait, since nobody else
-    lets the first half begin. Becomes `bar.arrive`. Example:
-    ```mlir
-    tile.arrive_ping_pong %other consumers 2
-    ```
-  }];
-}
-
 //===----------------------------------------------------------------------===//
 // Products
 //===----------------------------------------------------------------------===//
 
 def Tile_UndefinedOp : Tile_Op<"undefined", [Pure]> {
-  let summary = "An accumulator whose first product does not accumulate, or fragments that nobody multiplies";
+  let summary = "An accumulator whose first product does not accumulate, or an operand that nobody multiplies";
   let description = [{
     Example:
     ```mlir
-    %none = tile.undefined : !tile.accumulator<64x256xf32>
+    %none = tile.undefined : !tile.reg<64x256xf32, accumulator>
     ```
   }];
-  let results = (outs AnyTypeOf<[Tile_AccumulatorType, Tile_FragmentsType]>:$result);
+  let results = (outs Tile_RegisterType:$result);
   let assemblyFormat = "attr-dict `:` type($result)";
-}
-
-def Tile_MmaOp : Tile_EffectOp<"mma", [AllTypesMatch<["accumulator", "result"]>]> {
-  let summary = "Start the product of two tiles";
-  let description = [{
-    result = (`accumulate` ? accumulator : 0) + a * b, where a is rows `row` .. `row` + 63 of the tile `a`, and b all of the tile
-    `b`. A tile `a` of 8 rows along k is read as those rows again and again, whatever `row` is. Lines of `a` and of `b` run along k; with `transposed_a` lines of `a` run along its rows instead (the tile is k x rows), and
-    likewise with `transposed_b`. All threads of a warpgroup execute it. The result may be an operand of another `tile.mma` only, until
-    `tile.wait_mma` returns it. Becomes `wgmma.fence`, a `wgmma.mma_async` for each 32 bytes of k, and
-    `wgmma.commit_group`. Example:
-    ```mlir
-    %d = tile.mma %a[%row], %b, %c accumulate %flag
-        : !tile.shared<128x64xbf16>, !tile.shared<256x64xbf16>, !tile.accumulator<64x256xf32>
-    ```
-  }];
-  let arguments = (ins Tile_SharedType:$a, Index:$row, Tile_SharedType:$b, Tile_AccumulatorType:$accumulator, I1:$accumulate,
-                       UnitAttr:$transposed_a, UnitAttr:$transposed_b);
-  let results = (outs Tile_AccumulatorType:$result);
-  let assemblyFormat = [{
-    $a `[` $row `]` `,` $b `,` $accumulator `accumulate` $accumulate attr-dict `:` type($a) `,` type($b) `,`
-      type($accumulator)
-  }];
-  let extraClassDeclaration = [{
-    /// The extent along k.
-    int64_t getK();
-  }];
-  let builders = [OpBuilder<(ins "::mlir::Value":$a, "::mlir::Value":$row, "::mlir::Value":$b, "::mlir::Value":$accumulator,
-                                 "::mlir::Value":$accumulate, "bool":$transposedA, "bool":$transposedB)>];
-  let skipDefaultBuilders = 1;
-  let hasVerifier = 1;
 }
 
 def Tile_ReadFragmentsOp : Tile_EffectOp<"read_fragments"> {
   let summary = "Read operand A of a product from a transposed tile";
   let description = [{
     `tile` is k x rows. All threads of a warpgroup execute it; each result has 64 of the rows from `row` on, of lines `k` and those below
-    it. Which row of the tile is which row of the fragments is chosen so that a thread's rows are neighbours and no two threads meet in a
+    it, in layout `operand`. Which row of the tile is which row of a result is chosen so that a thread's rows are neighbours and no two threads meet in a
     bank. With one result (elements of 4 bytes), lane l of warp w has as its rows l / 4 and the one 8 below it, for g = l / 4,
 
         row + 32 * (w / 2) + 16 * (g % 2) + 8 * (w % 2) + 4 * (g / 4) + 2 * (g / 2 % 2)
@@ -447,61 +390,13 @@ def Tile_ReadFragmentsOp : Tile_EffectOp<"read_fragments"> {
 
     Example:
     ```mlir
-    %f:2 = tile.read_fragments %slot[%row] from 16 : !tile.shared<32x256xf32> -> !tile.fragments<64x16xf32>, !tile.fragments<64x16xf32>
+    %f:2 = tile.read_fragments %slot[%row] from 16
+        : !tile.shared<32x256xf32> -> !tile.reg<64x16xf32, operand>, !tile.reg<64x16xf32, operand>
     ```
   }];
   let arguments = (ins Tile_SharedType:$tile, Index:$row, I64Attr:$k);
-  let results = (outs Variadic<Tile_FragmentsType>:$fragments);
+  let results = (outs Variadic<Tile_RegisterType>:$fragments);
   let assemblyFormat = "$tile `[` $row `]` `from` $k attr-dict `:` type($tile) `->` type($fragments)";
-  let hasVerifier = 1;
-}
-
-def Tile_MmaFragmentsOp : Tile_EffectOp<"mma_fragments", [AllTypesMatch<["accumulator", "result"]>]> {
-  let summary = "Start the product of fragments and a tile";
-  let description = [{
-    result = (`accumulate` ? accumulator : 0) + a * b, where b is `b` from `k` on, as far as `a` goes; lines of `b` run along k. As
-    `tile.mma` otherwise; registers of `a` are read until `tile.wait_fragments` says that they have been. Example:
-    ```mlir
-    %d = tile.mma_fragments %f, %b from 16, %c accumulate %flag
-        : !tile.fragments<64x16xf32>, !tile.shared<128x32xf32>, !tile.accumulator<64x128xf32>
-    ```
-  }];
-  let arguments = (ins Tile_FragmentsType:$a, Tile_SharedType:$b, I64Attr:$k, Tile_AccumulatorType:$accumulator, I1:$accumulate);
-  let results = (outs Tile_AccumulatorType:$result);
-  let assemblyFormat = [{
-    $a `,` $b `from` $k `,` $accumulator `accumulate` $accumulate attr-dict `:` type($a) `,` type($b) `,` type($accumulator)
-  }];
-  let hasVerifier = 1;
-}
-
-def Tile_WaitFragmentsOp : Tile_EffectOp<"wait_fragments"> {
-  let summary = "Wait until at most some of the products started are under way, and let fragments go";
-  let description = [{
-    `fragments` are those of products that have been started before the last `pending` ones: their registers are in use up to here.
-    Becomes `wgmma.wait_group`. Example:
-    ```mlir
-    tile.wait_fragments 1, %f : !tile.fragments<64x16xf32>
-    ```
-  }];
-  let arguments = (ins I64Attr:$pending, Variadic<Tile_FragmentsType>:$fragments);
-  let assemblyFormat = "$pending `,` $fragments `:` type($fragments) attr-dict";
-  let hasVerifier = 1;
-}
-
-def Tile_WaitMmaOp : Tile_EffectOp<"wait_mma", [
-    DeclareOpInterfaceMethods<InferTypeOpInterface, ["inferReturnTypes"]>]> {
-  let summary = "Wait until at most some of the products started are under way";
-  let description = [{
-    Returns the `accumulators`, which then can be read if `pending` is 0. Becomes `wgmma.wait_group`. Example:
-    ```mlir
-    %done = tile.wait_mma 0, %d : !tile.accumulator<64x256xf32>
-    ```
-  }];
-  let arguments = (ins I64Attr:$pending, Variadic<Tile_AccumulatorType>:$accumulators);
-  let results = (outs Variadic<Tile_AccumulatorType>:$results);
-  let assemblyFormat = "$pending (`,` $accumulators^ `:` type($accumulators))? attr-dict";
-  let builders = [OpBuilder<(ins "int64_t":$pending, "::mlir::ValueRange":$accumulators)>];
-  let skipDefaultBuilders = 1;
   let hasVerifier = 1;
 }
 
@@ -511,10 +406,10 @@ def Tile_FragmentOp : Tile_Op<"fragment", [Pure]> {
     Those of columns `column` + 2 * (lane % 4) and the next, in row lane / 4, or 8 below it where `half` is 1 (of a `paired` tile of a warp,
     2 * (lane / 4) and the next). Example:
     ```mlir
-    %pair = tile.fragment %d[8, 1] : !tile.accumulator<64x256xf32> -> vector<2xf32>
+    %pair = tile.fragment %d[8, 1] : !tile.reg<64x256xf32, accumulator> -> vector<2xf32>
     ```
   }];
-  let arguments = (ins AnyTypeOf<[Tile_AccumulatorType, Tile_WarpType]>:$accumulator, I64Attr:$column, I64Attr:$half);
+  let arguments = (ins AnyTypeOf<[Tile_RegisterType, Tile_WarpType]>:$accumulator, I64Attr:$column, I64Attr:$half);
   let results = (outs AnyType:$pair);
   let assemblyFormat = "$accumulator `[` $column `,` $half `]` attr-dict `:` type($accumulator) `->` type($pair)";
   let hasVerifier = 1;
@@ -529,15 +424,48 @@ def Tile_ReduceBlocksOp : Tile_EffectOp<"reduce_blocks"> {
     execute it. `tile.wait_blocks` must follow before the block ends. Example:
     ```mlir
     %part = tile.reduce_blocks %sums through %scratch[%warpgroup] blocks 4
-        : !tile.accumulator<64x64xf32>, !tile.shared<64x64xf32> -> !tile.accumulator<64x16xf32>
+        : !tile.reg<64x64xf32, accumulator>, !tile.shared<64x64xf32> -> !tile.reg<64x16xf32, accumulator>
     ```
   }];
-  let arguments = (ins Tile_AccumulatorType:$accumulator, Tile_SharedType:$scratch, Index:$warpgroup, I64Attr:$blocks);
-  let results = (outs Tile_AccumulatorType:$result);
+  let arguments = (ins Tile_RegisterType:$accumulator, Tile_SharedType:$scratch, Index:$warpgroup, I64Attr:$blocks);
+  let results = (outs Tile_RegisterType:$result);
   let assemblyFormat = [{
     $accumulator `through` $scratch `[` $warpgroup `]` `blocks` $blocks attr-dict `:` type($accumulator) `,`
       type($scratch) `->` type($result)
   }];
+  let hasVerifier = 1;
+}
+
+def Tile_SumBlocksOp : Tile_EffectOp<"sum_blocks"> {
+  let summary = "Add a thread's registers of all blocks of a cluster";
+  let description = [{
+    What `tile.reduce_blocks` becomes: `sums` are the accumulator's elements that a thread holds; it gets those of its block's columns, added
+    up. Example:
+    ```mlir
+    %r:4 = tile.sum_blocks sums(%a, %b, %c, %d, %e, %f, %g, %h : f32, f32, f32, f32, f32, f32, f32, f32) through %scratch[%warpgroup] blocks 2
+        : !tile.shared<64x16xf32> -> f32, f32, f32, f32
+    ```
+  }];
+  let arguments = (ins Variadic<AnyTypeOf<[F32, I32]>>:$sums, Tile_SharedType:$scratch, Index:$warpgroup, I64Attr:$blocks);
+  let results = (outs Variadic<AnyTypeOf<[F32, I32]>>:$results);
+  let assemblyFormat = [{
+    `sums` `(` $sums `:` type($sums) `)` `through` $scratch `[` $warpgroup `]` `blocks` $blocks attr-dict `:` type($scratch) `->`
+      type($results)
+  }];
+  let hasVerifier = 1;
+}
+
+def Tile_ReadFragmentWordsOp : Tile_EffectOp<"read_fragment_words"> {
+  let summary = "Read a thread's registers of a transposed tile";
+  let description = [{
+    What `tile.read_fragments` becomes: the words of one result behind those of the other. Example:
+    ```mlir
+    %w:8 = tile.read_fragment_words %slot[%row] from 16 parts 2 : !tile.shared<32x256xf32> -> i32, i32, i32, i32, i32, i32, i32, i32
+    ```
+  }];
+  let arguments = (ins Tile_SharedType:$tile, Index:$row, I64Attr:$k, I64Attr:$parts);
+  let results = (outs Variadic<I32>:$words);
+  let assemblyFormat = "$tile `[` $row `]` `from` $k `parts` $parts attr-dict `:` type($tile) `->` type($words)";
   let hasVerifier = 1;
 }
 
@@ -599,26 +527,6 @@ def Tile_YieldOp : Tile_Op<"yield", [Pure, Terminator]> {
   }];
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
-}
-
-def Tile_WarpSpecializeOp : Tile_Op<"warp_specialize", [SingleBlock, RecursiveMemoryEffects]> {
-  let summary = "Give the warpgroups of a block roles";
-  let description = [{
-    The first warpgroup (128 threads) executes the first region, the `consumers` others the second one, whose argument is the
-    warpgroup's number among them. With `registers` given, each thread of the role gets that many (`setmaxnreg`). Example:
-    ```mlir
-    tile.warp_specialize consumers 2 registers [40, 232] {
-      ...
-    }, {
-    ^bb0(%warpgroup: index):
-      ...
-    }
-    ```
-  }];
-  let arguments = (ins I64Attr:$consumers, OptionalAttr<DenseI64ArrayAttr>:$registers);
-  let regions = (region SizedRegion<1>:$producer, SizedRegion<1>:$consumer);
-  let assemblyFormat = "`consumers` $consumers (`registers` $registers^)? $producer `,` $consumer attr-dict";
-  let hasVerifier = 1;
 }
 
 def Tile_PersistentOp : Tile_Op<"persistent", [SingleBlock, RecursiveMemoryEffects, AttrSizedOperandSegments]> {

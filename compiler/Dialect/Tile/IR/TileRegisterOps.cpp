@@ -8,6 +8,9 @@
 #include "compiler/Dialect/Tile/IR/TileOps.h"
 #include "compiler/Dialect/Tile/IR/TileWaits.h"
 
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "llvm/ADT/SetVector.h"
+
 using namespace mlir;
 
 namespace xc::tile {
@@ -158,37 +161,72 @@ static std::pair<int64_t, int64_t> getExtents(SharedType tile, bool transposed) 
                     : std::pair(tile.getColumns(), tile.getRows());
 }
 
-/// Checks an operand of 16-bit elements or f32 in shared memory.
+/// Checks an operand of 16-bit elements, f32 or bytes in shared memory.
 static LogicalResult verifyShared(Operation *op, SharedType tile, bool transposed, int64_t k,
                                   int64_t own) {
   auto [alongK, extent] = getExtents(tile, transposed);
-  bool isTaken = tile.getElementBytes() == 2 || tile.getElementType().isF32();
+  Type element = tile.getElementType();
+  bool isTaken = tile.getElementBytes() == 2 || element.isF32() || element.isInteger(8);
   if (isTaken && k <= alongK && own <= extent)
     return success();
-  return op->emitOpError("expected an operand of 16-bit elements or f32, at least ")
+  return op->emitOpError("expected an operand of 16-bit elements, f32 or i8, at least ")
          << k << " along k and " << own << " along its own dim, got " << tile;
+}
+
+/// What a loop passes on to its next iteration, or returns, as `use`; nothing if no loop does.
+static SmallVector<Value, 2> getCarried(OpOperand &use) {
+  if (auto loop = dyn_cast<LoopLikeOpInterface>(use.getOwner())) {
+    BlockArgument argument = loop.getTiedLoopRegionIterArg(&use);
+    OpResult result = loop.getTiedLoopResult(&use);
+    return argument && result ? SmallVector<Value, 2>{argument, result} : SmallVector<Value, 2>();
+  }
+  auto loop = dyn_cast_or_null<LoopLikeOpInterface>(use.getOwner()->getParentOp());
+  std::optional<MutableArrayRef<OpOperand>> yielded =
+      loop ? loop.getYieldedValuesMutable() : std::nullopt;
+  if (!yielded || yielded->empty() || use.getOwner() != yielded->front().getOwner())
+    return {};
+  size_t number = use.getOperandNumber() - yielded->front().getOperandNumber();
+  // What the loop yields has not been verified yet.
+  if (number >= loop.getRegionIterArgs().size() || number >= loop->getNumResults())
+    return {};
+  return {loop.getRegionIterArgs()[number], loop->getResult(number)};
+}
+
+/// `value`, and what it is called where loops carry it.
+static llvm::SetVector<Value> followLoops(Value value) {
+  llvm::SetVector<Value> names;
+  names.insert(value);
+  for (size_t i = 0; i < names.size(); ++i)
+    for (OpOperand &use : names[i].getUses())
+      for (Value name : getCarried(use))
+        names.insert(name);
+  return names;
 }
 
 /// Nobody reads a product that may be under way.
 static LogicalResult verifyUses(DotOp op) {
   if (op.getSynchronous())
     return success();
-  for (OpOperand &use : op.getResult().getUses()) {
-    auto dot = dyn_cast<DotOp>(use.getOwner());
-    auto await = dyn_cast<AwaitOp>(use.getOwner());
-    bool isSum = dot && dot.getAccumulator() == op.getResult() && dot.getA() != op.getResult();
-    if (isSum || (await && await.getToken() == op.getToken()))
-      continue;
-    InFlightDiagnostic diag =
-        op.emitOpError("expected its result to be awaited by its token before it is used");
-    diag.attachNote(use.getOwner()->getLoc()) << "used here";
-    return diag;
-  }
+  llvm::SetVector<Value> tokens = followLoops(op.getToken());
+  for (Value result : followLoops(op.getResult()))
+    for (OpOperand &use : result.getUses()) {
+      auto dot = dyn_cast<DotOp>(use.getOwner());
+      auto await = dyn_cast<AwaitOp>(use.getOwner());
+      bool isSum = dot && dot.getAccumulator() == result && dot.getA() != result;
+      bool isAwaited = await && llvm::any_of(await.getTokens(),
+                                             [&](Value token) { return tokens.contains(token); });
+      if (isSum || isAwaited || !getCarried(use).empty())
+        continue;
+      InFlightDiagnostic diag =
+          op.emitOpError("expected its result to be awaited by its token before it is used");
+      diag.attachNote(use.getOwner()->getLoc()) << "used here";
+      return diag;
+    }
   return success();
 }
 
 /// Only mma.sync adds up products of f32 as they are, and only lines that run along k are matrices
-/// of ldmatrix, whose columns `operand` has.
+/// of ldmatrix, whose columns `operand` has. wgmma multiplies what is of TF32, along k.
 static LogicalResult verifySingle(DotOp op) {
   auto a = dyn_cast<RegisterType>(op.getA().getType());
   if (!op.getB().getType().getElementType().isF32()) {
@@ -197,27 +235,49 @@ static LogicalResult verifySingle(DotOp op) {
     return success();
   }
   bool isPaired = a && a.isPaired();
-  if (op.getSynchronous() && !op.getTransposedA() && isPaired == op.getTransposedB())
+  bool isTaken =
+      op.getSynchronous() ? isPaired == op.getTransposedB() : op.getTf32() && !op.getTransposedB();
+  if (isTaken && !op.getTransposedA())
     return success();
   return op.emitOpError("expected a synchronous product of f32, whose second operand is transposed "
-                        "where the first one is paired, got ")
+                        "where the first one is paired, or one of TF32 along k, got ")
          << op.getA().getType() << " and " << op.getB().getType();
+}
+
+/// What wgmma alone does.
+static LogicalResult verifyAsynchronous(DotOp op) {
+  bool isOfBytes = op.getB().getType().getElementBytes() == 1;
+  if (op.getCondition() && !op.getAccumulator())
+    return op.emitOpError("expected an accumulator for the condition");
+  if (op.getSynchronous() && (isOfBytes || op.getCondition() || op.getFrom() != 0))
+    return op.emitOpError("expected no bytes, no condition and all of the second operand of a "
+                          "synchronous product");
+  if (isOfBytes && (op.getTransposedA() || op.getTransposedB()))
+    return op.emitOpError("expected bytes that run along k, got ")
+           << op.getA().getType() << " and " << op.getB().getType();
+  return success();
 }
 
 LogicalResult DotOp::verify() {
   RegisterType result = getResult().getType();
-  int64_t k = getK(), columns = result.getColumns(), step = getB().getType().getStepColumns();
-  if (result.isOperand() || !result.getElementType().isF32())
-    return emitOpError("expected a result of layout 'accumulator' and f32, got ") << result;
-  if (k < step || k % step != 0)
-    return emitOpError("expected a multiple of ") << step << " elements along k, got " << k;
+  int64_t k = getK(), columns = result.getColumns(), step = getB().getType().getStepColumns(),
+          from = getFrom();
+  Type element = getB().getType().getElementType();
+  bool hasSums = element.isInteger(8) ? result.getElementType().isInteger(32)
+                                      : result.getElementType().isF32();
+  if (result.isOperand() || !hasSums)
+    return emitOpError("expected a result of layout 'accumulator' and f32, or i32 of bytes, got ")
+           << result;
+  if (k < step || k % step != 0 || from < 0 || from % step != 0)
+    return emitOpError("expected a multiple of ")
+           << step << " elements along k, got " << k << " from " << from;
   if (getAccumulator() && getAccumulator().getType() != result)
     return emitOpError("expected an accumulator of the result's type, got ")
            << getAccumulator().getType() << " for " << result;
-  if (failed(verifyShared(*this, getB().getType(), getTransposedB(), k, columns)) ||
-      failed(verifyAwaited(*this, getB())) || failed(verifySingle(*this)))
+  if (failed(verifyShared(*this, getB().getType(), getTransposedB(), from + k, columns)) ||
+      failed(verifyAwaited(*this, getB())) || failed(verifySingle(*this)) ||
+      failed(verifyAsynchronous(*this)))
     return failure();
-  Type element = getB().getType().getElementType();
   if (auto a = dyn_cast<RegisterType>(getA().getType())) {
     if (!a.isOperand() || a.getElementType() != element || k > a.getColumns() || getRow() ||
         getTransposedA())
@@ -228,18 +288,47 @@ LogicalResult DotOp::verify() {
   auto a = cast<SharedType>(getA().getType());
   if (!getRow() || a.getElementType() != element)
     return emitOpError("expected a row of a tile of ") << element << ", got " << a;
-  if (failed(verifyShared(*this, a, getTransposedA(), k, kWarpgroupRows)) ||
+  bool repeats = !getSynchronous() && !getTransposedA() && a.getRows() == kRepeatedRows;
+  if (failed(
+          verifyShared(*this, a, getTransposedA(), k, repeats ? kRepeatedRows : kWarpgroupRows)) ||
       failed(verifyAwaited(*this, getA())))
     return failure();
   return verifyUses(*this);
 }
 
+void AwaitOp::build(OpBuilder &, OperationState &state, ValueRange values, ValueRange tokens) {
+  state.addOperands(values);
+  state.addOperands(tokens);
+  llvm::copy(ArrayRef<int32_t>{static_cast<int32_t>(values.size()),
+                               static_cast<int32_t>(tokens.size()), 0},
+             state.getOrAddProperties<Properties>().operandSegmentSizes.begin());
+  state.addTypes(values.getTypes());
+}
+
+LogicalResult AwaitOp::inferReturnTypes(MLIRContext *, std::optional<Location>, ValueRange operands,
+                                        DictionaryAttr, OpaqueProperties properties, RegionRange,
+                                        SmallVectorImpl<Type> &types) {
+  auto count = static_cast<size_t>(properties.as<Properties *>()->operandSegmentSizes[0]);
+  if (count > operands.size())
+    return failure();
+  llvm::append_range(types, operands.take_front(count).getTypes());
+  return success();
+}
+
+/// True if `value` is of a product, a loop carries it, or there never was a product.
+static bool isOfProduct(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  Operation *op = argument ? argument.getOwner()->getParentOp() : value.getDefiningOp();
+  return argument ? isa_and_nonnull<LoopLikeOpInterface>(op)
+                  : isa<LoopLikeOpInterface, DotOp, NothingOp, UndefinedOp>(op);
+}
+
 LogicalResult AwaitOp::verify() {
-  auto dot = getToken().getDefiningOp<DotOp>();
-  if (!dot)
-    return emitOpError("expected the token of a tile.dot");
-  if (dot.getResult() != getValue())
-    return emitOpError("expected the result and the token of one tile.dot");
+  if (getTokens().empty() || !llvm::all_of(getTokens(), isOfProduct))
+    return emitOpError("expected tokens of tile.dot");
+  // What becomes of a product's result is for the product to verify.
+  if (!llvm::all_of(getValues(), isOfProduct))
+    return emitOpError("expected results of tile.dot");
   return success();
 }
 
@@ -273,14 +362,20 @@ static constexpr int64_t kMostWarpgroups = 1024 / kWarpgroupThreads;
 
 LogicalResult RolesOp::verify() {
   size_t roles = getRoles().size();
-  if (roles < 1 || getCounts().size() != roles || getRegisters().size() != roles)
+  ArrayRef<int64_t> given = getRegisters().value_or(ArrayRef<int64_t>());
+  if (roles < 1 || getCounts().size() != roles || (getRegisters() && given.size() != roles))
     return emitOpError("expected a count and registers for each of ")
-           << roles << " roles, got " << getCounts().size() << " and " << getRegisters().size();
+           << roles << " roles, got " << getCounts().size() << " and " << given.size();
   for (Region &role : getRoles())
     if (failed(verifyBody(*this, role, IndexType::get(getContext()), {})))
       return failure();
-  for (auto [count, registers] : llvm::zip_equal(getCounts(), getRegisters()))
-    if (count < 1 || count > kMostWarpgroups || registers < 24 || registers > 256 ||
+  // Without any, threads have at least the fewest.
+  constexpr int64_t fewest = 24;
+  SmallVector<int64_t> all(roles, fewest);
+  if (getRegisters())
+    all.assign(given.begin(), given.end());
+  for (auto [count, registers] : llvm::zip_equal(getCounts(), all))
+    if (count < 1 || count > kMostWarpgroups || registers < fewest || registers > 256 ||
         registers % 8 != 0)
       return emitOpError("expected roles of 1 to ")
              << kMostWarpgroups << " warpgroups and 24 to 256 registers, a multiple of 8, got "
@@ -288,7 +383,7 @@ LogicalResult RolesOp::verify() {
   // A thread that asks for more than is left waits until others give some back.
   constexpr int64_t available = 65536, step = 8;
   int64_t warpgroups = 0, wanted = 0;
-  for (auto [count, registers] : llvm::zip_equal(getCounts(), getRegisters())) {
+  for (auto [count, registers] : llvm::zip_equal(getCounts(), all)) {
     warpgroups += count;
     wanted += count * registers; // in range: both are small
   }

@@ -136,19 +136,36 @@ def Tile_ConvertLayoutOp : Tile_Op<"convert_layout", [Pure]> {
 // Products
 //===----------------------------------------------------------------------===//
 
+def Tile_NothingOp : Tile_Op<"nothing", [Pure]> {
+  let summary = "The token of no product at all";
+  let description = [{
+    Where a loop carries the token of the iteration before, what it begins with. Example:
+    ```mlir
+    %none = tile.nothing
+    ```
+  }];
+  let results = (outs Tile_TokenType:$token);
+  let assemblyFormat = "attr-dict";
+}
+
 def Tile_DotOp : Tile_EffectOp<"dot", [AttrSizedOperandSegments]> {
   let summary = "Start the product of two tiles";
   let description = [{
     result = (accumulator or 0) + a * b. `a` is a register tile of layout `operand`, or rows `row` .. `row` + 63 of a tile in shared
     memory; `b` is in shared memory. Lines of either run along k; with `transposed_a` or `transposed_b` a tile is k x rows, or k x
-    columns. A `paired` operand takes a transposed `b`, and any other of f32 one that is not. Only the first `k` elements along k are
-    multiplied, and the result's columns of `b`. All threads of a warpgroup execute
-    it. Nobody but `tile.await`, or a `tile.dot` as its accumulator, may use the result before the token says that it is there; `a` in
-    registers and what is read of shared memory must stay until then. A `synchronous` product is there when the op is done;
-    `-xc-cuda-place-waits` makes products so where the target has no wgmma.
+    columns. A `paired` operand takes a transposed `b`, and any other of f32 one that is not. Only `k` elements along k are
+    multiplied, of `b` those from `from` on, and the result's columns of `b`. Where the condition behind `if` is false, 0 stands for the
+    accumulator. All threads of a warpgroup execute it. Nobody but `tile.await`, or a `tile.dot` as its accumulator, may use the result
+    before the token says that it is there; `a` in registers and what is read of shared memory must stay until then. A loop may carry
+    both on to its next iteration. A `synchronous` product is there when the op is done; `-xc-cuda-place-waits` makes products so where
+    the target has no wgmma.
 
-    Products of f32 are synchronous. Tensor cores take numbers of 11 digits (TF32) and each f32 is two of them, but for the last of its 24
-    digits at most: three products, all but that of the lower digits, make one. With `tf32` operands are rounded to TF32 instead.
+    Tensor cores take numbers of 11 digits (TF32), and wgmma cuts off the others: an asynchronous product of f32 has `tf32`, and operands that
+    copies have rounded. A synchronous one rounds them, with `tf32`. Without it each f32 is two numbers of TF32, but for the last of its 24
+    digits at most: three products, all but that of the lower digits, make one.
+
+    Bytes are multiplied asynchronously, and have sums of i32. An asynchronous product reads a tile `a` of 8 rows along k as those rows
+    again and again, whatever `row` is.
 
     Example:
     ```mlir
@@ -156,41 +173,54 @@ def Tile_DotOp : Tile_EffectOp<"dot", [AttrSizedOperandSegments]> {
         : !tile.shared<128x128xbf16>, !tile.shared<128x128xbf16> -> !tile.reg<64x128xf32, accumulator>
     %o, %done = tile.dot %p, %values accumulate %before : !tile.reg<64x128xf32, accumulator> k 128 {transposed_b}
         : !tile.reg<64x128xbf16, operand>, !tile.shared<128x128xbf16> -> !tile.reg<64x128xf32, accumulator>
+    %r, %ended = tile.dot %f, %b from 16 accumulate %sums : !tile.reg<64x128xf32, accumulator> if %later k 16 {tf32}
+        : !tile.reg<64x16xf32, operand>, !tile.shared<128x32xf32> -> !tile.reg<64x128xf32, accumulator>
     ```
   }];
   let arguments = (ins AnyTypeOf<[Tile_SharedType, Tile_RegisterType]>:$a, Optional<Index>:$row, Tile_SharedType:$b,
-                       Optional<Tile_RegisterType>:$accumulator, I64Attr:$k, UnitAttr:$transposed_a, UnitAttr:$transposed_b,
+                       Optional<Tile_RegisterType>:$accumulator, Optional<I1>:$condition, I64Attr:$k,
+                       DefaultValuedAttr<I64Attr, "0">:$from, UnitAttr:$transposed_a, UnitAttr:$transposed_b,
                        UnitAttr:$synchronous, UnitAttr:$tf32);
   let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Type":$token, "::mlir::Value":$a, "::mlir::Value":$row,
                                  "::mlir::Value":$b, "::mlir::Value":$accumulator, "int64_t":$k, "bool":$transposedA,
                                  "bool":$transposedB), [{
-    build($_builder, $_state, result, token, a, row, b, accumulator, k, transposedA, transposedB, /*synchronous=*/false, /*tf32=*/false);
+    build($_builder, $_state, result, token, a, row, b, accumulator, /*condition=*/::mlir::Value(), k, /*from=*/0, transposedA, transposedB,
+          /*synchronous=*/false, /*tf32=*/false);
   }]>];
   let results = (outs Tile_RegisterType:$result, Tile_TokenType:$token);
   let assemblyFormat = [{
-    $a (`[` $row^ `]`)? `,` $b (`accumulate` $accumulator^ `:` type($accumulator))? `k` $k attr-dict
-    `:` type($a) `,` type($b) `->` type($result)
+    $a (`[` $row^ `]`)? `,` $b (`from` $from^)? (`accumulate` $accumulator^ `:` type($accumulator))? (`if` $condition^)? `k` $k
+    attr-dict `:` type($a) `,` type($b) `->` type($result)
   }];
   let hasVerifier = 1;
 }
 
-def Tile_AwaitOp : Tile_EffectOp<"await", [AllTypesMatch<["value", "result"]>]> {
-  let summary = "Wait for a product";
+def Tile_AwaitOp : Tile_EffectOp<"await", [
+    AttrSizedOperandSegments, DeclareOpInterfaceMethods<InferTypeOpInterface, ["inferReturnTypes"]>]> {
+  let summary = "Wait for products";
   let description = [{
-    Returns the product's result, which can be read from there on. `-xc-cuda-place-waits` moves it as far down as its readers let it, and sets
+    Returns the products' results, which can be read from there on. Without results, only what products read is free.
+    `-xc-cuda-place-waits` moves it as far down as its readers let it, and sets
     `pending`, how many products that have been started since may still be under way, and `kept`, the operands in registers that
     are in use up to here. Becomes `wgmma.wait_group`. Example:
     ```mlir
-    %scores = tile.await %s, %ready : !tile.reg<64x128xf32, accumulator>
+    %scores = tile.await %s after %ready : !tile.reg<64x128xf32, accumulator>
+    %sums:2 = tile.await %upper, %lower after %first, %second : !tile.reg<64x128xf32, accumulator>, !tile.reg<64x128xf32, accumulator>
+    tile.await after %before
     ```
   }];
-  let arguments = (ins Tile_RegisterType:$value, Tile_TokenType:$token, Variadic<Tile_RegisterType>:$kept,
+  let arguments = (ins Variadic<Tile_RegisterType>:$values, Variadic<Tile_TokenType>:$tokens, Variadic<Tile_RegisterType>:$kept,
                        OptionalAttr<I64Attr>:$pending);
-  let results = (outs Tile_RegisterType:$result);
-  let assemblyFormat = "$value `,` $token (`keep` $kept^ `:` type($kept))? (`pending` $pending^)? attr-dict `:` type($value)";
-  let builders = [OpBuilder<(ins "::mlir::Value":$value, "::mlir::Value":$token), [{
-    build($_builder, $_state, value.getType(), value, token, ::mlir::ValueRange(), ::mlir::IntegerAttr());
-  }]>];
+  let results = (outs Variadic<Tile_RegisterType>:$results);
+  let assemblyFormat = [{
+    ($values^)? `after` $tokens (`keep` $kept^ `:` type($kept))? (`pending` $pending^)? attr-dict (`:` type($values)^)?
+  }];
+  let builders = [OpBuilder<(ins "::mlir::ValueRange":$values, "::mlir::ValueRange":$tokens)>];
+  let skipDefaultBuilders = 1;
+  let extraClassDeclaration = [{
+    /// The result of a wait for one product.
+    operator ::mlir::Value() { return getResults().front(); }
+  }];
   let hasVerifier = 1;
 }
 
@@ -198,7 +228,7 @@ def Tile_IssueOp : Tile_EffectOp<"issue", [AttrSizedOperandSegments]> {
   let summary = "Start a product of a thread's registers";
   let description = [{
     What `tile.dot` becomes: `sums` are the accumulator's elements that a thread holds (none: the product starts from 0), `words` those of
-    an operand in registers. Becomes `wgmma.fence`, a `wgmma.mma_async` for each 16 elements along k, and `wgmma.commit_group`; a
+    an operand in registers. Becomes `wgmma.fence`, a `wgmma.mma_async` for each 32 bytes along k, and `wgmma.commit_group`; a
     `synchronous` one `ldmatrix` of what is in shared memory (loads of single elements for a transposed operand of f32), and `mma.sync`.
     Example:
     ```mlir
@@ -206,13 +236,13 @@ def Tile_IssueOp : Tile_EffectOp<"issue", [AttrSizedOperandSegments]> {
         : !tile.shared<8x64xbf16>, !tile.shared<64x64xbf16> -> f32, f32, f32, f32
     ```
   }];
-  let arguments = (ins Variadic<F32>:$sums, Optional<Tile_SharedType>:$a, Optional<Index>:$row, Variadic<I32>:$words,
-                       Tile_SharedType:$b, I64Attr:$columns, I64Attr:$k, UnitAttr:$transposed_a, UnitAttr:$transposed_b,
-                       UnitAttr:$synchronous, UnitAttr:$tf32);
-  let results = (outs Variadic<F32>:$results);
+  let arguments = (ins Variadic<AnyTypeOf<[F32, I32]>>:$sums, Optional<I1>:$condition, Optional<Tile_SharedType>:$a, Optional<Index>:$row,
+                       Variadic<I32>:$words, Tile_SharedType:$b, I64Attr:$columns, I64Attr:$k, DefaultValuedAttr<I64Attr, "0">:$from,
+                       UnitAttr:$transposed_a, UnitAttr:$transposed_b, UnitAttr:$synchronous, UnitAttr:$tf32);
+  let results = (outs Variadic<AnyTypeOf<[F32, I32]>>:$results);
   let assemblyFormat = [{
-    `sums` `(` ($sums^ `:` type($sums))? `)` (`a` $a^ `[` $row `]`)? `words` `(` ($words^ `:` type($words))? `)` `b` $b
-    `columns` $columns `k` $k attr-dict `:` type($b) (`,` type($a)^)? `->` type($results)
+    `sums` `(` ($sums^ `:` type($sums))? `)` (`if` $condition^)? (`a` $a^ `[` $row `]`)? `words` `(` ($words^ `:` type($words))? `)` `b` $b
+    (`from` $from^)? `columns` $columns `k` $k attr-dict `:` type($b) (`,` type($a)^)? `->` type($results)
   }];
   let hasVerifier = 1;
 }
@@ -225,8 +255,8 @@ def Tile_RetireOp : Tile_EffectOp<"retire", [AttrSizedOperandSegments]> {
     %r:2 = tile.retire 1 sums(%a, %b : f32, f32) words() -> f32, f32
     ```
   }];
-  let arguments = (ins I64Attr:$pending, Variadic<F32>:$sums, Variadic<I32>:$words);
-  let results = (outs Variadic<F32>:$results);
+  let arguments = (ins I64Attr:$pending, Variadic<AnyTypeOf<[F32, I32]>>:$sums, Variadic<I32>:$words);
+  let results = (outs Variadic<AnyTypeOf<[F32, I32]>>:$results);
   let assemblyFormat = [{
     $pending `sums` `(` ($sums^ `:` type($sums))? `)` `words` `(` ($words^ `:` type($words))? `)` attr-dict
     (`->` type($results)^)?
@@ -243,7 +273,7 @@ def Tile_RolesOp : Tile_Op<"roles", [SingleBlock, RecursiveMemoryEffects]> {
   let description = [{
     Region i is executed by `counts[i]` warpgroups (128 threads each), whose number among them is its argument; the first warpgroups
     have the first role. Each thread of role i gets `registers[i]` registers (`setmaxnreg`): fewer than it starts with in the first roles, more
-    in the others. Example:
+    in the others. Without `registers` all keep what they start with. Example:
     ```mlir
     tile.roles counts [1, 2] registers [24, 240] {
     ^bb0(%loader: index):
@@ -254,9 +284,13 @@ def Tile_RolesOp : Tile_Op<"roles", [SingleBlock, RecursiveMemoryEffects]> {
     }
     ```
   }];
-  let arguments = (ins DenseI64ArrayAttr:$counts, DenseI64ArrayAttr:$registers);
+  let arguments = (ins DenseI64ArrayAttr:$counts, OptionalAttr<DenseI64ArrayAttr>:$registers);
   let regions = (region VariadicRegion<SizedRegion<1>>:$roles);
-  let assemblyFormat = "`counts` $counts `registers` $registers $roles attr-dict";
+  let builders = [OpBuilder<(ins "::llvm::ArrayRef<int64_t>":$counts, "::llvm::ArrayRef<int64_t>":$registers, "unsigned":$roles), [{
+    build($_builder, $_state, $_builder.getDenseI64ArrayAttr(counts),
+          registers.empty() ? ::mlir::DenseI64ArrayAttr() : $_builder.getDenseI64ArrayAttr(registers), roles);
+  }]>];
+  let assemblyFormat = "`counts` $counts (`registers` $registers^)? $roles attr-dict";
   let hasVerifier = 1;
 }
 

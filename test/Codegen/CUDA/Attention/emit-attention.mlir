@@ -18,7 +18,7 @@
 // CHECK:               %[[SCORES:.*]], %[[BEGUN:.*]] = tile.dot
 // CHECK:               %[[SUMS:.*]], %{{.*}} = tile.dot %{{.*}} accumulate
 // CHECK-SAME:            !tile.reg<64x128xbf16, operand>
-// CHECK:               tile.await %[[SCORES]], %[[BEGUN]]
+// CHECK:               tile.await %[[SCORES]] after %[[BEGUN]]
 // CHECK:               tile.reduce_rows max
 // CHECK:               math.exp2
 // CHECK:               tile.reduce_rows add
@@ -52,7 +52,7 @@ builtin.module @attention attributes {plan.kernel, plan.target = #plan.target<"c
 // CHECK:               } : !tile.reg<64x128xf32, accumulator>
 // CHECK:               tile.barrier_sync %{{.*}} threads 128
 // CHECK:                 tile.release %[[MASKS]]
-// CHECK:               %[[DONE:.*]] = tile.await %[[SCORES]], %[[BEGUN]]
+// CHECK:               %[[DONE:.*]] = tile.await %[[SCORES]] after %[[BEGUN]]
 // CHECK:               tile.map(%[[DONE]], %[[MASK]] :
 // CHECK-NOT:             arith.cmpi
 // CHECK:                 math.fma
@@ -83,7 +83,7 @@ builtin.module @mask attributes {plan.kernel, plan.target = #plan.target<"cuda",
 // CHECK:               %[[MASK:.*]] = tile.map() at(%{{.*}}, %{{.*}}) width 2 {
 // CHECK:                 vector.load %{{.*}} {alignment = 8 : i64} : memref<1046528xf32>, vector<2xf32>
 // CHECK:               } : !tile.reg<64x128xf32, accumulator>
-// CHECK:               tile.await %[[SCORES]], %[[BEGUN]]
+// CHECK:               tile.await %[[SCORES]] after %[[BEGUN]]
 builtin.module @plain_mask attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
   func.func @plain_mask() {
     %0 = plan.binding 0 read align 16 : memref<2x16x1024x64xbf16>

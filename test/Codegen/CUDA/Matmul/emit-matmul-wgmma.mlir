@@ -11,7 +11,7 @@
 // CHECK-DAG:     tile.tensor_map %{{.*}} -> {{.*}}<64x64xbf16>
 // CHECK:         %[[RING:.*]] = tile.ring arrivals 1 consumers 2 : {{.*}}<3, {{.*}}<128x64xbf16>, {{.*}}<64x128xbf16>>
 // CHECK:         gpu.barrier
-// CHECK:         tile.warp_specialize consumers 2 registers [40, 232] {
+// CHECK:         tile.roles counts [1, 2] registers [40, 232] {
 // CHECK:           nvvm.elect.sync
 // CHECK:           tile.persistent
 // CHECK:             scf.for
@@ -20,19 +20,29 @@
 // CHECK-COUNT-2:       tile.load
 // CHECK:         }, {
 // CHECK:           tile.persistent
-// CHECK:             scf.for
+// CHECK:             %[[NONE:.*]] = tile.nothing
+// CHECK:             %[[LAST:.*]]:5 = scf.for {{.*}} %[[BEFORE:[a-z0-9]+]] = %[[NONE]])
 // CHECK:               tile.wait_full %[[RING]]
-// CHECK:               tile.mma {{.*}} {transposed_b}
-// CHECK:               tile.wait_mma 1
-// CHECK:               tile.release %[[RING]]
-// CHECK:             tile.wait_mma 0, %{{.*}} : {{.*}}<64x128xf32>
-// CHECK:             tile.release %[[RING]]
+// CHECK:               %[[SUMS:.*]], %[[STARTED:.*]] = tile.dot {{.*}} accumulate %{{.*}} : {{.*}} if %{{.*}} k 64 {transposed_b}
+// CHECK:               tile.release %[[RING]][%{{.*}}] after %[[BEFORE]] :
+// CHECK:               scf.yield {{.*}}, %[[SUMS]], %[[STARTED]] :
+// CHECK:             tile.await %[[LAST]]#3 after %[[LAST]]#4 : {{.*}}<64x128xf32, accumulator>
+// CHECK:             tile.release %[[RING]][%{{.*}}] after %[[LAST]]#4 :
 // CHECK:             tile.wait_stores 0 read
 // CHECK:             arith.truncf %{{.*}} : vector<2xf32> to vector<2xbf16>
 // CHECK:             tile.write_fragment
 // CHECK-COUNT-2:     tile.store
 // CHECK:           tile.wait_stores 0{{$}}
 // FENCE-LABEL: func.func @boxes
+// The product of the step before is done when this step's has been started; the last one's is waited for behind the loop.
+// FENCE:         tile.dot
+// FENCE-NOT:     tile.dot
+// FENCE:         tile.await after %{{.*}} pending 1
+// FENCE-NEXT:    scf.if
+// FENCE-NEXT:      tile.release
+// FENCE:         tile.await %{{.*}} after %{{.*}} pending 0 :
+// FENCE-NEXT:    scf.if
+// FENCE-NEXT:      tile.release
 // FENCE:         tile.write_fragment
 // FENCE:         tile.fence_async
 // FENCE-NEXT:    tile.sync_warpgroup
@@ -65,7 +75,7 @@ builtin.module @boxes attributes {plan.kernel, plan.target = #plan.target<"cuda"
 // Columns that are no multiple of 16 are stored by the threads that hold them, row by row where the tile is not whole.
 // CHECK-LABEL: func.func @direct
 // CHECK-NOT:     tile.alloc
-// CHECK:         tile.wait_mma 0, %{{.*}} : {{.*}}<64x56xf32>
+// CHECK:         tile.await %{{.*}} after %{{.*}} : {{.*}}<64x56xf32, accumulator>
 // CHECK-NOT:     tile.store
 // CHECK:         scf.if
 // CHECK:           vector.store %{{.*}} : memref<12800xf32>, vector<2xf32>
@@ -122,7 +132,7 @@ builtin.module @odd_rows attributes {plan.kernel, plan.target = #plan.target<"cu
 // CHECK:         tile.tensor_map %{{.*}} : memref<320xbf16> -> {{.*}}<5x64xbf16>
 // CHECK:         tile.ring {{.*}}<8x64xbf16>, {{.*}}<64x64xbf16>>
 // CHECK:         tile.publish %{{.*}} bytes 8832
-// CHECK:         tile.mma {{.*}}<8x64xbf16>, {{.*}}<64x64xbf16>, {{.*}}<64x64xf32>
+// CHECK:         tile.dot {{.*}} : {{.*}}<8x64xbf16>, {{.*}}<64x64xbf16> -> {{.*}}<64x64xf32, accumulator>
 builtin.module @few_rows attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
   func.func @few_rows() attributes {lowering_config = #cuda.matmul_wgmma<tile_m = 64, tile_n = 64, tile_k = 64, warpgroups = 1, stages = 2, raster = 8, blocks = 1, split = 1>} {
     %b0 = plan.binding 0 read align 64 : memref<5x64xbf16>
@@ -180,18 +190,23 @@ builtin.module @tails attributes {plan.kernel, plan.target = #plan.target<"cuda"
 // CHECK-DAG:     tile.tensor_map %{{.*}} {sizes = {{.*}}, strides = {{.*}}, tf32} : memref<32768xf32> -> {{.*}}<64x32xf32>
 // CHECK:         %[[RING:.*]] = tile.ring arrivals 1 consumers 8 : {{.*}}<3, {{.*}}<32x256xf32>, {{.*}}<64x32xf32>>
 // CHECK:           tile.wait_full %[[RING]]
-// CHECK:           %[[F:.*]]:2 = tile.read_fragments %{{.*}} from 0 : {{.*}}<32x256xf32> -> {{.*}}<64x16xf32>, {{.*}}<64x16xf32>
-// CHECK:           tile.mma_fragments %[[F]]#0, %{{.*}} from 0,
-// CHECK:           tile.mma_fragments %[[F]]#1, %{{.*}} from 0,
-// CHECK:           tile.wait_fragments 2, %{{.*}}, %{{.*}} :
+// CHECK:           %[[F:.*]]:2 = tile.read_fragments %{{.*}} from 0 : {{.*}}<32x256xf32> -> {{.*}}<64x16xf32, operand>, {{.*}}<64x16xf32, operand>
+// CHECK:           %{{.*}}, %[[FIRST:.*]] = tile.dot %[[F]]#0, %{{.*}} accumulate %{{.*}} if %{{.*}} k 16 {tf32}
+// CHECK:           %{{.*}}, %[[OTHER:.*]] = tile.dot %[[F]]#1, %{{.*}} accumulate %{{.*}} if %{{.*}} k 16 {tf32}
 // CHECK:           nvvm.bar.warp.sync
-// CHECK:           tile.release %[[RING]]
+// CHECK:           tile.release %[[RING]][%{{.*}}] after %{{.*}}, %{{.*}} :
 // CHECK:           %[[G:.*]]:2 = tile.read_fragments %{{.*}} from 16 :
-// CHECK:           tile.mma_fragments %[[G]]#0, %{{.*}} from 16,
-// CHECK:           tile.mma_fragments %[[G]]#1, %{{.*}} from 16,
-// CHECK:           tile.wait_fragments 2, %[[F]]#0, %[[F]]#1 :
-// CHECK:         tile.wait_fragments 0, %{{.*}}, %{{.*}} :
-// CHECK:         tile.wait_mma 0,
+// CHECK:           tile.dot %[[G]]#0, %{{.*}} from 16 accumulate %{{.*}} k 16 {tf32}
+// CHECK:           tile.dot %[[G]]#1, %{{.*}} from 16 accumulate %{{.*}} k 16 {tf32}
+// CHECK:           tile.await after %[[FIRST]], %[[OTHER]]
+// CHECK:         tile.await %{{.*}}, %{{.*}} after %{{.*}}, %{{.*}} :
+// FENCE-LABEL: func.func @across
+// FENCE:         scf.for {{.*}} %[[USED:[a-z0-9]+]] = %{{[a-z0-9]+}}, %[[BESIDE:[a-z0-9]+]] = %{{[a-z0-9]+}})
+// FENCE:           tile.await after %{{.*}}, %{{.*}} keep %[[USED]], %[[BESIDE]] : {{.*}} pending 2
+// FENCE:           %[[G:.*]]:2 = tile.read_fragments %{{.*}} from 16 :
+// FENCE:           tile.await after %{{.*}}, %{{.*}} keep %{{.*}} pending 2
+// FENCE:           scf.yield {{.*}}, %[[G]]#0, %[[G]]#1 :
+// FENCE:         tile.await %{{.*}}, %{{.*}} after %{{.*}}, %{{.*}} keep %{{.*}} pending 0 :
 // CHECK:         vector.store %{{.*}} : memref<131072xf32>, vector<4xf32>
 builtin.module @across attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
   func.func @across() attributes {lowering_config = #cuda.matmul_wgmma<tile_m = 256, tile_n = 64, tile_k = 32, warpgroups = 2, stages = 3, raster = 8, blocks = 1, split = 1>} {
@@ -217,7 +232,7 @@ builtin.module @across attributes {plan.kernel, plan.target = #plan.target<"cuda
 // CHECK:         tile.tensor_map %{{.*}} {sizes = {{.*}}, strides = {{.*}}, tf32} : memref<65536xf32> -> {{.*}}<32x32xf32>
 // CHECK-NOT:     tile.tensor_map
 // CHECK:         %[[RING:.*]] = tile.ring arrivals 5 consumers 8 : {{.*}}<3, {{.*}}<32x256xf32>, {{.*}}<64x32xf32>>
-// CHECK:         tile.warp_specialize consumers 2 registers [72, 216]
+// CHECK:         tile.roles counts [1, 2] registers [72, 216]
 // CHECK:           llvm.load
 // CHECK:           scf.for
 // CHECK:             tile.wait_empty %[[RING]]
@@ -294,7 +309,7 @@ builtin.module @in_place attributes {plan.kernel, plan.target = #plan.target<"cu
 // The squares of rows in parts of 64 columns, which four lanes share; the last part has 24. Nothing else is stored.
 // CHECK-LABEL: func.func @rows_in_parts
 // CHECK-DAG:     %[[WIDTH:.*]] = arith.constant 64 : index
-// CHECK:         tile.wait_mma 0, %{{.*}} : {{.*}}<64x128xf32>
+// CHECK:         tile.await %{{.*}} after %{{.*}} : {{.*}}<64x128xf32, accumulator>
 // CHECK:         %[[PAIR:.*]] = tile.fragment %{{.*}}[0, 0]
 // CHECK:         %[[SQUARES:.*]] = arith.mulf %[[PAIR]], %[[PAIR]] : vector<2xf32>
 // CHECK:         vector.extract %[[SQUARES]][0]
@@ -341,8 +356,8 @@ builtin.module @rows_in_parts attributes {plan.kernel, plan.target = #plan.targe
 // CHECK:           tile.persistent
 // CHECK-COUNT-16:    vector.load {{.*}} : memref<512xbf16>, vector<2xbf16>
 // CHECK:             scf.for
-// CHECK:               tile.mma
-// CHECK:             tile.wait_mma 0
+// CHECK:               tile.dot
+// CHECK:             tile.await %
 // CHECK-NOT:         vector.load
 // CHECK:             tile.store
 builtin.module @bias attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
@@ -380,8 +395,8 @@ builtin.module @bias attributes {plan.kernel, plan.target = #plan.target<"cuda",
 // CHECK:           tile.persistent
 // CHECK-COUNT-16:    vector.load {{.*}} : memref<512xbf16>, vector<2xbf16>
 // CHECK:             scf.for
-// CHECK:               tile.mma
-// CHECK:             tile.wait_mma 0
+// CHECK:               tile.dot
+// CHECK:             tile.await %
 // CHECK-COUNT-16:    vector.load {{.*}} : memref<512xf32>, vector<2xf32>
 // CHECK:             tile.store
 // CHECK-COUNT-16:    vector.load {{.*}} : memref<512xf32>, vector<2xf32>
@@ -422,7 +437,7 @@ builtin.module @scale_and_bias attributes {plan.kernel, plan.target = #plan.targ
 // CHECK-LABEL: func.func @ahead
 // CHECK-NOT:     nvvm.griddepcontrol
 // CHECK:         gpu.barrier
-// CHECK-NEXT:    tile.warp_specialize
+// CHECK-NEXT:    tile.roles counts
 // CHECK:           tile.persistent
 // CHECK:             scf.if
 // CHECK:               scf.for

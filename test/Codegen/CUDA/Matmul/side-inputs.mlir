@@ -18,7 +18,7 @@
 // CHECK:           tile.load %[[MAP]]
 // CHECK-NOT:       tile.load
 // CHECK:         tile.persistent
-// CHECK:           tile.wait_mma 0
+// CHECK:           tile.await %
 // CHECK:           tile.release %[[RING]]
 // CHECK-COUNT-2:   tile.wait_full %[[RING]]
 // CHECK:           tile.read_words

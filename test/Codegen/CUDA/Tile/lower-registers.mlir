@@ -142,11 +142,44 @@ func.func @combine(%x: f32, %m: memref<?xf32>) {
 // CHECK:         tile.retire 0 sums({{.*}}) words(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : i32, i32, i32, i32)
 func.func @product(%q: !tile.shared<64x64xbf16>, %k: !tile.shared<16x64xbf16>, %row: index, %v: !tile.shared<16x64xbf16>) {
   %s, %ready = tile.dot %q[%row], %k k 64 : !tile.shared<64x64xbf16>, !tile.shared<16x64xbf16> -> !acc
-  %d = tile.await %s, %ready pending 0 : !acc
+  %d = tile.await %s after %ready pending 0 : !acc
   %p = tile.convert_layout %d : !acc -> !operand
   %o, %done = tile.dot %p, %v accumulate %d : !acc k 16 {transposed_b} : !operand, !tile.shared<16x64xbf16> -> !acc
-  %r = tile.await %o, %done keep %p : !operand pending 0 : !acc
+  %r = tile.await %o after %done keep %p : !operand pending 0 : !acc
   return
+}
+
+// Sums and operands in registers go round a loop, tokens are no values. One op waits for several products.
+// CHECK-LABEL: func.func @carried
+// CHECK:         %[[LAST:.*]]:20 = scf.for
+// CHECK:           %[[W:.*]]:8 = tile.read_fragment_words %arg0[%arg2] from 32 parts 2 : {{.*}}<64x128xi8> ->
+// CHECK:           %[[A:.*]]:8 = tile.issue sums(%{{.*}} : i32, i32, i32, i32, i32, i32, i32, i32) if %arg4 words(%[[W]]#0, %[[W]]#1, %[[W]]#2, %[[W]]#3 : i32, i32, i32, i32) b %arg1 from 32 columns 16 k 32
+// CHECK:           %[[B:.*]]:8 = tile.issue {{.*}} words(%[[W]]#4, %[[W]]#5, %[[W]]#6, %[[W]]#7 : i32, i32, i32, i32)
+// CHECK:           tile.retire 2 sums() words(%{{.*}} : i32, i32, i32, i32)
+// CHECK:           scf.yield %[[A]]#0, {{.*}}, %[[B]]#7, %[[W]]#0, %[[W]]#1, %[[W]]#2, %[[W]]#3 :
+// CHECK:         %[[D:.*]]:16 = tile.retire 0 sums(%[[LAST]]#0, {{.*}}%[[LAST]]#15 : {{.*}}) words(%[[LAST]]#16, %[[LAST]]#17, %[[LAST]]#18, %[[LAST]]#19 :
+// CHECK:         tile.sum_blocks sums(%[[D]]#0, {{.*}}, %[[D]]#7 : {{.*}}) through %arg3[%arg2] blocks 2 : {{.*}} -> i32, i32, i32, i32
+// CHECK:         %[[PAIR:.*]] = vector.from_elements %[[D]]#10, %[[D]]#11 : vector<2xi32>
+// CHECK:         return %[[PAIR]]
+func.func @carried(%a: !tile.shared<64x128xi8>, %b: !tile.shared<16x64xi8>, %i: index, %scratch: !tile.shared<64x16xi32>, %later: i1, %n: index) -> vector<2xi32> {
+  %none = tile.undefined : !tile.reg<64x16xi32, accumulator>
+  %before = tile.undefined : !tile.reg<64x32xi8, operand>
+  %nothing = tile.nothing
+  %r:5 = scf.for %j = %i to %n step %i iter_args(%x = %none, %y = %none, %kept = %before, %token = %nothing, %other = %nothing)
+      -> (!tile.reg<64x16xi32, accumulator>, !tile.reg<64x16xi32, accumulator>, !tile.reg<64x32xi8, operand>, !tile.token, !tile.token) {
+    %f:2 = tile.read_fragments %a[%i] from 32 : !tile.shared<64x128xi8> -> !tile.reg<64x32xi8, operand>, !tile.reg<64x32xi8, operand>
+    %d, %first = tile.dot %f#0, %b from 32 accumulate %x : !tile.reg<64x16xi32, accumulator> if %later k 32
+        : !tile.reg<64x32xi8, operand>, !tile.shared<16x64xi8> -> !tile.reg<64x16xi32, accumulator>
+    %e, %second = tile.dot %f#1, %b from 32 accumulate %y : !tile.reg<64x16xi32, accumulator> if %later k 32
+        : !tile.reg<64x32xi8, operand>, !tile.shared<16x64xi8> -> !tile.reg<64x16xi32, accumulator>
+    tile.await after %token, %other keep %kept : !tile.reg<64x32xi8, operand> pending 2
+    scf.yield %d, %e, %f#0, %first, %second
+        : !tile.reg<64x16xi32, accumulator>, !tile.reg<64x16xi32, accumulator>, !tile.reg<64x32xi8, operand>, !tile.token, !tile.token
+  }
+  %done:2 = tile.await %r#0, %r#1 after %r#3, %r#4 keep %r#2 : !tile.reg<64x32xi8, operand> pending 0 : !tile.reg<64x16xi32, accumulator>, !tile.reg<64x16xi32, accumulator>
+  %part = tile.reduce_blocks %done#0 through %scratch[%i] blocks 2 : !tile.reg<64x16xi32, accumulator>, !tile.shared<64x16xi32> -> !tile.reg<64x8xi32, accumulator>
+  %pair = tile.fragment %done#1[0, 1] : !tile.reg<64x16xi32, accumulator> -> vector<2xi32>
+  return %pair : vector<2xi32>
 }
 
 // Words of f32: those of both rows of a column before the next one's.

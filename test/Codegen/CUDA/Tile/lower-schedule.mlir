@@ -3,7 +3,7 @@
 // CHECK-LABEL: func.func @roles
 // CHECK:         %[[THREAD:.*]] = gpu.thread_id x
 // CHECK:         %[[GROUP:.*]] = arith.divui %[[THREAD]]
-// CHECK:         %[[FIRST:.*]] = arith.cmpi eq, %[[GROUP]]
+// CHECK:         %[[FIRST:.*]] = arith.cmpi ult, %[[GROUP]]
 // CHECK:         scf.if %[[FIRST]] {
 // CHECK:           nvvm.setmaxregister decrease 40
 // CHECK:         } else {
@@ -12,7 +12,8 @@
 // CHECK:           memref.store %[[OWN]]
 func.func @roles(%m: memref<1xindex>) {
   %c0 = arith.constant 0 : index
-  tile.warp_specialize consumers 2 registers [40, 232] {
+  tile.roles counts [1, 2] registers [40, 232] {
+  ^bb0(%loader: index):
     tile.yield
   }, {
   ^bb0(%warpgroup: index):
@@ -26,7 +27,8 @@ func.func @roles(%m: memref<1xindex>) {
 // CHECK-LABEL: func.func @equal_registers
 // CHECK-NOT:     nvvm.setmaxregister
 func.func @equal_registers() {
-  tile.warp_specialize consumers 1 {
+  tile.roles counts [1, 1] {
+  ^bb0(%loader: index):
     tile.yield
   }, {
   ^bb0(%warpgroup: index):

@@ -1,6 +1,6 @@
 // Products of fragments of every type are valid PTX.
 // REQUIRES: ptxas
-// RUN: xc-opt %s -xc-cuda-lower-to-nvvm -reconcile-unrealized-casts -xc-cuda-emit-ptx | %python %S/../Inputs/kernel_image.py > %t.ptx
+// RUN: xc-opt %s -xc-cuda-place-waits -xc-cuda-lower-registers -xc-cuda-lower-to-nvvm -reconcile-unrealized-casts -xc-cuda-emit-ptx | %python %S/../Inputs/kernel_image.py > %t.ptx
 // RUN: FileCheck %s < %t.ptx
 // RUN: %ptxas -arch=sm_90a %t.ptx -o %t.cubin
 
@@ -11,12 +11,12 @@ builtin.module @kernel attributes {plan.kernel, plan.target = #plan.target<"cuda
     %i = arith.constant 0 : index
     %f = arith.constant true
     %b = tile.alloc {offset = 0 : i64} : !tile.shared<8x64xbf16>
-    %a = tile.undefined : !tile.fragments<64x32xbf16>
-    %none = tile.undefined : !tile.accumulator<64x8xf32>
-    %d = tile.mma_fragments %a, %b from 32, %none accumulate %f : !tile.fragments<64x32xbf16>, !tile.shared<8x64xbf16>, !tile.accumulator<64x8xf32>
-    tile.wait_fragments 0, %a : !tile.fragments<64x32xbf16>
-    %done = tile.wait_mma 0, %d : !tile.accumulator<64x8xf32>
-    %pair = tile.fragment %done[0, 0] : !tile.accumulator<64x8xf32> -> vector<2xf32>
+    %a = tile.undefined : !tile.reg<64x32xbf16, operand>
+    %none = tile.undefined : !tile.reg<64x8xf32, accumulator>
+    %d, %token = tile.dot %a, %b from 32 accumulate %none : !tile.reg<64x8xf32, accumulator> if %f k 32
+        : !tile.reg<64x32xbf16, operand>, !tile.shared<8x64xbf16> -> !tile.reg<64x8xf32, accumulator>
+    %done = tile.await %d after %token : !tile.reg<64x8xf32, accumulator>
+    %pair = tile.fragment %done[0, 0] : !tile.reg<64x8xf32, accumulator> -> vector<2xf32>
     vector.store %pair, %c[%i] : memref<1024xf32>, vector<2xf32>
     return
   }

@@ -79,7 +79,7 @@ func.func @branch(%m: !memory, %i: index, %c: i1, %a: !smem, %b: !smem) {
 builtin.module @ampere attributes {plan.target = #plan.target<"cuda", "sm_80">} {
   func.func @product(%q: !tile.reg<64x64xbf16, operand>, %k: !tile.shared<64x64xbf16>) -> !tile.reg<64x64xf32, accumulator> {
     %s, %t = tile.dot %q, %k k 64 : !tile.reg<64x64xbf16, operand>, !tile.shared<64x64xbf16> -> !tile.reg<64x64xf32, accumulator>
-    %x = tile.await %s, %t : !tile.reg<64x64xf32, accumulator>
+    %x = tile.await %s after %t : !tile.reg<64x64xf32, accumulator>
     return %x : !tile.reg<64x64xf32, accumulator>
   }
 }

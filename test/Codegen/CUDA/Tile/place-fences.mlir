@@ -41,7 +41,7 @@ func.func @read_by_threads(%x: !chunk, %p: !p, %i: index) -> (!chunk, !s) {
   gpu.barrier
   %y = tile.read_elements %tile[%i, %i] : !smem -> !chunk
   %s, %t = tile.dot %p, %other k 64 : !p, !smem -> !s
-  %r = tile.await %s, %t : !s
+  %r = tile.await %s after %t : !s
   return %y, %r : !chunk, !s
 }
 
@@ -101,13 +101,13 @@ func.func @round_a_loop(%x: !chunk, %p: !p, %i: index) -> !s {
   scf.for %j = %i to %i step %i {
     gpu.barrier
     %s, %t = tile.dot %p, %tile k 64 : !p, !smem -> !s
-    %r = tile.await %s, %t : !s
+    %r = tile.await %s after %t : !s
     gpu.barrier
     tile.write %x to %tile[%i, %i] : !chunk, !smem
   }
   gpu.barrier
   %s, %t = tile.dot %p, %tile k 64 : !p, !smem -> !s
-  %r = tile.await %s, %t : !s
+  %r = tile.await %s after %t : !s
   return %r : !s
 }
 
@@ -131,7 +131,7 @@ func.func @branches(%x: !chunk, %p: !p, %i: index, %c: i1) {
   }
   gpu.barrier
   %s, %t = tile.dot %p, %tile k 64 : !p, !smem -> !s
-  %r = tile.await %s, %t : !s
+  %r = tile.await %s after %t : !s
   return
 }
 
@@ -168,7 +168,7 @@ func.func @copied(%m: !memory, %i: index) -> !s {
   %p = tile.read %queries[%i] : !smem -> !p
   %keys = tile.await_copies %slot after %1 : !smem
   %s, %t = tile.dot %p, %keys k 64 : !p, !smem -> !s
-  %r = tile.await %s, %t : !s
+  %r = tile.await %s after %t : !s
   %2 = tile.copy %m[%i] stride %i rows %i of %i columns 64 to %slot threads 128 : !memory to !smem
   %last = tile.await_copies %slot after %2 : !smem
   return %r : !s
@@ -224,7 +224,7 @@ builtin.module @ampere attributes {plan.target = #plan.target<"cuda", "sm_80">} 
     %0 = tile.copy %m[%i] stride %i rows %i of %i columns 64 to %k threads 128 : memref<?xbf16> to !tile.shared<64x64xbf16>
     %keys = tile.await_copies %k after %0 : !tile.shared<64x64xbf16>
     %s, %t = tile.dot %p, %keys k 64 : !tile.reg<64x64xbf16, operand>, !tile.shared<64x64xbf16> -> !tile.reg<64x64xf32, accumulator>
-    %r = tile.await %s, %t : !tile.reg<64x64xf32, accumulator>
+    %r = tile.await %s after %t : !tile.reg<64x64xf32, accumulator>
     return %r : !tile.reg<64x64xf32, accumulator>
   }
 }

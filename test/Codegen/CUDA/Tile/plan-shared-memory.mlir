@@ -146,7 +146,7 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
     %keys = tile.await_copies %k after %1 : !tile.shared<64x64xbf16>
     tile.write %x to %out[%i, %i] : vector<8xbf16>, !tile.shared<64x64xbf16>
     %s, %t = tile.dot %p, %keys k 64 : !tile.reg<64x64xbf16, operand>, !tile.shared<64x64xbf16> -> !tile.reg<64x64xf32, accumulator>
-    %r = tile.await %s, %t : !tile.reg<64x64xf32, accumulator>
+    %r = tile.await %s after %t : !tile.reg<64x64xf32, accumulator>
     return %r : !tile.reg<64x64xf32, accumulator>
   }
 }
@@ -167,7 +167,7 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
     %s, %t = tile.dot %p, %b k 64 : !tile.reg<64x64xbf16, operand>, !tile.shared<64x64xbf16> -> !tile.reg<64x64xf32, accumulator>
     gpu.barrier
     tile.write %x to %c[%i, %i] : vector<8xbf16>, !tile.shared<64x64xbf16>
-    %r = tile.await %s, %t : !tile.reg<64x64xf32, accumulator>
+    %r = tile.await %s after %t : !tile.reg<64x64xf32, accumulator>
     return %r : !tile.reg<64x64xf32, accumulator>
   }
 }

@@ -1,4 +1,4 @@
-// RUN: xc-opt %s -xc-cuda-lower-to-nvvm -canonicalize -cse | FileCheck %s
+// RUN: xc-opt %s -xc-cuda-place-waits -xc-cuda-lower-registers -xc-cuda-lower-to-nvvm -canonicalize -cse | FileCheck %s
 
 // CHECK-DAG: #[[UPPER:.*]] = affine_map<() -> (-1, 0)>
 
@@ -81,7 +81,7 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
   // CHECK-LABEL: llvm.func @product
   // CHECK-DAG:     %[[ALONG:.*]] = llvm.mlir.constant(2 : i64)
   // CHECK-DAG:     %[[ACROSS:.*]] = llvm.mlir.constant(32 : i64)
-  // CHECK:         nvvm.wgmma.fence.aligned
+  // CHECK:         llvm.inline_asm {{.*}}"wgmma.fence.sync.aligned;", "=f,=f,=f,=f,=f,=f,=f,=f,0,1,2,3,4,5,6,7,~{memory}"
   // CHECK:         llvm.inline_asm {{.*}}wgmma.mma_async.sync.aligned.m64n16k16.f32.bf16.bf16 {$0, $1, $2, $3, $4, $5, $6, $7}, $16, $17, p, 1, 1, 0, 1;{{.*}}"=f,=f,=f,=f,=f,=f,=f,=f,0,1,2,3,4,5,6,7,l,l,r
   // CHECK:         llvm.add %{{.*}}, %[[ALONG]]
   // CHECK:         llvm.add %{{.*}}, %[[ACROSS]]
@@ -94,10 +94,10 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
     %f = arith.constant true
     %a = tile.alloc {offset = 0 : i64} : !tile.shared<64x64xbf16>
     %b = tile.alloc {offset = 8192 : i64} : !tile.shared<64x16xbf16>
-    %none = tile.undefined : !tile.accumulator<64x16xf32>
-    %d = tile.mma %a[%i], %b, %none accumulate %f {transposed_b} : !tile.shared<64x64xbf16>, !tile.shared<64x16xbf16>, !tile.accumulator<64x16xf32>
-    %done = tile.wait_mma 0, %d : !tile.accumulator<64x16xf32>
-    %pair = tile.fragment %done[8, 1] : !tile.accumulator<64x16xf32> -> vector<2xf32>
+    %none = tile.undefined : !tile.reg<64x16xf32, accumulator>
+    %d, %token = tile.dot %a[%i], %b accumulate %none : !tile.reg<64x16xf32, accumulator> if %f k 64 {transposed_b} : !tile.shared<64x64xbf16>, !tile.shared<64x16xbf16> -> !tile.reg<64x16xf32, accumulator>
+    %done = tile.await %d after %token : !tile.reg<64x16xf32, accumulator>
+    %pair = tile.fragment %done[8, 1] : !tile.reg<64x16xf32, accumulator> -> vector<2xf32>
     vector.store %pair, %c[%i] : memref<1024xf32>, vector<2xf32>
     return
   }
@@ -106,8 +106,8 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
   // CHECK-LABEL: llvm.func @few_rows
   // CHECK-DAG:     %[[FEW:.*]] = llvm.mlir.constant(4611686018427453440 : i64)
   // CHECK-DAG:     %[[MORE:.*]] = llvm.mlir.constant(4611686293305360384 : i64)
-  // CHECK:         llvm.or %{{.*}}, %[[FEW]]
   // CHECK:         llvm.or %{{.*}}, %[[MORE]]
+  // CHECK:         llvm.or %{{.*}}, %[[FEW]]
   // CHECK-COUNT-4: llvm.inline_asm {{.*}}wgmma.mma_async
   func.func @few_rows() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = [1, 1, 1], block = [128, 1, 1], cluster = [1, 1, 1], shared = 12288, scratch = 0>} {
     %c = plan.binding 0 write align 64 : memref<1024xf32>
@@ -116,10 +116,10 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
     %row = plan.workgroup_id x : index
     %a = tile.alloc {offset = 0 : i64} : !tile.shared<8x64xbf16>
     %b = tile.alloc {offset = 1024 : i64} : !tile.shared<16x64xbf16>
-    %none = tile.undefined : !tile.accumulator<64x16xf32>
-    %d = tile.mma %a[%row], %b, %none accumulate %f : !tile.shared<8x64xbf16>, !tile.shared<16x64xbf16>, !tile.accumulator<64x16xf32>
-    %done = tile.wait_mma 0, %d : !tile.accumulator<64x16xf32>
-    %pair = tile.fragment %done[8, 1] : !tile.accumulator<64x16xf32> -> vector<2xf32>
+    %none = tile.undefined : !tile.reg<64x16xf32, accumulator>
+    %d, %token = tile.dot %a[%row], %b accumulate %none : !tile.reg<64x16xf32, accumulator> if %f k 64 : !tile.shared<8x64xbf16>, !tile.shared<16x64xbf16> -> !tile.reg<64x16xf32, accumulator>
+    %done = tile.await %d after %token : !tile.reg<64x16xf32, accumulator>
+    %pair = tile.fragment %done[8, 1] : !tile.reg<64x16xf32, accumulator> -> vector<2xf32>
     vector.store %pair, %c[%i] : memref<1024xf32>, vector<2xf32>
     return
   }
@@ -130,23 +130,22 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
   // CHECK:         llvm.inline_asm {{.*}}"ld.shared.v4.b32 {$0, $1, $2, $3}, [$4 + 2048];"
   // CHECK:         llvm.inline_asm {{.*}}"ld.shared.v4.b32 {$0, $1, $2, $3}, [$4 + 3072];"
   // CHECK:         llvm.inline_asm {{.*}}"ld.shared.v4.b32 {$0, $1, $2, $3}, [$4 + 3072];"
-  // CHECK:         nvvm.wgmma.fence.aligned
+  // CHECK:         llvm.inline_asm {{.*}}"wgmma.fence.sync.aligned;"
   // CHECK:         llvm.inline_asm {{.*}}wgmma.mma_async.sync.aligned.m64n8k8.f32.tf32.tf32 {$0, $1, $2, $3}, {$8, $9, $10, $11}, $12, p, 1, 1;{{.*}}"=f,=f,=f,=f,0,1,2,3,r,r,r,r,l,r
   // CHECK:         llvm.inline_asm {{.*}}wgmma.mma_async
   // CHECK:         nvvm.wgmma.commit.group.sync.aligned
-  // CHECK:         llvm.inline_asm {{.*}}"wgmma.wait_group.sync.aligned 0;", "r,r,r,r,r,r,r,r,~{memory}"
+  // CHECK:         llvm.inline_asm {{.*}}"wgmma.wait_group.sync.aligned 0;", "=f,=f,=f,=f,0,1,2,3,r,r,r,r,r,r,r,r,~{memory}"
   func.func @fragments() attributes {cuda.index_bits = 32 : i32, plan.launch = #plan.launch_config<grid = [1, 1, 1], block = [128, 1, 1], cluster = [1, 1, 1], shared = 17408, scratch = 0>} {
     %c = plan.binding 0 write align 64 : memref<1024xf32>
     %i = arith.constant 0 : index
     %f = arith.constant true
     %a = tile.alloc {offset = 0 : i64} : !tile.shared<32x128xf32>
     %b = tile.alloc {offset = 16384 : i64} : !tile.shared<8x32xf32>
-    %none = tile.undefined : !tile.accumulator<64x8xf32>
-    %r:2 = tile.read_fragments %a[%i] from 16 : !tile.shared<32x128xf32> -> !tile.fragments<64x16xf32>, !tile.fragments<64x16xf32>
-    %d = tile.mma_fragments %r#0, %b from 16, %none accumulate %f : !tile.fragments<64x16xf32>, !tile.shared<8x32xf32>, !tile.accumulator<64x8xf32>
-    tile.wait_fragments 0, %r#0 : !tile.fragments<64x16xf32>
-    %done = tile.wait_mma 0, %d : !tile.accumulator<64x8xf32>
-    %pair = tile.fragment %done[0, 0] : !tile.accumulator<64x8xf32> -> vector<2xf32>
+    %none = tile.undefined : !tile.reg<64x8xf32, accumulator>
+    %r:2 = tile.read_fragments %a[%i] from 16 : !tile.shared<32x128xf32> -> !tile.reg<64x16xf32, operand>, !tile.reg<64x16xf32, operand>
+    %d, %token = tile.dot %r#0, %b from 16 accumulate %none : !tile.reg<64x8xf32, accumulator> if %f k 16 {tf32} : !tile.reg<64x16xf32, operand>, !tile.shared<8x32xf32> -> !tile.reg<64x8xf32, accumulator>
+    %done = tile.await %d after %token : !tile.reg<64x8xf32, accumulator>
+    %pair = tile.fragment %done[0, 0] : !tile.reg<64x8xf32, accumulator> -> vector<2xf32>
     vector.store %pair, %c[%i] : memref<1024xf32>, vector<2xf32>
     return
   }
@@ -159,11 +158,11 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
     %i = arith.constant 0 : index
     %f = arith.constant true
     %b = tile.alloc {offset = 0 : i64} : !tile.shared<8x64xbf16>
-    %a = tile.undefined : !tile.fragments<64x16xbf16>
-    %none = tile.undefined : !tile.accumulator<64x8xf32>
-    %d = tile.mma_fragments %a, %b from 16, %none accumulate %f : !tile.fragments<64x16xbf16>, !tile.shared<8x64xbf16>, !tile.accumulator<64x8xf32>
-    %done = tile.wait_mma 0, %d : !tile.accumulator<64x8xf32>
-    %pair = tile.fragment %done[0, 0] : !tile.accumulator<64x8xf32> -> vector<2xf32>
+    %a = tile.undefined : !tile.reg<64x16xbf16, operand>
+    %none = tile.undefined : !tile.reg<64x8xf32, accumulator>
+    %d, %token = tile.dot %a, %b from 16 accumulate %none : !tile.reg<64x8xf32, accumulator> if %f k 16 : !tile.reg<64x16xbf16, operand>, !tile.shared<8x64xbf16> -> !tile.reg<64x8xf32, accumulator>
+    %done = tile.await %d after %token : !tile.reg<64x8xf32, accumulator>
+    %pair = tile.fragment %done[0, 0] : !tile.reg<64x8xf32, accumulator> -> vector<2xf32>
     vector.store %pair, %c[%i] : memref<1024xf32>, vector<2xf32>
     return
   }
@@ -180,12 +179,11 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
     %f = arith.constant true
     %a = tile.alloc {offset = 0 : i64} : !tile.shared<128x128xi8>
     %b = tile.alloc {offset = 16384 : i64} : !tile.shared<8x128xi8>
-    %none = tile.undefined : !tile.accumulator<64x8xi32>
-    %r:2 = tile.read_fragments %a[%i] from 64 : !tile.shared<128x128xi8> -> !tile.fragments<64x32xi8>, !tile.fragments<64x32xi8>
-    %d = tile.mma_fragments %r#0, %b from 64, %none accumulate %f : !tile.fragments<64x32xi8>, !tile.shared<8x128xi8>, !tile.accumulator<64x8xi32>
-    tile.wait_fragments 0, %r#0 : !tile.fragments<64x32xi8>
-    %done = tile.wait_mma 0, %d : !tile.accumulator<64x8xi32>
-    %pair = tile.fragment %done[0, 0] : !tile.accumulator<64x8xi32> -> vector<2xi32>
+    %none = tile.undefined : !tile.reg<64x8xi32, accumulator>
+    %r:2 = tile.read_fragments %a[%i] from 64 : !tile.shared<128x128xi8> -> !tile.reg<64x32xi8, operand>, !tile.reg<64x32xi8, operand>
+    %d, %token = tile.dot %r#0, %b from 64 accumulate %none : !tile.reg<64x8xi32, accumulator> if %f k 32 : !tile.reg<64x32xi8, operand>, !tile.shared<8x128xi8> -> !tile.reg<64x8xi32, accumulator>
+    %done = tile.await %d after %token : !tile.reg<64x8xi32, accumulator>
+    %pair = tile.fragment %done[0, 0] : !tile.reg<64x8xi32, accumulator> -> vector<2xi32>
     vector.store %pair, %c[%i] : memref<1024xi32>, vector<2xi32>
     return
   }
@@ -194,8 +192,6 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
   // CHECK:         nvvm.stmatrix
   // CHECK:         nvvm.fence.proxy
   // CHECK:         llvm.inline_asm {{.*}}bar.sync $0, $1;
-  // CHECK:         llvm.inline_asm {{.*}}bar.sync $0, $1;
-  // CHECK:         llvm.inline_asm {{.*}}bar.arrive $0, $1;
   // CHECK:         llvm.inline_asm {{.*}}cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [$0, {$2, $3}], [$1];
   // CHECK:         nvvm.cp.async.bulk.commit.group
   // CHECK:         nvvm.cp.async.bulk.wait_group 0 {read}
@@ -208,8 +204,6 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
     tile.write_fragment %x, %x, %x, %x to %tile[%i, %i] : vector<2xbf16>, !tile.shared<64x64xbf16>
     tile.fence_async
     tile.sync_warpgroup %i
-    tile.wait_ping_pong %i consumers 2
-    tile.arrive_ping_pong %i consumers 2
     tile.store %tile[%i] panel 0 to %map[%i, %i] : !tile.shared<64x64xbf16>, !tile.tensor_map<64x64xbf16>
     tile.wait_stores 0 read
     return
