@@ -25,6 +25,7 @@ public:
   bool appliesUpdatesInOrder() const override { return true; }
   bool vectorizesResults() const override { return true; }
   bool attendsInBlocks(kernel::AttentionOp op) const override;
+  ScoreCosts getScoreCosts() const override;
 
   bool storesTransposed(linalg::LinalgOp window) const override;
   double estimateLayoutGain(const ConvolutionLayout &layout) const override;
@@ -49,6 +50,19 @@ public:
 bool DispatchTarget::storesBoxes(Operation *op) const { return isElementwise(op); }
 
 bool DispatchTarget::attendsInBlocks(kernel::AttentionOp) const { return false; }
+
+/// An H200 does 30e12 ops and moves 4.8e12 bytes in a second; a launch takes 2 us. A thread loads
+/// elements of a mask with their addresses, converts and adds them. The code for all scores that it
+/// holds has no loop.
+DispatchTarget::ScoreCosts DispatchTarget::getScoreCosts() const {
+  return {/*opsPerByte=*/6, /*opsPerRead=*/8, /*opsPerLaunch=*/6e7, /*mostOps=*/64};
+}
+
+/// A thread has 16 lanes twice in a cycle and 4 bytes, and a launch takes 2 us. The queries of a
+/// block are lanes, so elements of a mask are loaded one by one.
+DispatchTarget::ScoreCosts CPUDispatchTarget::getScoreCosts() const {
+  return {/*opsPerByte=*/8, /*opsPerRead=*/32, /*opsPerLaunch=*/4e5, /*mostOps=*/256};
+}
 
 bool CPUDispatchTarget::storesTransposed(linalg::LinalgOp window) const {
   // Columns of a product, which are transposed square by square.

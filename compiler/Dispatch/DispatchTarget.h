@@ -89,6 +89,14 @@ public:
   /// Whether a kernel computes `op` a block of keys at a time, so that it stays whole.
   virtual bool attendsInBlocks(kernel::AttentionOp op) const;
 
+  /// What takes as long as arithmetic ops, one for each lane: a byte that moves between memory and
+  /// a kernel, an element that is read whatever its size, and a launch. And how many ops there may
+  /// be for one score.
+  struct ScoreCosts {
+    double opsPerByte, opsPerRead, opsPerLaunch, mostOps;
+  };
+  virtual ScoreCosts getScoreCosts() const;
+
   /// Whether the kernel of the convolution `window` stores a transpose of what it computes in
   /// vectors, so that it is no kernel of its own.
   virtual bool storesTransposed(mlir::linalg::LinalgOp window) const { return false; }

@@ -44,6 +44,9 @@ private:
                   mlir::Value length);
   void emitScores(mlir::OpBuilder &b, mlir::Value length, LoadElement loadKey);
   void emitBias(mlir::OpBuilder &b, mlir::Value first, mlir::Value length);
+  void emitBiasOfEach(mlir::OpBuilder &b, mlir::Value first, mlir::Value length);
+  void emitBiasOfLanes(mlir::OpBuilder &b, mlir::Value first, mlir::Value length);
+  mlir::Value hasAllQueries(mlir::OpBuilder &b);
   Lanes limit(mlir::OpBuilder &b, Lanes multiples);
   Lanes hide(mlir::OpBuilder &b, Lanes scores, mlir::Value row, mlir::Value key);
   Lanes emitMaximum(mlir::OpBuilder &b, mlir::Value first, mlir::Value length, Lanes maximum);
@@ -91,7 +94,10 @@ private:
                    LoadElement loadElement);
   llvm::SmallVector<LaneIndex> keyPoint(mlir::Value row, mlir::Value element);
   mlir::Value evaluate(mlir::OpBuilder &b, mlir::Value tensor, llvm::ArrayRef<LaneIndex> point);
+  llvm::SmallVector<LaneIndex> maskPoint(mlir::OpBuilder &b, LaneIndex query, mlir::Value key);
+  mlir::Value makeAdded(mlir::OpBuilder &b, mlir::Value stored);
   mlir::Value evaluateMask(mlir::OpBuilder &b, mlir::Value query, mlir::Value key);
+  bool isMaskComputed();
   bool isMaskPerQuery();
   bool isMaskBytes() {
     return mlir::isa<mlir::IntegerType>(mlir::getElementTypeOrSelf(op.getMask()));

@@ -115,30 +115,46 @@ bool AttentionLowering::isMaskPerQuery() {
   return type.getRank() > 1 && type.getDimSize(type.getRank() - 2) != 1;
 }
 
-/// The mask's element: f32, minus infinity where a byte hides a key. A dim of one element is the
-/// same for all.
-Value AttentionLowering::evaluateMask(OpBuilder &b, Value query, Value key) {
+/// Where the mask has what it says of `query`, which may be several ones, and `key`. A dim of one
+/// element is the same for all.
+SmallVector<LaneIndex> AttentionLowering::maskPoint(OpBuilder &b, LaneIndex query, Value key) {
   SmallVector<LaneIndex> all = batch;
-  all.append({{head}, {query}, {key}});
+  all.append({{head}, query, {key}});
   SmallVector<OpFoldResult> maskSizes = getSizes(builder, op.getMask());
   SmallVector<LaneIndex> point(ArrayRef(all).take_back(maskSizes.size()));
   for (auto [position, size] : llvm::zip_equal(point, maskSizes)) {
     if (isConstantIntValue(size, 1)) {
       position = {index(b, 0)};
-    } else if (!getConstantIntValue(size)) {
+    } else if (!getConstantIntValue(size) && position.isUniform()) {
       Value last =
           arith::SubIOp::create(b, loc, getValueOrCreateConstantIndexOp(b, loc, size), index(b, 1));
       position = {arith::MinSIOp::create(b, loc, position.base, last)};
     }
   }
-  Value stored = evaluate(b, op.getMask(), point);
+  return point;
+}
+
+/// What the mask stores as what is added to a score, f32: minus infinity where a byte hides a key.
+Value AttentionLowering::makeAdded(OpBuilder &b, Value stored) {
+  Type type = b.getF32Type();
+  auto vector = dyn_cast<VectorType>(stored.getType());
+  if (vector)
+    type = VectorType::get(vector.getShape(), type);
+  unsigned width = getElementTypeOrSelf(stored).getIntOrFloatBitWidth();
   if (!isMaskBytes())
-    return stored.getType().isF64()
-               ? arith::TruncFOp::create(b, loc, b.getF32Type(), stored).getResult()
-               : widen(b, stored);
+    return width > 32   ? arith::TruncFOp::create(b, loc, type, stored).getResult()
+           : width < 32 ? arith::ExtFOp::create(b, loc, type, stored).getResult()
+                        : stored;
   Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(stored.getType()));
   Value seen = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, stored, zero);
-  return arith::SelectOp::create(b, loc, seen, scalar(b, 0), lowest(b));
+  Value shown = scalar(b, 0), hidden = lowest(b);
+  if (vector)
+    return arith::SelectOp::create(b, loc, seen, spread(b, shown), spread(b, hidden));
+  return arith::SelectOp::create(b, loc, seen, shown, hidden);
+}
+
+Value AttentionLowering::evaluateMask(OpBuilder &b, Value query, Value key) {
+  return makeAdded(b, evaluate(b, op.getMask(), maskPoint(b, {query}, key)));
 }
 
 void AttentionLowering::emitQueries() {
@@ -189,14 +205,68 @@ void AttentionLowering::widenBlock(OpBuilder &b, Value tensor, Value into, Value
   });
 }
 
+/// Whether the mask has no memory of its own: ops of the kernel make it.
+bool AttentionLowering::isMaskComputed() {
+  Value mask = op.getMask();
+  while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(mask.getDefiningOp()))
+    mask = mask.getDefiningOp()->getOperand(0);
+  return isa_and_nonnull<linalg::LinalgOp>(mask.getDefiningOp());
+}
+
+/// Whether all lanes are queries, and the mask has a number for each of them.
+Value AttentionLowering::hasAllQueries(OpBuilder &b) {
+  auto isEqual = [&](Value x, Value y) -> Value {
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, y);
+  };
+  auto value = [&](OpFoldResult size) { return getValueOrCreateConstantIndexOp(b, loc, size); };
+  Value all = isEqual(queries, index(b, config.getTile()[0]));
+  SmallVector<OpFoldResult> maskSizes = getSizes(builder, op.getMask());
+  OpFoldResult rows = maskSizes[maskSizes.size() - 2];
+  if (getConstantIntValue(rows))
+    return all;
+  return arith::AndIOp::create(b, loc, all,
+                               isEqual(value(rows), value(sizes[op.getBatchRank() + 1])));
+}
+
 /// The mask of a block, one query after the other, as it lies.
 void AttentionLowering::emitBias(OpBuilder &b, Value first, Value length) {
+  if (!isMaskComputed())
+    return emitBiasOfEach(b, first, length);
+  scf::IfOp::create(
+      b, loc, hasAllQueries(b),
+      [&](OpBuilder &in, Location) {
+        emitBiasOfLanes(in, first, length);
+        scf::YieldOp::create(in, loc);
+      },
+      [&](OpBuilder &in, Location) {
+        emitBiasOfEach(in, first, length);
+        scf::YieldOp::create(in, loc);
+      });
+}
+
+void AttentionLowering::emitBiasOfEach(OpBuilder &b, Value first, Value length) {
   emitLoop(b, loc, {index(b, 0), queries}, 1, [&](OpBuilder &outer, Location, Value lane) {
     Value query = arith::AddIOp::create(outer, loc, begin, lane);
     emitLoop(outer, loc, {index(outer, 0), length}, 1, [&](OpBuilder &in, Location, Value row) {
       Value key = arith::AddIOp::create(in, loc, first, row);
       memref::StoreOp::create(in, loc, evaluateMask(in, query, key), bias, ValueRange{row, lane});
     });
+  });
+}
+
+/// What is computed, for all queries of the block at a time.
+void AttentionLowering::emitBiasOfLanes(OpBuilder &b, Value first, Value length) {
+  emitLoop(b, loc, {index(b, 0), length}, 1, [&](OpBuilder &in, Location, Value row) {
+    Value key = arith::AddIOp::create(in, loc, first, row);
+    Lanes masks;
+    for (int64_t v = 0; v < vectors; ++v) {
+      Environment environment;
+      PointEvaluator evaluator(in, environment, config.getLanes());
+      LaneIndex lanes{at(in, begin, v * config.getLanes()), /*stride=*/1};
+      Value stored = evaluator.evaluate(op.getMask(), maskPoint(in, lanes, key));
+      masks.push_back(makeAdded(in, evaluator.toLanes(loc, stored)));
+    }
+    store(in, masks, bias, row);
   });
 }
 
