@@ -7,7 +7,6 @@
 
 #include "compiler/Dispatch/DispatchTarget.h"
 
-#include "compiler/Dialect/Array/Transforms/Passes.h"
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
@@ -96,15 +95,12 @@ double CPUDispatchTarget::estimateLayoutGain(const ConvolutionLayout &layout) co
 }
 
 bool CPUDispatchTarget::attendsInBlocks(kernel::AttentionOp op) const {
-  // Those of one block of queries are in scratch memory. Queries are lanes, of which few would be
-  // used by few of them; longer vectors are rare.
+  // Those of one block of queries are in scratch memory; longer vectors are rare.
   constexpr int64_t mostElements = 512;
   auto isVector = [](int64_t size) {
     return !ShapedType::isDynamic(size) && size > 0 && size <= mostElements;
   };
-  int64_t queries = op.getQueryType().getShape().drop_back().back();
-  bool isFew = !ShapedType::isDynamic(queries) && queries < array::kFewQueries;
-  return !isFew && !op.isPaged() && isVector(op.getQueryType().getShape().back()) &&
+  return isVector(op.getQueryType().getShape().back()) &&
          isVector(op.getValueType().getShape().back());
 }
 

@@ -58,8 +58,10 @@ Value getMaskOfScores(Operation *op) {
 
 static double countElements(ArrayRef<int64_t> shape) {
   double count = 1;
-  for (int64_t size : shape)
-    count *= ShapedType::isDynamic(size) ? kSymbolicSize : static_cast<double>(size);
+  for (int64_t size : shape) {
+    double assumed = ShapedType::isDynamic(size) ? kSymbolicSize : static_cast<double>(size);
+    count *= assumed; // in range: a double
+  }
   return count;
 }
 
@@ -144,8 +146,8 @@ double MaskCosts::getMakeTime(Value tensor, llvm::DenseSet<Value> &made) const {
   linalg::GenericOp op = findMaker(tensor);
   if (!op || !made.insert(op.getResult(0)).second)
     return 0;
-  double time =
-      countOps(op) * countElements(cast<ShapedType>(op.getResult(0).getType()).getShape());
+  double time = countElements(cast<ShapedType>(op.getResult(0).getType()).getShape());
+  time *= countOps(op); // in range: a double
   for (Value input : op.getDpsInputs())
     time += getMakeTime(input, made);
   return time;
@@ -179,7 +181,8 @@ MaskCosts::Choice MaskCosts::choose(Value tensor) {
     computed.perScore += choice.perScore;
   }
   llvm::DenseSet<Value> made;
-  double bytes = getElementBytes(type) * countElements(type.getShape());
+  double bytes = countElements(type.getShape());
+  bytes *= getElementBytes(type); // in range: a double
   double stored =
       readTime + bytes * costs.opsPerByte + getMakeTime(tensor, made) + costs.opsPerLaunch;
   bool isShort = computed.perScore <= costs.mostOps;

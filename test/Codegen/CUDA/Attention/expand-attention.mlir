@@ -13,17 +13,30 @@ module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
 
 // -----
 
-// Of few queries, it has no kernel: the products, the softmax between them, and the truth values of the mask.
+// Few queries go through them as well, and their keys may end at a size on the device.
+// CHECK-LABEL: func.func @cpu_few
+// CHECK:         kernel.attention
+module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+  func.func @cpu_few(%q: tensor<2x1x15xf32>, %k: tensor<2x30x15xf32>, %o: tensor<i32>) -> tensor<2x1x15xf32> {
+    %e = tensor.empty() : tensor<2x1x15xf32>
+    %r = kernel.attention %q, %k, %k causal offset(%o : tensor<i32>) open_end into %e scale = 1.000000e+00 : tensor<2x1x15xf32>, tensor<2x30x15xf32>, tensor<2x30x15xf32> into tensor<2x1x15xf32> -> tensor<2x1x15xf32>
+    return %r : tensor<2x1x15xf32>
+  }
+}
+
+// -----
+
+// Of vectors that are too long, it has no kernel: the products, the softmax between them, and the truth values of the mask.
 // CHECK-LABEL: func.func @cpu
 // CHECK-NOT:     kernel.attention
 // CHECK:         linalg.contract
 // CHECK:         math.exp
 // CHECK:         linalg.contract
 module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
-  func.func @cpu(%q: tensor<2x10x16xf16>, %k: tensor<2x30x16xf16>, %m: tensor<10x30xi8>) -> tensor<2x10x16xf16> {
-    %e = tensor.empty() : tensor<2x10x16xf16>
-    %r = kernel.attention %q, %k, %k mask(%m : tensor<10x30xi8>) into %e scale = 1.000000e+00 : tensor<2x10x16xf16>, tensor<2x30x16xf16>, tensor<2x30x16xf16> into tensor<2x10x16xf16> -> tensor<2x10x16xf16>
-    return %r : tensor<2x10x16xf16>
+  func.func @cpu(%q: tensor<2x10x520xf16>, %k: tensor<2x30x520xf16>, %m: tensor<10x30xi8>) -> tensor<2x10x520xf16> {
+    %e = tensor.empty() : tensor<2x10x520xf16>
+    %r = kernel.attention %q, %k, %k mask(%m : tensor<10x30xi8>) into %e scale = 1.000000e+00 : tensor<2x10x520xf16>, tensor<2x30x520xf16>, tensor<2x30x520xf16> into tensor<2x10x520xf16> -> tensor<2x10x520xf16>
+    return %r : tensor<2x10x520xf16>
   }
 }
 
@@ -268,15 +281,15 @@ module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
 // -----
 
 // CHECK-LABEL: func.func @open_end_on_cpu
-// CHECK-SAME:    %{{.*}}: tensor<8x1x64xf16>, %{{.*}}: tensor<2x30x64xf16>, %[[V:[a-z0-9]*]]: tensor<2x30x64xf16>
+// CHECK-SAME:    %{{.*}}: tensor<8x1x520xf16>, %{{.*}}: tensor<2x30x520xf16>, %[[V:[a-z0-9]*]]: tensor<2x30x520xf16>
 // CHECK-NOT:     kernel.attention
 // CHECK:         linalg.generic {{.*}}ins({{.*}}%[[V]]
 // CHECK:           arith.select
 module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
-  func.func @open_end_on_cpu(%q: tensor<8x1x64xf16>, %k: tensor<2x30x64xf16>, %v: tensor<2x30x64xf16>, %o: tensor<i64>) -> tensor<8x1x64xf16> {
-    %e = tensor.empty() : tensor<8x1x64xf16>
-    %r = kernel.attention %q, %k, %v causal offset(%o : tensor<i64>) open_end into %e scale = 1.0 : tensor<8x1x64xf16>, tensor<2x30x64xf16>, tensor<2x30x64xf16> into tensor<8x1x64xf16> -> tensor<8x1x64xf16>
-    return %r : tensor<8x1x64xf16>
+  func.func @open_end_on_cpu(%q: tensor<8x1x520xf16>, %k: tensor<2x30x520xf16>, %v: tensor<2x30x520xf16>, %o: tensor<i64>) -> tensor<8x1x520xf16> {
+    %e = tensor.empty() : tensor<8x1x520xf16>
+    %r = kernel.attention %q, %k, %v causal offset(%o : tensor<i64>) open_end into %e scale = 1.0 : tensor<8x1x520xf16>, tensor<2x30x520xf16>, tensor<2x30x520xf16> into tensor<8x1x520xf16> -> tensor<8x1x520xf16>
+    return %r : tensor<8x1x520xf16>
   }
 }
 
