@@ -72,17 +72,30 @@ module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
 
 // -----
 
-// Few queries with such vectors go through products: a copy of all keys would take longer. So do vectors that are too long.
+// Few queries with vectors of no multiple of 4 go through products: a copy of all keys would take longer. So do vectors that are too long.
 // CHECK-LABEL: func.func @odd_of_few
 // CHECK-NOT:     kernel.attention
 // CHECK-NOT:     tensor.pad
 module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
-  func.func @odd_of_few(%q: tensor<2x10x12xf16>, %k: tensor<2x30x12xf16>, %l: tensor<2x20x300xf16>) -> (tensor<2x10x12xf16>, tensor<2x20x300xf16>) {
-    %e = tensor.empty() : tensor<2x10x12xf16>
-    %r = kernel.attention %q, %k, %k into %e scale = 1.000000e+00 : tensor<2x10x12xf16>, tensor<2x30x12xf16>, tensor<2x30x12xf16> into tensor<2x10x12xf16> -> tensor<2x10x12xf16>
+  func.func @odd_of_few(%q: tensor<2x10x10xf16>, %k: tensor<2x30x10xf16>, %l: tensor<2x20x300xf16>) -> (tensor<2x10x10xf16>, tensor<2x20x300xf16>) {
+    %e = tensor.empty() : tensor<2x10x10xf16>
+    %r = kernel.attention %q, %k, %k into %e scale = 1.000000e+00 : tensor<2x10x10xf16>, tensor<2x30x10xf16>, tensor<2x30x10xf16> into tensor<2x10x10xf16> -> tensor<2x10x10xf16>
     %f = tensor.empty() : tensor<2x20x300xf16>
     %s = kernel.attention %l, %l, %l into %f scale = 1.000000e+00 : tensor<2x20x300xf16>, tensor<2x20x300xf16>, tensor<2x20x300xf16> into tensor<2x20x300xf16> -> tensor<2x20x300xf16>
-    return %r, %s : tensor<2x10x12xf16>, tensor<2x20x300xf16>
+    return %r, %s : tensor<2x10x10xf16>, tensor<2x20x300xf16>
+  }
+}
+
+// -----
+
+// Rows that begin at multiples of 8 bytes are read as they are.
+// CHECK-LABEL: func.func @uneven_of_few
+// CHECK:         kernel.attention_decode
+module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @uneven_of_few(%q: tensor<2x10x12xf16>, %k: tensor<2x30x12xf16>) -> tensor<2x10x12xf16> {
+    %e = tensor.empty() : tensor<2x10x12xf16>
+    %r = kernel.attention %q, %k, %k into %e scale = 1.000000e+00 : tensor<2x10x12xf16>, tensor<2x30x12xf16>, tensor<2x30x12xf16> into tensor<2x10x12xf16> -> tensor<2x10x12xf16>
+    return %r : tensor<2x10x12xf16>
   }
 }
 
