@@ -24,7 +24,7 @@ public:
   bool appliesUpdatesInOrder() const override { return true; }
   bool vectorizesResults() const override { return true; }
   bool attendsInBlocks(kernel::AttentionOp op) const override;
-  ScoreCosts getScoreCosts() const override;
+  ScoreCosts getScoreCosts(StringRef arch) const override;
 
   bool storesTransposed(linalg::LinalgOp window) const override;
   double estimateLayoutGain(const ConvolutionLayout &layout) const override;
@@ -50,17 +50,26 @@ bool DispatchTarget::storesBoxes(Operation *op) const { return isElementwise(op)
 
 bool DispatchTarget::attendsInBlocks(kernel::AttentionOp) const { return false; }
 
-/// An H200 does 30e12 ops and moves 4.8e12 bytes in a second; a launch takes 2 us. A thread loads
-/// elements of a mask with their addresses, converts and adds them. The code for all scores that it
-/// holds has no loop.
-DispatchTarget::ScoreCosts DispatchTarget::getScoreCosts() const {
-  return {/*opsPerByte=*/6, /*opsPerRead=*/8, /*opsPerLaunch=*/6e7, /*mostOps=*/64};
+/// An H200 does 30e12 ops and moves 4.8e12 bytes in a second; a launch takes 2 us. Where threads
+/// load a mask, attention of 64 elements takes as long as for 20 more ops a score; boxes of it come
+/// beside the arithmetic (AttentionProblem.cpp). The code for all scores that a thread holds has no
+/// loop.
+DispatchTarget::ScoreCosts DispatchTarget::getScoreCosts(StringRef arch) const {
+  return {/*perByte=*/6,
+          /*perCopiedByte=*/3,
+          /*perRead=*/20,
+          /*perGather=*/12,
+          /*perLaunch=*/6e7,
+          /*mostOps=*/64,
+          /*copiesMasks=*/arch == "sm_90a"};
 }
 
 /// A thread has 16 lanes twice in a cycle and 4 bytes, and a launch takes 2 us. The queries of a
-/// block are lanes, so elements of a mask are loaded one by one.
-DispatchTarget::ScoreCosts CPUDispatchTarget::getScoreCosts() const {
-  return {/*opsPerByte=*/8, /*opsPerRead=*/32, /*opsPerLaunch=*/4e5, /*mostOps=*/256};
+/// block are lanes, so elements of a mask, or a table, are loaded one by one.
+DispatchTarget::ScoreCosts CPUDispatchTarget::getScoreCosts(StringRef) const {
+  return {/*perByte=*/8,        /*perCopiedByte=*/8, /*perRead=*/32,
+          /*perGather=*/32,     /*perLaunch=*/4e5,   /*mostOps=*/256,
+          /*copiesMasks=*/false};
 }
 
 bool CPUDispatchTarget::storesTransposed(linalg::LinalgOp window) const {

@@ -89,13 +89,18 @@ public:
   /// Whether a kernel computes `op` a block of keys at a time, so that it stays whole.
   virtual bool attendsInBlocks(kernel::AttentionOp op) const;
 
-  /// What takes as long as arithmetic ops, one for each lane: a byte that moves between memory and
-  /// a kernel, an element that is read whatever its size, and a launch. And how many ops there may
-  /// be for one score.
+  /// What takes as long as so many arithmetic ops, each of one lane.
   struct ScoreCosts {
-    double opsPerByte, opsPerRead, opsPerLaunch, mostOps;
+    double perByte;       ///< that moves between memory and a kernel
+    double perCopiedByte; ///< the same of a mask that comes by copies beside arithmetic
+    double perRead;       ///< an element of a mask that a thread loads, whatever its size
+    double perGather;     ///< an element of a table
+    double perLaunch;     ///< of a kernel
+    double mostOps;       ///< of one score
+    bool copiesMasks;     ///< whether attention does copy masks of floats
   };
-  virtual ScoreCosts getScoreCosts() const;
+  /// Of `arch`, one of the target's kind.
+  virtual ScoreCosts getScoreCosts(llvm::StringRef arch) const;
 
   /// Whether the kernel of the convolution `window` stores a transpose of what it computes in
   /// vectors, so that it is no kernel of its own.

@@ -13,7 +13,8 @@
 // What takes less time is chosen for each tensor between the mask and what is in memory:
 //
 // - computed where scores are, it costs its ops for each score of each reader;
-// - stored, it costs a launch, its ops and its bytes once, and a read for each score.
+// - stored, it costs a launch, its ops and its bytes once, and a read for each score. A mask that
+//   boxes are copied of beside the arithmetic costs little then.
 //
 // So a mask that all heads and batches share is read, if it takes many ops; and a tensor of few
 // elements that takes many is stored, while what follows from it is computed. Sizes that are
@@ -25,6 +26,7 @@
 
 #include "compiler/Dialect/Kernel/IR/AttentionDecodeOp.h"
 #include "compiler/Dialect/Kernel/IR/AttentionGradientOp.h"
+#include "compiler/Dialect/Plan/IR/PlanOps.h"
 #include "compiler/Dispatch/BodyCost.h"
 #include "compiler/Dispatch/DispatchGroupLimits.h"
 #include "compiler/Dispatch/DispatchGroups.h"
@@ -82,11 +84,15 @@ namespace {
 /// Decides for one mask, which some ops read.
 class MaskCosts {
 public:
-  MaskCosts(const DispatchTarget::ScoreCosts &costs, RankedTensorType mask,
-            ArrayRef<Operation *> readers)
-      : costs(costs), maskElements(countElements(mask.getShape())) {
-    for (Operation *reader : readers)
+  MaskCosts(const DispatchTarget::ScoreCosts &costs, Value mask, ArrayRef<Operation *> readers)
+      : costs(costs), mask(mask),
+        maskElements(countElements(cast<ShapedType>(mask.getType()).getShape())) {
+    for (Operation *reader : readers) {
       scores += countScores(reader);
+      Type element = getElementTypeOrSelf(reader->getOperand(0));
+      if (isa<kernel::AttentionOp>(reader) && !element.isF32())
+        copiedScores += countScores(reader);
+    }
   }
   /// Whether `tensor`, the result of an elementwise op, is computed where scores are.
   bool isComputed(Value tensor) { return getChoice(tensor).isComputed; }
@@ -100,11 +106,14 @@ private:
   Choice getChoice(Value tensor);
   Choice choose(Value tensor);
   double countOps(linalg::GenericOp op) const;
-  double getReadTime(RankedTensorType type) const;
+  double getReadTime(Value tensor) const;
+  bool isCopied(RankedTensorType type) const;
   double getMakeTime(Value tensor, llvm::DenseSet<Value> &made) const;
 
   DispatchTarget::ScoreCosts costs;
+  Value mask;
   double maskElements, scores = 0;
+  double copiedScores = 0; ///< of kernels that may copy boxes of a mask
   llvm::DenseMap<Value, Choice> choices;
 };
 
@@ -126,19 +135,31 @@ double MaskCosts::countOps(linalg::GenericOp op) const {
     if (isa<linalg::IndexOp, arith::IndexCastOp, arith::TruncIOp, arith::ExtSIOp>(inner))
       --ops; // a register as it is
     else if (isa<tensor::ExtractOp>(inner))
-      ops += costs.opsPerRead;
+      ops += costs.perGather;
     else if (isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(inner))
       ops += divisionOps;
   });
   return ops;
 }
 
-/// A vector's element is read once for a row or a column of scores.
-double MaskCosts::getReadTime(RankedTensorType type) const {
-  double elements = countElements(type.getShape());
-  if (elements * kFewestShared <= maskElements)
+/// The time to read one of `tensor` for each score, of what is in memory. A vector's element is
+/// read once for a row or a column of scores.
+double MaskCosts::getReadTime(Value tensor) const {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (countElements(type.getShape()) * kFewestShared <= maskElements)
     return scores;
-  return scores * (costs.opsPerRead + getElementBytes(type) * costs.opsPerByte);
+  double bytes = getElementBytes(type);
+  double loaded = scores * (costs.perRead + bytes * costs.perByte);
+  if (tensor != mask || !isCopied(type))
+    return loaded;
+  return loaded - copiedScores * (costs.perRead + bytes * (costs.perByte - costs.perCopiedByte));
+}
+
+/// Whether kernels of attention that can copy boxes of a mask copy those of `type`.
+bool MaskCosts::isCopied(RankedTensorType type) const {
+  return costs.copiesMasks && isa<FloatType>(type.getElementType()) && type.hasStaticShape() &&
+         type.getRank() >= 2 &&
+         llvm::all_of(type.getShape().take_back(2), [](int64_t size) { return size > 1; });
 }
 
 /// The time that a kernel which stores `tensor` computes for.
@@ -166,7 +187,7 @@ MaskCosts::Choice MaskCosts::getChoice(Value tensor) {
 
 MaskCosts::Choice MaskCosts::choose(Value tensor) {
   auto type = cast<RankedTensorType>(tensor.getType());
-  double readTime = getReadTime(type);
+  double readTime = getReadTime(tensor);
   linalg::GenericOp op = findMaker(tensor);
   if (!op)
     return {readTime, 0, false};
@@ -183,8 +204,7 @@ MaskCosts::Choice MaskCosts::choose(Value tensor) {
   llvm::DenseSet<Value> made;
   double bytes = countElements(type.getShape());
   bytes *= getElementBytes(type); // in range: a double
-  double stored =
-      readTime + bytes * costs.opsPerByte + getMakeTime(tensor, made) + costs.opsPerLaunch;
+  double stored = readTime + bytes * costs.perByte + getMakeTime(tensor, made) + costs.perLaunch;
   bool isShort = computed.perScore <= costs.mostOps;
   return isShort && computed.time <= stored ? computed : Choice{stored, 0, false};
 }
@@ -223,10 +243,11 @@ llvm::DenseSet<Operation *> splitMasks(Block &block, const DispatchTarget &targe
     if (Value mask = getMaskOfScores(&op))
       if (linalg::GenericOp maker = findMaker(mask); maker && maker->getBlock() == &block)
         readersOf[maker].push_back(&op);
+  TargetAttr kind = getTarget(block.getParentOp());
+  StringRef arch = kind ? kind.getArch() : StringRef();
   llvm::DenseSet<Operation *> result;
   for (auto &[maker, readers] : readersOf) {
-    MaskCosts costs(target.getScoreCosts(), cast<RankedTensorType>(maker->getResult(0).getType()),
-                    readers);
+    MaskCosts costs(target.getScoreCosts(arch), maker->getResult(0), readers);
     for (Operation *reader : readers) {
       Value mask = getMaskOfScores(reader);
       llvm::SetVector<Operation *> ops;

@@ -71,7 +71,9 @@ func.func @dear(%q: tensor<8x16x1024x64xbf16>, %x: tensor<1024x1024xf32>) -> ten
     %2 = math.log %1 : f32
     %3 = math.tanh %2 : f32
     %4 = math.exp %3 : f32
-    linalg.yield %4 : f32
+    %5 = math.tanh %4 : f32
+    %6 = math.exp %5 : f32
+    linalg.yield %6 : f32
   } -> tensor<1024x1024xf32>
   %a = kernel.attention %q, %q, %q mask(%m : tensor<1024x1024xf32>) into %e scale = 1.250000e-01
       : tensor<8x16x1024x64xbf16>, tensor<8x16x1024x64xbf16>, tensor<8x16x1024x64xbf16> into tensor<8x16x1024x64xbf16> -> tensor<8x16x1024x64xbf16>
@@ -104,7 +106,9 @@ func.func @cut(%q: tensor<8x16x1024x64xbf16>, %x: tensor<1024x1024xf32>, %s: ten
     %2 = math.log %1 : f32
     %3 = math.tanh %2 : f32
     %4 = math.exp %3 : f32
-    linalg.yield %4 : f32
+    %5 = math.tanh %4 : f32
+    %6 = math.exp %5 : f32
+    linalg.yield %6 : f32
   } -> tensor<1024x1024xf32>
   %m = linalg.generic {indexing_maps = [#last, #head, #id], iterator_types = ["parallel", "parallel", "parallel"]}
       ins(%p, %s : tensor<1024x1024xf32>, tensor<16xf32>) outs(%v : tensor<16x1024x1024xf32>) {
@@ -143,4 +147,67 @@ func.func @returned(%q: tensor<4x128x64xbf16>) -> (tensor<4x128x64xbf16>, tensor
   %a = kernel.attention %q, %q, %q mask(%m : tensor<128x128xf32>) into %e scale = 1.250000e-01
       : tensor<4x128x64xbf16>, tensor<4x128x64xbf16>, tensor<4x128x64xbf16> into tensor<4x128x64xbf16> -> tensor<4x128x64xbf16>
   return %a, %m : tensor<4x128x64xbf16>, tensor<128x128xf32>
+}
+
+// -----
+
+#plane = affine_map<(d0, d1) -> (d0, d1)>
+
+// Numbers for a mask of truth values, which two layers read. On sm_90a boxes of them are copied beside the arithmetic, and threads would have to
+// load the bytes; elsewhere threads load in any case, of bytes fewer.
+// CHECK-LABEL: module {{.*}} "sm_90a"
+// CHECK:         %[[M:[0-9]+]] = plan.region -> (tensor<1024x1024xf32>)
+// CHECK:         plan.region
+// CHECK-NOT:       linalg.generic
+// CHECK:           kernel.attention {{.*}} mask(%[[M]]
+module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @numbers(%q: tensor<8x16x1024x64xbf16>, %x: tensor<1024x1024xi8>) -> tensor<8x16x1024x64xbf16> {
+    %shown = arith.constant 0.0 : f32
+    %hidden = arith.constant -1.0e9 : f32
+    %zero = arith.constant 0 : i8
+    %e = tensor.empty() : tensor<8x16x1024x64xbf16>
+    %w = tensor.empty() : tensor<1024x1024xf32>
+    %m = linalg.generic {indexing_maps = [#plane, #plane], iterator_types = ["parallel", "parallel"]}
+        ins(%x : tensor<1024x1024xi8>) outs(%w : tensor<1024x1024xf32>) {
+    ^bb0(%in: i8, %out: f32):
+      %seen = arith.cmpi ne, %in, %zero : i8
+      %number = arith.select %seen, %shown, %hidden : f32
+      linalg.yield %number : f32
+    } -> tensor<1024x1024xf32>
+    %a = kernel.attention %q, %q, %q mask(%m : tensor<1024x1024xf32>) into %e scale = 1.250000e-01
+        : tensor<8x16x1024x64xbf16>, tensor<8x16x1024x64xbf16>, tensor<8x16x1024x64xbf16> into tensor<8x16x1024x64xbf16> -> tensor<8x16x1024x64xbf16>
+    %b = kernel.attention %a, %q, %q mask(%m : tensor<1024x1024xf32>) into %e scale = 1.250000e-01
+        : tensor<8x16x1024x64xbf16>, tensor<8x16x1024x64xbf16>, tensor<8x16x1024x64xbf16> into tensor<8x16x1024x64xbf16> -> tensor<8x16x1024x64xbf16>
+    return %b : tensor<8x16x1024x64xbf16>
+  }
+}
+
+// -----
+
+#plane = affine_map<(d0, d1) -> (d0, d1)>
+
+// CHECK-LABEL: module {{.*}} "sm_80"
+// CHECK:         plan.region -> (tensor<8x16x1024x64xbf16>)
+// CHECK:           %[[M:[0-9]+]] = linalg.generic
+// CHECK:           kernel.attention {{.*}} mask(%[[M]]
+module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @numbers(%q: tensor<8x16x1024x64xbf16>, %x: tensor<1024x1024xi8>) -> tensor<8x16x1024x64xbf16> {
+    %shown = arith.constant 0.0 : f32
+    %hidden = arith.constant -1.0e9 : f32
+    %zero = arith.constant 0 : i8
+    %e = tensor.empty() : tensor<8x16x1024x64xbf16>
+    %w = tensor.empty() : tensor<1024x1024xf32>
+    %m = linalg.generic {indexing_maps = [#plane, #plane], iterator_types = ["parallel", "parallel"]}
+        ins(%x : tensor<1024x1024xi8>) outs(%w : tensor<1024x1024xf32>) {
+    ^bb0(%in: i8, %out: f32):
+      %seen = arith.cmpi ne, %in, %zero : i8
+      %number = arith.select %seen, %shown, %hidden : f32
+      linalg.yield %number : f32
+    } -> tensor<1024x1024xf32>
+    %a = kernel.attention %q, %q, %q mask(%m : tensor<1024x1024xf32>) into %e scale = 1.250000e-01
+        : tensor<8x16x1024x64xbf16>, tensor<8x16x1024x64xbf16>, tensor<8x16x1024x64xbf16> into tensor<8x16x1024x64xbf16> -> tensor<8x16x1024x64xbf16>
+    %b = kernel.attention %a, %q, %q mask(%m : tensor<1024x1024xf32>) into %e scale = 1.250000e-01
+        : tensor<8x16x1024x64xbf16>, tensor<8x16x1024x64xbf16>, tensor<8x16x1024x64xbf16> into tensor<8x16x1024x64xbf16> -> tensor<8x16x1024x64xbf16>
+    return %b : tensor<8x16x1024x64xbf16>
+  }
 }
