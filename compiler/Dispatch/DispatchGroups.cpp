@@ -8,7 +8,6 @@
 #include "compiler/Dispatch/DispatchGroups.h"
 
 #include "compiler/Dialect/Array/IR/Sizes.h"
-#include "compiler/Dialect/Kernel/IR/AttentionDecodeOp.h"
 #include "compiler/Dialect/Kernel/IR/AttentionGradientOp.h"
 #include "compiler/Dialect/Plan/IR/Copies.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
@@ -16,6 +15,7 @@
 #include "compiler/Dialect/Plan/IR/Reductions.h"
 #include "compiler/Dispatch/Alignment.h"
 #include "compiler/Dispatch/DispatchGroupLimits.h"
+#include "compiler/Dispatch/MaskProducers.h"
 #include "compiler/Dispatch/MovedRows.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -66,8 +66,8 @@ static int getLoop(AffineMap map, unsigned dim) {
   return expr ? static_cast<int>(expr.getPosition()) : -1;
 }
 
-DispatchGrouping::DispatchGrouping(Block &block, bool fuse)
-    : fuse(fuse), target(getDispatchTarget(block.getParentOp())) {
+DispatchGrouping::DispatchGrouping(Block &block, bool fuse, llvm::DenseSet<Operation *> maskOps)
+    : fuse(fuse), target(getDispatchTarget(block.getParentOp())), maskOps(std::move(maskOps)) {
   unsigned next = 0;
   for (Operation &op : block) {
     position[&op] = next++;
@@ -118,21 +118,49 @@ Value DispatchGroup::getStored(Value result) const {
   return result;
 }
 
-/// A mask is computed where scores are, once for each of them, unless that takes longer than to
-/// read it; operands that are moved are read from where they were, if their rows can be copied from
-/// there.
-void DispatchGrouping::absorbOperands(DispatchGroup &group, ArrayRef<Value> operands, Value mask) {
-  constexpr unsigned mostOps = 24;
-  if (DispatchGroup *producer = mask ? findProducer(mask) : nullptr) {
-    if (getCost(producer->ops) <= mostOps)
-      absorbProducers(group, mask);
-    else
-      note(*producer, group.ops.back(), "the mask takes longer to compute than to read");
-  }
+/// Operands that are moved are read from where they were, if their rows can be copied from there.
+void DispatchGrouping::absorbOperands(DispatchGroup &group, ArrayRef<Value> operands) {
   for (Value operand : operands)
     if (Operation *mover = getMoverOfRows(operand))
       if (DispatchGroup *other = groupOf.lookup(mover); other && other->ops.size() == 1)
         absorbProducers(group, operand);
+}
+
+/// Nothing but the group's op uses what makes its mask there, so no other group comes between.
+void DispatchGrouping::absorbMask(DispatchGroup &group, Value mask) {
+  llvm::SetVector<Operation *> taken;
+  SmallVector<Value> left{mask};
+  Operation *reader = group.ops.back();
+  while (!left.empty()) {
+    Value value = left.pop_back_val();
+    Operation *op = value.getDefiningOp();
+    if (!op || !maskOps.contains(op) || !taken.insert(op))
+      continue;
+    llvm::append_range(left, op->getOperands());
+  }
+  auto isTaken = [&](Operation *op) { return op == reader || taken.contains(op); };
+  auto explain = [&](Operation *op, Value operand) {
+    Operation *origin = findOrigin(operand);
+    if (!isElementwise(origin) || !groupOf.lookup(origin))
+      return;
+    reasons[{origin, op}] = isTaken(origin)
+                                ? "each score's element is computed in its kernel"
+                                : "a mask's element takes longer to compute than to read";
+  };
+  explain(reader, mask);
+  for (Operation *op : taken)
+    for (Value operand : op->getOperands())
+      explain(op, operand);
+  SmallVector<Operation *> inOrder = taken.takeVector();
+  llvm::sort(inOrder, [&](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  for (Operation *op : inOrder) {
+    if (DispatchGroup *own = groupOf.lookup(op)) {
+      own->ops.clear();
+      group.firstPosition = std::min(group.firstPosition, own->firstPosition);
+    }
+    groupOf[op] = &group;
+  }
+  group.ops.insert(group.ops.begin(), inOrder.begin(), inOrder.end());
 }
 
 /// Whether kernels of the op can store the rows of `result` elsewhere: attention those of its first
@@ -205,13 +233,14 @@ void DispatchGrouping::add(Operation *op) {
     if (auto update = dyn_cast<kernel::UpdateOp>(op); update && fuse)
       for (Value operand : op->getOperands().drop_back())
         absorbProducers(*group, operand);
-    Value mask;
-    if (auto attention = dyn_cast<kernel::AttentionOp>(op))
-      mask = attention.getMask();
-    else if (auto decode = dyn_cast<kernel::AttentionDecodeOp>(op))
-      mask = decode.getMask();
     if (fuse)
-      absorbOperands(*group, getRowOperands(op), mask);
+      absorbOperands(*group, getRowOperands(op));
+    if (Value mask = getMaskOfScores(op); mask && fuse)
+      absorbMask(*group, mask);
+    return;
+  }
+  if (maskOps.contains(op)) {
+    createGroup(op);
     return;
   }
   if (tryStoreMoved(op))

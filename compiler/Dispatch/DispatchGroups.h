@@ -89,7 +89,8 @@ mlir::LogicalResult verifyClosedGroup(llvm::ArrayRef<mlir::Operation *> ops);
 /// Groups the computing ops of one block.
 class DispatchGrouping {
 public:
-  DispatchGrouping(mlir::Block &block, bool fuse);
+  /// `maskOps` make masks of one reader each, in its kernel (MaskProducers.h).
+  DispatchGrouping(mlir::Block &block, bool fuse, llvm::DenseSet<mlir::Operation *> maskOps = {});
 
   /// Groups in order of their last op, each not empty.
   llvm::SmallVector<DispatchGroup *> getGroups() const;
@@ -153,12 +154,14 @@ private:
   }
   bool tryPrologue(DispatchGroup &group, mlir::Operation *contraction);
   DispatchGroup *findProducer(mlir::Value tensor) const;
-  /// Makes the operands and the mask of attention where they are read.
-  void absorbOperands(DispatchGroup &group, llvm::ArrayRef<mlir::Value> operands, mlir::Value mask);
+  /// Moves the rows of attention's operands where they are read.
+  void absorbOperands(DispatchGroup &group, llvm::ArrayRef<mlir::Value> operands);
+  /// Makes the mask of attention where scores are, as far as ops were chosen for that.
+  void absorbMask(DispatchGroup &group, mlir::Value mask);
   /// Lets attention, or its gradient, store its rows where `op`, which permutes them, would.
   bool tryStoreMoved(mlir::Operation *op);
-  /// Computes what `tensor`, an operand of an update or a mask of attention, is made of element by
-  /// element where it is used, if nothing else needs it.
+  /// Computes what `tensor`, an operand of an update or one whose rows are moved, is made of
+  /// element by element where it is used, if nothing else needs it.
   void absorbProducers(DispatchGroup &group, mlir::Value tensor);
   /// Makes one kernel of the last steps of reductions that were split alike.
   void mergeLastSteps();
@@ -184,6 +187,7 @@ private:
   llvm::DenseMap<std::pair<mlir::Operation *, mlir::Operation *>, llvm::StringRef> reasons;
   /// All kernels may share one, so its uses are looked at once.
   llvm::DenseSet<mlir::Operation *> initialValues;
+  llvm::DenseSet<mlir::Operation *> maskOps;
 };
 
 } // namespace xc::plan

@@ -89,6 +89,19 @@ public:
   /// Whether a kernel computes `op` a block of keys at a time, so that it stays whole.
   virtual bool attendsInBlocks(kernel::AttentionOp op) const;
 
+  /// What takes as long as so many arithmetic ops, each of one lane.
+  struct ScoreCosts {
+    double perByte;       ///< that moves between memory and a kernel
+    double perCopiedByte; ///< the same of a mask that comes by copies beside arithmetic
+    double perRead;       ///< an element of a mask that a thread loads, whatever its size
+    double perGather;     ///< an element of a table
+    double perLaunch;     ///< of a kernel
+    double mostOps;       ///< of one score
+    bool copiesMasks;     ///< whether attention does copy masks of floats
+  };
+  /// Of `arch`, one of the target's kind.
+  virtual ScoreCosts getScoreCosts(llvm::StringRef arch) const;
+
   /// Whether the kernel of the convolution `window` stores a transpose of what it computes in
   /// vectors, so that it is no kernel of its own.
   virtual bool storesTransposed(mlir::linalg::LinalgOp window) const { return false; }

@@ -10,7 +10,7 @@
 // 2. A slice that is not contiguous is cloned into each op that reads it; one
 //    that is needed as a tensor of its own becomes a copy. So does a part of a tensor that
 //    attention reads where its rows are not aligned (AlignRows.h). Each attention gets ops of its
-//    own that move its operands' rows (MovedRows.h).
+//    own that move its operands' rows (MovedRows.h), and such that make its mask (MaskProducers.h).
 // 3. Ops are grouped (DispatchGroups.h), the groups are checked, and each moves into a plan.region.
 // 4. The block is sorted, since a region stands where its last op stood.
 //
@@ -22,7 +22,9 @@
 #include "compiler/Dialect/Plan/Transforms/Views.h"
 #include "compiler/Dispatch/AlignRows.h"
 #include "compiler/Dispatch/DispatchGroups.h"
+#include "compiler/Dispatch/DispatchTarget.h"
 #include "compiler/Dispatch/ExplainGroups.h"
+#include "compiler/Dispatch/MaskProducers.h"
 #include "compiler/Dispatch/MovedRows.h"
 #include "compiler/Dispatch/Passes.h"
 #include "compiler/Dispatch/ReusableMemory.h"
@@ -150,9 +152,12 @@ struct FormDispatches final : impl::FormDispatchesBase<FormDispatches> {
     replaceEmptyResults(block);
     placeSlices(block);
     copyUnalignedRows(block);
-    if (fuse)
+    llvm::DenseSet<Operation *> maskOps;
+    if (fuse) {
       splitMovedRows(block);
-    DispatchGrouping grouping(block, fuse);
+      maskOps = splitMasks(block, getDispatchTarget(func));
+    }
+    DispatchGrouping grouping(block, fuse, std::move(maskOps));
     if (failed(grouping.verify()))
       return signalPassFailure();
     SmallVector<DictionaryAttr> records;

@@ -50,12 +50,12 @@ Lanes AttentionLowering::hide(OpBuilder &b, Lanes scores, Value row, Value key) 
           score);
     });
   }
-  if (!op.getCausal())
+  if (!op.isBounded())
     return scores;
-  auto indexType = VectorType::get({config.getLanes()}, b.getIndexType());
+  auto indexType = VectorType::get({lanes}, b.getIndexType());
   Value step = vector::StepOp::create(b, loc, indexType);
   for (auto [v, score] : llvm::enumerate(scores)) {
-    Value start = at(b, latest, static_cast<int64_t>(v) * config.getLanes());
+    Value start = at(b, latest, static_cast<int64_t>(v) * lanes);
     Value last = arith::AddIOp::create(b, loc, spread(b, start), step);
     Value position = spread(b, key);
     score = keep(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, position, last), score);
@@ -76,9 +76,9 @@ Lanes AttentionLowering::emitMaximum(OpBuilder &b, Value first, Value length, La
     Lanes seen = load(in, scores, row);
     if (op.getSoftcap())
       seen = limit(in, seen);
-    if (op.getMask() || op.getCausal())
+    if (op.getMask() || op.isBounded())
       seen = hide(in, seen, row, arith::AddIOp::create(in, loc, first, row));
-    if (op.getSoftcap() || op.getMask() || op.getCausal())
+    if (op.getSoftcap() || op.getMask() || op.isBounded())
       store(in, seen, scores, row);
     return map(most, seen,
                [&](Value a, Value c) -> Value { return arith::MaximumFOp::create(in, loc, a, c); });
@@ -99,7 +99,7 @@ Lanes AttentionLowering::emitWeights(OpBuilder &b, Value length, const Lanes &ma
     // As the value's type has them.
     if (!element.isF32())
       for (Value &weight : weights) {
-        auto narrow = VectorType::get({config.getLanes()}, element);
+        auto narrow = VectorType::get({lanes}, element);
         weight = arith::TruncFOp::create(in, loc, narrow, weight);
         weight = arith::ExtFOp::create(in, loc, vectorType(), weight);
       }
@@ -125,11 +125,6 @@ void AttentionLowering::emitSums(OpBuilder &b, Value length, const Lanes &shrink
                 });
 }
 
-Value replaceInfinity(OpBuilder &b, Location loc, Value maximum, Value lowest, Value zero) {
-  Value isNone = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, maximum, lowest);
-  return arith::SelectOp::create(b, loc, isNone, zero, maximum);
-}
-
 void AttentionLowering::emitBlock(OpBuilder &b, Value first, Value length, Lanes &maximum,
                                   Lanes &sum) {
   if (keyRows) {
@@ -141,14 +136,13 @@ void AttentionLowering::emitBlock(OpBuilder &b, Value first, Value length, Lanes
       if (rows)
         return memref::LoadOp::create(in, loc, rows, ValueRange{row, element});
       Value key = in.createOrFold<arith::AddIOp>(loc, first, row);
-      return evaluate(in, tensor, keyPoint(key, element));
+      return evaluate(in, tensor, keyPoint(in, key, element));
     };
   };
   emitScores(b, length, loadFrom(op.getKey(), keyRows));
-  Value none = spread(b, lowest(b)), zero = spread(b, scalar(b, 0));
   Lanes most = emitMaximum(b, first, length, maximum), finite;
   for (Value value : most)
-    finite.push_back(replaceInfinity(b, loc, value, none, zero));
+    finite.push_back(replaceInfinity(b, value));
   Lanes shrink = map(maximum, finite, [&](Value before, Value now) -> Value {
     return math::ExpOp::create(b, loc, arith::SubFOp::create(b, loc, before, now));
   });

@@ -116,6 +116,16 @@ LogicalResult AttentionAttr::verify(EmitError emitError, int64_t version, ArrayR
   return success();
 }
 
+LogicalResult FewQueriesAttr::verify(EmitError emitError, int64_t version, ArrayRef<int64_t> tile,
+                                     int64_t registers, int64_t lanes) {
+  if (failed(checkVersion(emitError, version, kVersion)) || failed(checkLanes(emitError, lanes)))
+    return failure();
+  if (tile.size() != 2)
+    return emitError() << "expected 2 tile sizes, got " << tile.size();
+  return success(succeeded(checkPositive(emitError, "tile size", tile)) &&
+                 succeeded(checkPositive(emitError, "number of registers", {registers})));
+}
+
 LogicalResult LinesAttr::verify(EmitError emitError, int64_t version, int64_t tile) {
   return success(succeeded(checkVersion(emitError, version, kVersion)) &&
                  succeeded(checkPositive(emitError, "tile", {tile})));

@@ -98,6 +98,19 @@ def CPU_AttentionAttr : CPU_Config<"Attention", "attention", "attention"> {
   }];
 }
 
+def CPU_FewQueriesAttr : CPU_Config<"FewQueries", "few_queries", "few-queries"> {
+  let summary = "Attention of few queries, a block of keys at a time";
+  let description = [{
+    A workgroup computes `tile[0]` rows, queries of heads that share a head of keys, and visits `tile[1]` keys at a time. Lanes
+    are elements of keys and values. Sums of `registers` vectors of a value's elements stay in registers. Example:
+    `#cpu.few_queries<version = 1, tile = [4, 32], registers = 8, lanes = 8>`.
+  }];
+  let parameters = (ins "int64_t":$version, ArrayRefParameter<"int64_t">:$tile, "int64_t":$registers, "int64_t":$lanes);
+  let assemblyFormat = [{
+    `<` `version` `=` $version `,` `tile` `=` `[` $tile `]` `,` `registers` `=` $registers `,` `lanes` `=` $lanes `>`
+  }];
+}
+
 def CPU_LinesAttr : CPU_Config<"Lines", "lines", "lines"> {
   let summary = "A sort or a scan, whose lines are shared among workgroups";
   let description = [{

@@ -22,6 +22,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CPU/AttentionLowering.h"
+#include "compiler/Codegen/CPU/FewQueriesLowering.h"
 #include "compiler/Codegen/CPU/Passes.h"
 #include "compiler/Codegen/Common/ScalarFormula.h"
 
@@ -32,7 +33,6 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 
@@ -47,15 +47,15 @@ namespace xc::cpu {
 Lanes AttentionLowering::load(OpBuilder &b, Value memory, Value row) {
   Lanes values;
   for (int64_t v = 0; v < vectors; ++v)
-    values.push_back(vector::LoadOp::create(b, loc, vectorType(), memory,
-                                            ValueRange{row, index(b, v * config.getLanes())}));
+    values.push_back(
+        vector::LoadOp::create(b, loc, vectorType(), memory, ValueRange{row, index(b, v * lanes)}));
   return values;
 }
 
 void AttentionLowering::store(OpBuilder &b, const Lanes &values, Value memory, Value row) {
   for (auto [v, value] : llvm::enumerate(values))
     vector::StoreOp::create(b, loc, value, memory,
-                            ValueRange{row, index(b, static_cast<int64_t>(v) * config.getLanes())});
+                            ValueRange{row, index(b, static_cast<int64_t>(v) * lanes)});
 }
 
 Lanes AttentionLowering::map(const Lanes &a, const Lanes &b,
@@ -99,46 +99,13 @@ void AttentionLowering::addProducts(OpBuilder &b, Value row, int64_t height, Val
 // Operands
 //===----------------------------------------------------------------------===//
 
-Value AttentionLowering::evaluate(OpBuilder &b, Value tensor, ArrayRef<LaneIndex> point) {
-  Environment environment;
-  return PointEvaluator(b, environment, /*lanes=*/1).evaluate(tensor, point);
-}
-
-SmallVector<LaneIndex> AttentionLowering::keyPoint(Value row, Value element) {
-  SmallVector<LaneIndex> point = batch;
-  point.append({{keyHead}, {row}, {element}});
-  return point;
-}
-
 bool AttentionLowering::isMaskPerQuery() {
   auto type = cast<ShapedType>(op.getMask().getType());
   return type.getRank() > 1 && type.getDimSize(type.getRank() - 2) != 1;
 }
 
-/// The mask's element: f32, minus infinity where a byte hides a key. A dim of one element is the
-/// same for all.
 Value AttentionLowering::evaluateMask(OpBuilder &b, Value query, Value key) {
-  SmallVector<LaneIndex> all = batch;
-  all.append({{head}, {query}, {key}});
-  SmallVector<OpFoldResult> maskSizes = getSizes(builder, op.getMask());
-  SmallVector<LaneIndex> point(ArrayRef(all).take_back(maskSizes.size()));
-  for (auto [position, size] : llvm::zip_equal(point, maskSizes)) {
-    if (isConstantIntValue(size, 1)) {
-      position = {index(b, 0)};
-    } else if (!getConstantIntValue(size)) {
-      Value last =
-          arith::SubIOp::create(b, loc, getValueOrCreateConstantIndexOp(b, loc, size), index(b, 1));
-      position = {arith::MinSIOp::create(b, loc, position.base, last)};
-    }
-  }
-  Value stored = evaluate(b, op.getMask(), point);
-  if (!isMaskBytes())
-    return stored.getType().isF64()
-               ? arith::TruncFOp::create(b, loc, b.getF32Type(), stored).getResult()
-               : widen(b, stored);
-  Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(stored.getType()));
-  Value seen = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, stored, zero);
-  return arith::SelectOp::create(b, loc, seen, scalar(b, 0), lowest(b));
+  return makeAdded(b, evaluate(b, op.getMask(), maskPoint(b, head, {query}, {key})));
 }
 
 void AttentionLowering::emitQueries() {
@@ -157,40 +124,53 @@ void AttentionLowering::emitQueries() {
   emitLoop(builder, loc, {index(builder, 0), queries}, 1, [&](OpBuilder &b, Location, Value lane) {
     Value query = arith::AddIOp::create(b, loc, begin, lane);
     emitLoop(b, loc, {index(b, 0), vectorSize}, 1, [&](OpBuilder &in, Location, Value d) {
-      SmallVector<LaneIndex> point = batch;
-      point.append({{head}, {query}, {d}});
-      Value element = widen(in, evaluate(in, op.getQuery(), point));
+      Value element = widen(in, evaluate(in, op.getQuery(), queryPoint(head, query, {d})));
       memref::StoreOp::create(in, loc, arith::MulFOp::create(in, loc, element, scale), queryRows,
                               ValueRange{d, lane});
     });
   });
 }
 
-/// Keys or values of a block in f32.
-void AttentionLowering::widenBlock(OpBuilder &b, Value tensor, Value into, Value first,
-                                   Value length) {
-  Value width = tensor == op.getKey() ? vectorSize : valueSize;
-  SmallVector<int64_t> widths = getWidths(config.getLanes(), config.getLanes(), 1);
-  emitLoop(b, loc, {index(b, 0), length}, 1, [&](OpBuilder &outer, Location, Value row) {
-    Value key = arith::AddIOp::create(outer, loc, first, row);
-    emitLaneLoops(outer, loc, {index(outer, 0), width}, widths,
-                  [&](OpBuilder &in, Value element, int64_t numLanes) {
-                    Environment environment;
-                    PointEvaluator evaluator(in, environment, numLanes);
-                    SmallVector<LaneIndex> point = keyPoint(key, element);
-                    point.back().stride = numLanes == 1 ? 0 : 1;
-                    Value stored = evaluator.evaluate(tensor, point);
-                    Type type = in.getF32Type();
-                    if (numLanes != 1)
-                      type = VectorType::get({numLanes}, type);
-                    evaluator.store(loc, arith::ExtFOp::create(in, loc, type, stored), Buffer{into},
-                                    {{row}, point.back()});
-                  });
-  });
+/// Whether the mask has no memory of its own: ops of the kernel make it.
+bool AttentionLowering::isMaskComputed() {
+  Value mask = op.getMask();
+  while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(mask.getDefiningOp()))
+    mask = mask.getDefiningOp()->getOperand(0);
+  return isa_and_nonnull<linalg::LinalgOp>(mask.getDefiningOp());
+}
+
+/// Whether all lanes are queries, and the mask has a number for each of them.
+Value AttentionLowering::hasAllQueries(OpBuilder &b) {
+  auto isEqual = [&](Value x, Value y) -> Value {
+    return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x, y);
+  };
+  auto value = [&](OpFoldResult size) { return getValueOrCreateConstantIndexOp(b, loc, size); };
+  Value all = isEqual(queries, index(b, config.getTile()[0]));
+  SmallVector<OpFoldResult> maskSizes = getSizes(builder, op.getMask());
+  OpFoldResult rows = maskSizes[maskSizes.size() - 2];
+  if (getConstantIntValue(rows))
+    return all;
+  return arith::AndIOp::create(b, loc, all,
+                               isEqual(value(rows), value(sizes[op.getBatchRank() + 1])));
 }
 
 /// The mask of a block, one query after the other, as it lies.
 void AttentionLowering::emitBias(OpBuilder &b, Value first, Value length) {
+  if (!isMaskComputed())
+    return emitBiasOfEach(b, first, length);
+  scf::IfOp::create(
+      b, loc, hasAllQueries(b),
+      [&](OpBuilder &in, Location) {
+        emitBiasOfLanes(in, first, length);
+        scf::YieldOp::create(in, loc);
+      },
+      [&](OpBuilder &in, Location) {
+        emitBiasOfEach(in, first, length);
+        scf::YieldOp::create(in, loc);
+      });
+}
+
+void AttentionLowering::emitBiasOfEach(OpBuilder &b, Value first, Value length) {
   emitLoop(b, loc, {index(b, 0), queries}, 1, [&](OpBuilder &outer, Location, Value lane) {
     Value query = arith::AddIOp::create(outer, loc, begin, lane);
     emitLoop(outer, loc, {index(outer, 0), length}, 1, [&](OpBuilder &in, Location, Value row) {
@@ -200,85 +180,54 @@ void AttentionLowering::emitBias(OpBuilder &b, Value first, Value length) {
   });
 }
 
+/// What is computed, for all queries of the block at a time.
+void AttentionLowering::emitBiasOfLanes(OpBuilder &b, Value first, Value length) {
+  emitLoop(b, loc, {index(b, 0), length}, 1, [&](OpBuilder &in, Location, Value row) {
+    Value key = arith::AddIOp::create(in, loc, first, row);
+    Lanes masks;
+    for (int64_t v = 0; v < vectors; ++v) {
+      Environment environment;
+      PointEvaluator evaluator(in, environment, lanes);
+      LaneIndex queriesOfLanes{at(in, begin, v * lanes), /*stride=*/1};
+      Value stored = evaluator.evaluate(op.getMask(), maskPoint(in, head, queriesOfLanes, {key}));
+      masks.push_back(makeAdded(in, evaluator.toLanes(loc, stored)));
+    }
+    store(in, masks, bias, row);
+  });
+}
+
 //===----------------------------------------------------------------------===//
 // The kernel
 //===----------------------------------------------------------------------===//
 
-/// The keys that any query of this block may see: the first one, and the one behind the last. Sets
-/// `latest`.
-std::pair<Value, Value> AttentionLowering::getSeenKeys() {
-  Value zero = index(builder, 0);
-  if (!op.getCausal())
-    return {zero, numKeys};
-  Value offset;
-  if (op.getOffset())
-    offset = arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
-                                        evaluate(builder, op.getOffset(), {}));
-  else
-    offset = arith::SubIOp::create(
-        builder, loc, numKeys,
-        getValueOrCreateConstantIndexOp(builder, loc, sizes[op.getBatchRank() + 1]));
-  latest = arith::AddIOp::create(builder, loc, begin, offset);
-  Value end = arith::AddIOp::create(builder, loc, latest, queries);
-  end = arith::MinSIOp::create(builder, loc, numKeys, end);
-  if (!op.getWindow())
-    return {zero, end};
-  Value hidden = index(builder, static_cast<int64_t>(*op.getWindow()) - 1);
-  Value first = arith::SubIOp::create(builder, loc, latest, hidden);
-  return {arith::MaxSIOp::create(builder, loc, zero, first), end};
-}
-
 LogicalResult AttentionLowering::planGrid() {
   MLIRContext *context = builder.getContext();
   int64_t rank = op.getBatchRank();
-  AffineExpr batchCount = builder.getAffineConstantExpr(1);
-  for (OpFoldResult size : ArrayRef(sizes).take_front(rank)) {
-    AffineExpr count = codegen::getScalarFormula(size, context);
-    batchCount = batchCount && count ? batchCount * count : AffineExpr();
-  }
-  AffineExpr heads = codegen::getScalarFormula(sizes[rank], context),
+  AffineExpr batches = countBatches(), heads = codegen::getScalarFormula(sizes[rank], context),
              count = codegen::getScalarFormula(sizes[rank + 1], context);
-  if (!batchCount || !heads || !count)
+  if (!batches || !heads || !count)
     return op.emitOpError("has a size that is not a formula over the kernel's scalars");
-  setLaunch(function, {count.ceilDiv(config.getTile()[0]), heads, batchCount});
+  setLaunch(function, {count.ceilDiv(config.getTile()[0]), heads, batches});
   return success();
 }
 
 /// Which queries of which head this workgroup has, and its memory.
 void AttentionLowering::place() {
-  auto value = [&](OpFoldResult size) {
-    return getValueOrCreateConstantIndexOp(builder, loc, size);
-  };
-  auto id = [&](plan::Axis axis) -> Value {
-    return plan::WorkgroupIdOp::create(builder, loc, builder.getIndexType(), axis);
-  };
-  int64_t rank = op.getBatchRank();
-  SmallVector<LoopDim> loops;
-  for (unsigned dim = 0; dim < rank; ++dim)
-    loops.push_back({{dim}, sizes[dim]});
-  batch.resize(rank);
-  setLinearIndex(builder, loc, id(plan::Axis::Z), loops, batch);
-  head = id(plan::Axis::Y);
-  keyHead = arith::DivUIOp::create(builder, loc, head, index(builder, op.getGroupSize()));
+  head = getId(plan::Axis::Y);
+  placeBatch(arith::DivUIOp::create(builder, loc, head, index(builder, op.getGroupSize())));
   Value block = index(builder, config.getTile()[0]);
-  begin = arith::MulIOp::create(builder, loc, id(plan::Axis::X), block);
-  Value rest = arith::SubIOp::create(builder, loc, value(sizes[rank + 1]), begin);
-  queries = arith::MinSIOp::create(builder, loc, block, rest);
-  numKeys = value(getSizes(builder, op.getKey())[rank + 1]);
+  begin = arith::MulIOp::create(builder, loc, getId(plan::Axis::X), block);
+  Value all = getValueOrCreateConstantIndexOp(builder, loc, sizes[op.getBatchRank() + 1]);
+  queries =
+      arith::MinSIOp::create(builder, loc, block, arith::SubIOp::create(builder, loc, all, begin));
   int64_t width = op.getQueryType().getShape().back(),
           valueWidth = op.getValueType().getShape().back();
-  vectorSize = index(builder, width);
-  valueSize = index(builder, valueWidth);
-
-  auto allocate = [&](int64_t rows, int64_t columns) -> Value {
-    return memref::AllocOp::create(builder, loc,
-                                   MemRefType::get({rows, columns}, builder.getF32Type()));
-  };
   int64_t queryCount = config.getTile()[0], keyCount = config.getTile()[1];
   queryRows = allocate(width, queryCount);
   scores = allocate(keyCount, queryCount);
   sums = allocate(valueWidth, queryCount);
-  if (!op.getKeyType().getElementType().isF32()) {
+  // An element is read for all queries at a time: not where its page has to be looked up each time.
+  if (!op.getKeyType().getElementType().isF32() || op.isPaged()) {
     keyRows = allocate(keyCount, width);
     valueRows = allocate(keyCount, valueWidth);
   }
@@ -289,29 +238,20 @@ void AttentionLowering::place() {
 /// Stores |value| as the result of the query in |lane|; |element| is null where a query has one.
 void AttentionLowering::storeLane(OpBuilder &b, const AttentionRoot &root, Value lane,
                                   Value element, Value value) {
-  SmallVector<Value> point = llvm::map_to_vector(batch, [](LaneIndex at) { return at.base; });
-  point.append({head, arith::AddIOp::create(b, loc, begin, lane)});
-  if (element)
-    point.push_back(element);
-  auto type = cast<MemRefType>(root.root.memory.getType());
-  if (!type.getElementType().isF32())
-    value = arith::TruncFOp::create(b, loc, type.getElementType(), value);
-  SmallVector<Value> indices = llvm::map_to_vector(
-      root.dims, [&](std::optional<unsigned> dim) { return dim ? point[*dim] : index(b, 0); });
-  memref::StoreOp::create(b, loc, value, root.root.memory, indices);
+  Value query = arith::AddIOp::create(b, loc, begin, lane);
+  memref::StoreOp::create(b, loc, narrow(b, root, value), root.root.memory,
+                          placeResult(b, root, head, query, element));
 }
 
 void AttentionLowering::emitResults(const Lanes &maximum, const Lanes &sum) {
-  Value zero = spread(builder, scalar(builder, 0)), one = spread(builder, scalar(builder, 1)),
-        none = spread(builder, lowest(builder));
+  Value zero = spread(builder, scalar(builder, 0)), one = spread(builder, scalar(builder, 1));
   Lanes divisor, logarithm;
   for (auto [most, total] : llvm::zip_equal(maximum, sum)) {
     Value isNone = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, total, zero);
     divisor.push_back(arith::SelectOp::create(builder, loc, isNone, one, total));
     if (op.hasLogsumexp())
-      logarithm.push_back(arith::AddFOp::create(builder, loc,
-                                                math::LogOp::create(builder, loc, total),
-                                                replaceInfinity(builder, loc, most, none, zero)));
+      logarithm.push_back(arith::AddFOp::create(
+          builder, loc, math::LogOp::create(builder, loc, total), replaceInfinity(builder, most)));
   }
   emitLoop(builder, loc, {index(builder, 0), valueSize}, 1, [&](OpBuilder &b, Location, Value e) {
     store(b,
@@ -336,22 +276,15 @@ void AttentionLowering::emitResults(const Lanes &maximum, const Lanes &sum) {
 }
 
 LogicalResult AttentionLowering::run() {
-  vectors = config.getTile()[0] / config.getLanes();
+  vectors = config.getTile()[0] / lanes;
   sizes = getSizes(builder, op.getQuery());
   if (failed(planGrid()))
     return failure();
   place();
   emitQueries();
-  std::pair<Value, Value> seen = getSeenKeys();
+  std::pair<Value, Value> seen = getSeenKeys(begin, queries);
   Value first = seen.first, end = seen.second;
-  Value start = lowest(builder), weight = scalar(builder, 0);
-  if (op.getSinks()) {
-    // A sink is a key that was seen already, whose value is 0.
-    start = widen(builder, evaluate(builder, op.getSinks(), {{head}}));
-    Value isNone =
-        arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, start, lowest(builder));
-    weight = arith::SelectOp::create(builder, loc, isNone, weight, scalar(builder, 1));
-  }
+  auto [start, weight] = getStart(builder, head);
   Lanes carried = spreadAll(builder, start);
   llvm::append_range(carried, spreadAll(builder, weight));
   Value step = index(builder, config.getTile()[1]);
@@ -367,12 +300,7 @@ LogicalResult AttentionLowering::run() {
                                    });
   emitResults(Lanes(blocks.getResults().take_front(vectors)),
               Lanes(blocks.getResults().drop_front(vectors)));
-  for (AttentionRoot &root : kernel.roots)
-    root.root.op.erase();
-  // What moved the results, then the op itself.
-  for (Operation &dead : llvm::make_early_inc_range(llvm::reverse(function.getBody().front())))
-    if (&dead == op || isOpTriviallyDead(&dead))
-      dead.erase();
+  eraseKernelOps();
   return success();
 }
 
@@ -382,13 +310,14 @@ struct LowerAttention final : impl::LowerAttentionBase<LowerAttention> {
   using LowerAttentionBase::LowerAttentionBase;
 
   void runOnOperation() override {
-    for (auto function : getOperation().getOps<func::FuncOp>())
-      if (auto config = dyn_cast_or_null<AttentionAttr>(function->getAttr(plan::kConfigAttr)))
-        if (failed(lower(function, config)))
-          return signalPassFailure();
+    for (auto function : getOperation().getOps<func::FuncOp>()) {
+      Attribute config = function->getAttr(plan::kConfigAttr);
+      if (isa_and_nonnull<AttentionAttr, FewQueriesAttr>(config) && failed(lower(function, config)))
+        return signalPassFailure();
+    }
   }
 
-  static LogicalResult lower(func::FuncOp function, AttentionAttr config) {
+  static LogicalResult lower(func::FuncOp function, Attribute config) {
     if (failed(verifyKernelFunction(function)))
       return failure();
     std::string why;
@@ -396,7 +325,9 @@ struct LowerAttention final : impl::LowerAttentionBase<LowerAttention> {
     if (failed(kernel))
       return function.emitError("the attention strategy does not fit kernel '")
              << function.getName() << "': " << why;
-    return AttentionLowering(function, std::move(*kernel), config).run();
+    if (auto few = dyn_cast<FewQueriesAttr>(config))
+      return FewQueriesLowering(function, std::move(*kernel), few).run();
+    return AttentionLowering(function, std::move(*kernel), cast<AttentionAttr>(config)).run();
   }
 };
 

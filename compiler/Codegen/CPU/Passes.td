@@ -137,6 +137,7 @@ def LowerAttention : Pass<"xc-cpu-lower-attention", "mlir::ModuleOp"> {
   let summary = "Turn attention into loops over blocks of keys";
   let description = [{
     Obeys `#cpu.attention`: queries are the lanes of vectors, so that maxima and sums over keys need no step across lanes.
+    And `#cpu.few_queries`: elements of keys and values are lanes.
     Scores of one block of keys exist at a time; what was summed up before shrinks as the maximum grows. Sets
     `plan.launch`. Example of the first inner loop, which adds up scores:
     ```mlir

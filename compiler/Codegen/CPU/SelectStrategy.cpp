@@ -21,6 +21,7 @@
 #include "compiler/Codegen/CPU/MatmulTiles.h"
 #include "compiler/Codegen/CPU/Passes.h"
 #include "compiler/Codegen/CPU/ReductionGroup.h"
+#include "compiler/Dialect/Array/Transforms/Passes.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -344,8 +345,38 @@ static int64_t chooseDivisor(int64_t size, int64_t most) {
   return std::min(most, std::max<int64_t>(size, 1));
 }
 
+/// Of so few queries that they would not fill vectors.
+static Choice chooseFewQueries(func::FuncOp kernel, kernel::AttentionOp attention,
+                               const Arch &arch) {
+  // Work for several threads, and a block of keys that stays in the first cache, beside values, for
+  // all rows. One row needs none again, and memory is faster in long runs.
+  constexpr int64_t fewestGroups = 8, mostRows = 8, keyBytes = 16384, mostKeys = 512, longRun = 16;
+  ArrayRef<int64_t> shape = attention.getQueryType().getShape();
+  int64_t lanes = arch.vectorBytes / 4; // scores and sums are f32
+  int64_t rank = attention.getBatchRank();
+  int64_t all = attention.getGroupSize() * shape[rank + 1], groups = 1;
+  for (int64_t size : shape.take_front(rank + 1))
+    groups = llvm::SaturatingMultiply<uint64_t>(groups, ShapedType::isDynamic(size) ? 1 : size);
+  groups = std::max<int64_t>(groups / attention.getGroupSize(), 1);
+  int64_t blocks = std::min(all, llvm::divideCeilSigned(fewestGroups, groups));
+  int64_t rows = std::min(mostRows, llvm::divideCeilSigned(all, blocks));
+  // As even as can be.
+  rows = llvm::divideCeilSigned(all, llvm::divideCeilSigned(all, rows));
+  int64_t keys = llvm::alignTo(keyBytes / (shape.back() * 4) * (rows == 1 ? longRun : 1), lanes);
+  SmallVector<int64_t> tile = {rows, std::clamp(keys, lanes, std::max(lanes, mostKeys))};
+  int64_t registers = rows == 1 ? arch.vectorRegisters : arch.vectorRegisters / 2;
+  return {
+      FewQueriesAttr::get(kernel.getContext(), FewQueriesAttr::kVersion, tile, registers, lanes),
+      llvm::formatv("attention of few queries: {0} rows for {1} keys at a time, whose elements "
+                    "are lanes",
+                    tile[0], tile[1])};
+}
+
 static Choice chooseAttention(func::FuncOp kernel, kernel::AttentionOp attention,
                               const Arch &arch) {
+  int64_t queries = attention.getQueryType().getShape().drop_back().back();
+  if (!ShapedType::isDynamic(queries) && queries < array::kFewQueries)
+    return chooseFewQueries(kernel, attention, arch);
   constexpr int64_t vectors = 2, keys = 96;
   int64_t lanes = arch.vectorBytes / 4; // scores and sums are f32
   int64_t most = std::min<int64_t>((arch.vectorRegisters - 4) / vectors, 12);

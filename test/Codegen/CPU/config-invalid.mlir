@@ -50,6 +50,16 @@ func.func @attention_queries() attributes {lowering_config = #cpu.attention<vers
 
 // -----
 
+// expected-error@+1 {{expected 2 tile sizes, got 1}}
+func.func @few_queries_tile() attributes {lowering_config = #cpu.few_queries<version = 1, tile = [4], registers = 8, lanes = 8>} { return }
+
+// -----
+
+// expected-error@+1 {{expected a positive number of registers, got 0}}
+func.func @few_queries_registers() attributes {lowering_config = #cpu.few_queries<version = 1, tile = [4, 32], registers = 0, lanes = 8>} { return }
+
+// -----
+
 // expected-error@+1 {{expected a positive chunk, tile, strip and band, got 0}}
 func.func @strip() attributes {lowering_config = #cpu.reduction<version = 1, direction = "columns", lanes = 8, chunk = 1, tile = 1, strip = 0>} { return }
 

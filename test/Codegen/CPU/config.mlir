@@ -43,6 +43,12 @@ func.func @generic() attributes {lowering_config = #cpu.generic<version = 1>} {
   return
 }
 
+// CHECK-LABEL: func.func @few_queries()
+// CHECK-SAME: #cpu.few_queries<version = 1, tile = [4, 32], registers = 8, lanes = 8>
+func.func @few_queries() attributes {lowering_config = #cpu.few_queries<version = 1, tile = [4, 32], registers = 8, lanes = 8>} {
+  return
+}
+
 // CHECK-LABEL: func.func @attention()
 // CHECK-SAME: #cpu.attention<version = 1, tile = [16, 96], registers = [6, 4], lanes = 8>
 func.func @attention() attributes {

@@ -11,12 +11,13 @@ func.func @half(%q: tensor<2x?x64xf16>, %k: tensor<2x?x64xf16>) -> tensor<2x?x64
 // BLOCKS-LABEL: func.func @half
 // BLOCKS:         array.attention %{{.*}} {array.whole}
 
-// Few queries are no work for blocks of keys.
+// Few queries, and pages, are work for blocks of keys, too.
 // CHECK-LABEL: func.func @few
 // CHECK:         array.attention %{{.*}} {array.whole}
 // CHECK:         array.paged_attention %{{.*}} {array.whole}
 // BLOCKS-LABEL: func.func @few
-// BLOCKS-NOT:     array.whole
+// BLOCKS:         array.attention %{{.*}} {array.whole}
+// BLOCKS:         array.paged_attention %{{.*}} {array.whole}
 func.func @few(%q: tensor<2x4x1x64xf16>, %k: tensor<2x2x20x64xf16>, %p: tensor<9x2x16x64xf16>, %t: tensor<2x3xi32>, %n: tensor<2xi32>)
     -> (tensor<2x4x1x64xf16>, tensor<2x4x1x64xf16>) {
   %a = array.attention %q, %k, %k scale = 0.125 : (tensor<2x4x1x64xf16>, tensor<2x2x20x64xf16>, tensor<2x2x20x64xf16>) -> tensor<2x4x1x64xf16>
@@ -29,7 +30,8 @@ func.func @few(%q: tensor<2x4x1x64xf16>, %k: tensor<2x2x20x64xf16>, %p: tensor<9
 // CHECK:         array.attention %{{.*}} {array.whole}
 // CHECK:         array.paged_attention %{{.*}} {array.whole}
 // BLOCKS-LABEL: func.func @few_single
-// BLOCKS-NOT:     array.whole
+// BLOCKS:         array.attention %{{.*}} {array.whole}
+// BLOCKS:         array.paged_attention %{{.*}} {array.whole}
 func.func @few_single(%q: tensor<2x4x1x64xf32>, %k: tensor<2x2x20x64xf32>, %p: tensor<9x2x16x64xf32>, %t: tensor<2x3xi32>, %n: tensor<2xi32>)
     -> (tensor<2x4x1x64xf32>, tensor<2x4x1x64xf32>) {
   %a = array.attention %q, %k, %k scale = 0.125 : (tensor<2x4x1x64xf32>, tensor<2x2x20x64xf32>, tensor<2x2x20x64xf32>) -> tensor<2x4x1x64xf32>
@@ -41,7 +43,9 @@ func.func @few_single(%q: tensor<2x4x1x64xf32>, %k: tensor<2x2x20x64xf32>, %p: t
 // No kernel takes wide types, or a vector of a size that is not known. Of pages it may have any number of queries.
 // BLOCKS-LABEL: func.func @others
 // BLOCKS:         array.attention %{{.*}} {array.whole} : (tensor<2x20x64xf32>
-// BLOCKS-NOT:     array.whole
+// BLOCKS-NOT:     array.attention
+// BLOCKS:         array.paged_attention %{{.*}} {array.whole}
+// BLOCKS-NOT:     array.attention
 // CHECK-LABEL: func.func @others
 // CHECK:         array.attention %{{.*}} {array.whole} : (tensor<2x20x64xf32>
 // CHECK-NOT:     array.attention

@@ -32,6 +32,17 @@ def shapes():
     # So many that 16 warps of a multiprocessor share its registers, and take queries from shared memory.
     yield case("shared_queries", "bf16", (30, 16, 1, 72), (30, 16, 130, 72), logsumexp=True)
     yield case("shared_grouped", "f16", (33, 24, 1, 104), (33, 8, 150, 104), options="causal window = 60", causal=True, window=60, logsumexp=True)
+    # Rows that begin at multiples of 8 bytes: the last 16 of a vector overlap those before. Others have a kernel on CPUs alone.
+    for width in (12, 20, 36, 84, 100, 252):
+        yield case(f"uneven_{width}", "f16", (2, 8, 1, width), (2, 2, 150, width), scale=0.1, logsumexp=True)
+    yield case("uneven_values", "bf16", (1, 8, 3, 64), (1, 2, 333, 64), (1, 2, 333, 44), options="causal", causal=True, logsumexp=True)
+    yield case("uneven_keys", "f16", (1, 16, 1, 60), (1, 1, 333, 60), (1, 1, 333, 128), options="causal window = 40", causal=True, window=40)
+    yield case("uneven_long", "bf16", (1, 4, 1, 28), (1, 1, 9000, 28), logsumexp=True)
+    yield case("uneven_equal", "f16", (12, 12, 12, 12), (12, 12, 12, 12), logsumexp=True)
+    yield case("uneven_masked", "f16", (2, 4, 2, 20), (2, 2, 290, 20), mask=tensors.random("f32", (2, 4, 2, 290), 6, -1, 1))
+    for width in (1, 3, 7, 33, 130, 500):
+        yield case(f"odd_{width}", "bf16", (2, 6, 2, width), (2, 2, 70, width), scale=0.1, logsumexp=True)
+        yield case(f"odd_single_{width}", "f32", (2, 3, 1, width), (2, 3, 70, width), scale=0.1)
     yield case("scale_negative", "f16", (1, 2, 1, 32), (1, 2, 300, 32), scale=-0.5)
     yield case("scale_zero", "f16", (1, 2, 1, 32), (1, 2, 300, 32), scale=0.0, logsumexp=True)
     # So long, of so few heads, that parts have results in memory.
@@ -219,7 +230,6 @@ def single():
     yield case("single_16_rows_256", "f32", (1, 16, 1, 256), (1, 1, 150, 256), scale=0.06, logsumexp=True)
     yield case("single_narrow_values", "f32", (1, 12, 1, 200), (1, 1, 150, 200), (1, 1, 150, 24), scale=0.1)
     yield case("single_wide_values", "f32", (1, 12, 1, 40), (1, 1, 150, 40), (1, 1, 150, 192), logsumexp=True)
-    # No kernel takes such vectors.
     yield case("single_width_12", "f32", (1, 2, 1, 12), (1, 2, 70, 12))
     yield case("single_several_queries", "f32", (2, 6, 3, 64), (2, 2, 700, 64), logsumexp=True)
     yield case("single_many_rows", "f32", (1, 8, 15, 32), (1, 2, 400, 32))

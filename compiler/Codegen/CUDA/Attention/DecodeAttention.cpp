@@ -59,7 +59,7 @@ DecodeSizes getDecodeSizes(kernel::AttentionDecodeOp op) {
 bool hasDecodeKernel(const DecodeSizes &sizes, std::optional<int64_t> window,
                      const Target *target) {
   auto isVector = [](int64_t size) {
-    return size > 0 && size <= kMostVector && size % kVectorStep == 0;
+    return size >= kVectorStep && size <= kMostVector && size % kDecodeVectorStep == 0;
   };
   return target && target->hasMMA16816 && isVector(sizes.vector) && isVector(sizes.result) &&
          sizes.rows > 0 && sizes.heads != 0 && sizes.keys != 0 && window.value_or(0) <= kMostWindow;

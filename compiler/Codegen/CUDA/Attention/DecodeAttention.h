@@ -33,6 +33,9 @@ DecodeSizes getDecodeSizes(mlir::ShapedType query, mlir::ShapedType key, mlir::S
                            mlir::ShapedType table = {});
 DecodeSizes getDecodeSizes(kernel::AttentionDecodeOp op);
 
+/// Elements that vectors of keys and values are multiples of.
+inline constexpr int64_t kDecodeVectorStep = 4;
+
 /// Whether `target` has a kernel for such sizes; null stands for a CPU.
 bool hasDecodeKernel(const DecodeSizes &sizes, std::optional<int64_t> window, const Target *target);
 

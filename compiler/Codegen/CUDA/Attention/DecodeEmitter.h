@@ -87,6 +87,7 @@ private:
 
   // Queries (DecodeQueries.cpp).
   void loadQueries();
+  void clearOverlap(Values &words, mlir::Value place);
   void shareQueries();
   llvm::SmallVector<Values> getQueryWords(int64_t step);
 
@@ -104,6 +105,7 @@ private:
   /// The words of 16 bytes of a vector.
   Values splitWords(mlir::Value loaded);
   /// 16 bytes of the vector of a key, or a value, as words.
+  mlir::Value placeChunk(mlir::Value place, int64_t size);
   Values loadChunk(mlir::Value tensor, const Key &key, mlir::Value place, int64_t size);
   /// Of each of some steps, one behind the other.
   llvm::SmallVector<Values> loadKeys(mlir::Value firstKey, Range steps);
@@ -135,6 +137,7 @@ private:
   void joinWarps();
   void joinBlocks();
   void storeResult(const Row &row, mlir::Value column, Values values);
+  void storeColumns(const Row &row, mlir::Value column, Values values);
   void storeLogarithm(const Row &row, mlir::Value logarithm);
   /// Over groups of four columns of rows that there are, each by a thread.
   void forEachVector(mlir::Value count, mlir::Value first,
@@ -153,12 +156,13 @@ private:
   DecodeMath math;
 
   int64_t rank, group, queries, rows; // of the operands; heads of queries, and queries, of a head
-  int64_t vector, result;             // elements of keys and values
+  int64_t vector, columns;            // elements of keys and values
   int64_t blockRows, halves;          // of a block; groups of 8 of them
   int64_t splits;                     // parts of the keys: blocks of the cluster, or results
   mlir::Type element;
   bool isExact;               // products of f32 that are three of TF32
   int64_t chunk;              // elements of 16 bytes
+  int64_t result;             // of a value's pieces of 16 bytes, where the last ones overlap
   int64_t keyStep, valueStep; // elements of a vector that threads of a key, or a value, load
   int64_t keySteps, valueSteps, tilesOfStep; // of a value's step: those of 16 elements
 

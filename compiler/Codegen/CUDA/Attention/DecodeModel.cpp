@@ -103,11 +103,13 @@ bool keepsQueriesShared(const DecodeSizes &sizes, int64_t warps, int64_t blocks)
 static int64_t getSharedBytes(const Target &target, const DecodeSizes &sizes,
                               const DecodePlan &plan) {
   constexpr int64_t floatBytes = 4, joined = 4;
+  // In whole pieces of 16 bytes.
+  auto result = static_cast<int64_t>(llvm::alignTo(sizes.result, 2 * kDecodeVectorStep));
   int64_t height = sizes.blockRows;
-  int64_t bytes = plan.warps * height * (sizes.result + 2) * floatBytes;
+  int64_t bytes = plan.warps * height * (result + 2) * floatBytes;
   if (keepsQueriesShared(sizes, plan.warps, plan.blocks) || runsOutOfRegisters(target, sizes))
     bytes += getQueryBytes(sizes);
-  int64_t share = llvm::divideCeil(height * sizes.result / joined, plan.cluster);
+  int64_t share = llvm::divideCeil(height * result / joined, plan.cluster);
   if (plan.cluster > 1)
     bytes += plan.cluster * (share * joined + height) * floatBytes;
   return bytes;

@@ -49,16 +49,31 @@ void DecodeEmitter::loadQueries() {
       Value place = index.add(inQuad, step * 4);
       Value isThere = isRow;
       if ((step + 1) * keyStep > vector)
-        isThere = index.both(isThere, index.isLess(place, index.constant(vector / chunk)));
+        isThere = index.both(isThere,
+                             index.isLess(place, index.constant(llvm::divideCeil(vector, chunk))));
       Point point;
       for (Value position : placeOf(row))
         point.coords.push_back(Coord::uniform(position));
-      point.coords.push_back(Coord::consecutive(index.mul(place, chunk)));
+      point.coords.push_back(Coord::consecutive(placeChunk(place, vector)));
       point.lanes = chunk;
       point.mask = isThere;
-      llvm::append_range(words, splitWords(points.emit(op.getQuery(), point)));
+      Values loaded = splitWords(points.emit(op.getQuery(), point));
+      if ((step + 1) * keyStep > vector)
+        clearOverlap(loaded, place);
+      llvm::append_range(words, loaded);
     }
   }
+}
+
+/// Zeros in the place of those elements of the last 16 bytes that the ones before have, too.
+void DecodeEmitter::clearOverlap(Values &words, Value place) {
+  int64_t twice = static_cast<int64_t>(llvm::alignTo(vector, chunk)) - vector;
+  if (twice == 0)
+    return;
+  Value isLast = index.isEqual(place, index.constant(vector / chunk));
+  Value zero = points.zero(builder.getI32Type());
+  for (Value &word : MutableArrayRef(words).take_front(twice * kDecodeChunkWords / chunk))
+    word = math.select(isLast, zero, word);
 }
 
 /// Words from a row of queries in shared memory to the next.

@@ -55,11 +55,12 @@ DecodeEmitter::DecodeEmitter(const KernelInfo &kernel, kernel::AttentionDecodeOp
       points(frame.points), index(points.index), builder(points.builder), loc(points.loc),
       math{builder, loc}, rank(op.getQueryType().getRank()), group(op.getGroupSize()),
       queries(op.getQueryType().getDimSize(rank - 2)), rows(op.getRows()),
-      vector(op.getQueryType().getShape().back()), result(op.getValueType().getShape().back()),
+      vector(op.getQueryType().getShape().back()), columns(op.getValueType().getShape().back()),
       blockRows(getDecodeSizes(op).blockRows), halves(blockRows / 8),
       splits(std::max<int64_t>(op.getSplits(), config.getCluster())),
       element(op.getQueryType().getElementType()), isExact(element.isF32() && !mayRoundToTF32(op)),
-      chunk(kDecodeChunkBytes * 8 / element.getIntOrFloatBitWidth()), keyStep(kKeyThreads * chunk),
+      chunk(kDecodeChunkBytes * 8 / element.getIntOrFloatBitWidth()),
+      result(llvm::alignTo(columns, chunk)), keyStep(kKeyThreads * chunk),
       valueStep(kValueThreads * chunk), keySteps(llvm::divideCeil(vector, keyStep)),
       valueSteps(llvm::divideCeil(result, valueStep)), tilesOfStep(chunk / 2) {}
 
@@ -202,16 +203,24 @@ DecodeEmitter::Values DecodeEmitter::placeKey(const Key &key) {
   return place;
 }
 
-/// The 16 bytes `place` of a vector of `size` elements. Behind its end, the last ones again.
+/// The 16 bytes `place` of a vector of `size` elements. Behind its end, the last ones again. Where
+/// the vector is not whole pieces of 16 bytes, the last one overlaps the one before.
 DecodeEmitter::Values DecodeEmitter::loadChunk(Value tensor, const Key &key, Value place,
                                                int64_t size) {
   Point point;
   for (Value position : placeKey(key))
     point.coords.push_back(Coord::uniform(position));
-  Value own = index.min(place, index.constant(size / chunk - 1));
-  point.coords.push_back(Coord::consecutive(index.mul(own, chunk)));
+  point.coords.push_back(Coord::consecutive(placeChunk(place, size)));
   point.lanes = chunk;
   return splitWords(points.emit(tensor, point));
+}
+
+/// The first element of the 16 bytes `place`, or of the last ones. Said so that loads know how far
+/// it is aligned.
+Value DecodeEmitter::placeChunk(Value place, int64_t size) {
+  int64_t step = size % chunk == 0 ? chunk : kDecodeVectorStep;
+  Value own = index.min(index.mul(place, chunk / step), index.constant((size - chunk) / step));
+  return index.mul(own, step);
 }
 
 /// Column g of either product of 8 keys: chunks t, t + 4, ... of its key.
@@ -232,7 +241,7 @@ SmallVector<DecodeEmitter::Values> DecodeEmitter::loadValues(Value firstKey, Ran
   for (int64_t step = steps.first; step < steps.last; ++step)
     for (int64_t key = 0; key < 4; ++key)
       loaded.push_back(loadChunk(op.getValue(), {firstKey, four, index.constant(key)},
-                                 index.add(quad, step * kValueThreads), result));
+                                 index.add(quad, step * kValueThreads), columns));
   return loaded;
 }
 

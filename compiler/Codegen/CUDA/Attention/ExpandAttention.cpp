@@ -343,9 +343,9 @@ struct ExpandAttention final : impl::ExpandAttentionBase<ExpandAttention> {
     SmallVector<kernel::AttentionOp> ops;
     module.walk([&](kernel::AttentionOp op) {
       // Kernels for many queries multiply what is not seen by 0.
-      bool hasKernel = hasAttentionKernel(op, findTarget(op), wgmma) ||
+      bool hasKernel = (hasAttentionKernel(op, findTarget(op), wgmma) && !op.getOpenEnd()) ||
                        plan::getDispatchTarget(op).attendsInBlocks(op);
-      if (!hasKernel || op.getOpenEnd())
+      if (!hasKernel)
         ops.push_back(op);
     });
     llvm::erase_if(ops, [&](kernel::AttentionOp op) { return pad(op, wgmma); });

@@ -193,7 +193,21 @@ void DecodeEmitter::joinBlocks() {
   });
 }
 
+/// Of what the last two pieces of a value overlap in, the former one's is stored.
 void DecodeEmitter::storeResult(const Row &row, Value column, Values values) {
+  int64_t twice = result - columns;
+  if (twice == 0)
+    return storeColumns(row, column, values);
+  Value isBefore = index.isLess(column, index.constant(result - chunk));
+  Value isNew = index.isAtLeast(column, index.constant(result - chunk + twice));
+  points.emitIf(isBefore, [&] { storeColumns(row, column, values); });
+  points.emitIf(isNew, [&] {
+    storeColumns(row, index.mul(index.sub(index.div(column, twice), index.constant(1)), twice),
+                 values);
+  });
+}
+
+void DecodeEmitter::storeColumns(const Row &row, Value column, Values values) {
   plan::BindingOp binding = kernel.outputs.front().binding;
   Value place = index.add(index.mul(head, rows), row.number);
   if (op.getSplits() > 1)
@@ -202,7 +216,7 @@ void DecodeEmitter::storeResult(const Row &row, Value column, Values values) {
   Type type = cast<MemRefType>(binding.getMemory().getType()).getElementType();
   if (!type.isF32())
     joined = arith::TruncFOp::create(builder, loc, VectorType::get(kJoined, type), joined);
-  points.store(binding, Coord::consecutive(index.add(index.mul(place, result), column)), joined,
+  points.store(binding, Coord::consecutive(index.add(index.mul(place, columns), column)), joined,
                kJoined);
 }
 

@@ -243,7 +243,7 @@ struct KeepAttention final : impl::KeepAttentionBase<KeepAttention> {
     });
     getOperation().walk([&](PagedAttentionOp op) {
       RankedTensorType query = op.getQuery().getType();
-      if (hasHostSizes(op) && mma && hasVectors(query, op.getValues().getType()))
+      if (hasHostSizes(op) && (mma || blocks) && hasVectors(query, op.getValues().getType()))
         op->setAttr(kWholeAttr, builder.getUnitAttr());
     });
   }
@@ -265,8 +265,7 @@ private:
   }
   bool mayBeBlocks(AttentionOp op) const {
     RankedTensorType query = op.getQuery().getType(), value = op.getValue().getType();
-    return !isFew(query) && !query.getElementType().isF64() &&
-           !ShapedType::isDynamic(query.getShape().back()) &&
+    return !query.getElementType().isF64() && !ShapedType::isDynamic(query.getShape().back()) &&
            !ShapedType::isDynamic(value.getShape().back());
   }
 };

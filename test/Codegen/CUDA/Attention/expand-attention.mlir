@@ -13,17 +13,30 @@ module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
 
 // -----
 
-// Of few queries, it has no kernel: the products, the softmax between them, and the truth values of the mask.
+// Few queries go through them as well, and their keys may end at a size on the device.
+// CHECK-LABEL: func.func @cpu_few
+// CHECK:         kernel.attention
+module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
+  func.func @cpu_few(%q: tensor<2x1x15xf32>, %k: tensor<2x30x15xf32>, %o: tensor<i32>) -> tensor<2x1x15xf32> {
+    %e = tensor.empty() : tensor<2x1x15xf32>
+    %r = kernel.attention %q, %k, %k causal offset(%o : tensor<i32>) open_end into %e scale = 1.000000e+00 : tensor<2x1x15xf32>, tensor<2x30x15xf32>, tensor<2x30x15xf32> into tensor<2x1x15xf32> -> tensor<2x1x15xf32>
+    return %r : tensor<2x1x15xf32>
+  }
+}
+
+// -----
+
+// Of vectors that are too long, it has no kernel: the products, the softmax between them, and the truth values of the mask.
 // CHECK-LABEL: func.func @cpu
 // CHECK-NOT:     kernel.attention
 // CHECK:         linalg.contract
 // CHECK:         math.exp
 // CHECK:         linalg.contract
 module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
-  func.func @cpu(%q: tensor<2x10x16xf16>, %k: tensor<2x30x16xf16>, %m: tensor<10x30xi8>) -> tensor<2x10x16xf16> {
-    %e = tensor.empty() : tensor<2x10x16xf16>
-    %r = kernel.attention %q, %k, %k mask(%m : tensor<10x30xi8>) into %e scale = 1.000000e+00 : tensor<2x10x16xf16>, tensor<2x30x16xf16>, tensor<2x30x16xf16> into tensor<2x10x16xf16> -> tensor<2x10x16xf16>
-    return %r : tensor<2x10x16xf16>
+  func.func @cpu(%q: tensor<2x10x520xf16>, %k: tensor<2x30x520xf16>, %m: tensor<10x30xi8>) -> tensor<2x10x520xf16> {
+    %e = tensor.empty() : tensor<2x10x520xf16>
+    %r = kernel.attention %q, %k, %k mask(%m : tensor<10x30xi8>) into %e scale = 1.000000e+00 : tensor<2x10x520xf16>, tensor<2x30x520xf16>, tensor<2x30x520xf16> into tensor<2x10x520xf16> -> tensor<2x10x520xf16>
+    return %r : tensor<2x10x520xf16>
   }
 }
 
@@ -59,17 +72,30 @@ module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
 
 // -----
 
-// Few queries with such vectors go through products: a copy of all keys would take longer. So do vectors that are too long.
+// Few queries with vectors of no multiple of 4 go through products: a copy of all keys would take longer. So do vectors that are too long.
 // CHECK-LABEL: func.func @odd_of_few
 // CHECK-NOT:     kernel.attention
 // CHECK-NOT:     tensor.pad
 module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
-  func.func @odd_of_few(%q: tensor<2x10x12xf16>, %k: tensor<2x30x12xf16>, %l: tensor<2x20x300xf16>) -> (tensor<2x10x12xf16>, tensor<2x20x300xf16>) {
-    %e = tensor.empty() : tensor<2x10x12xf16>
-    %r = kernel.attention %q, %k, %k into %e scale = 1.000000e+00 : tensor<2x10x12xf16>, tensor<2x30x12xf16>, tensor<2x30x12xf16> into tensor<2x10x12xf16> -> tensor<2x10x12xf16>
+  func.func @odd_of_few(%q: tensor<2x10x10xf16>, %k: tensor<2x30x10xf16>, %l: tensor<2x20x300xf16>) -> (tensor<2x10x10xf16>, tensor<2x20x300xf16>) {
+    %e = tensor.empty() : tensor<2x10x10xf16>
+    %r = kernel.attention %q, %k, %k into %e scale = 1.000000e+00 : tensor<2x10x10xf16>, tensor<2x30x10xf16>, tensor<2x30x10xf16> into tensor<2x10x10xf16> -> tensor<2x10x10xf16>
     %f = tensor.empty() : tensor<2x20x300xf16>
     %s = kernel.attention %l, %l, %l into %f scale = 1.000000e+00 : tensor<2x20x300xf16>, tensor<2x20x300xf16>, tensor<2x20x300xf16> into tensor<2x20x300xf16> -> tensor<2x20x300xf16>
-    return %r, %s : tensor<2x10x12xf16>, tensor<2x20x300xf16>
+    return %r, %s : tensor<2x10x10xf16>, tensor<2x20x300xf16>
+  }
+}
+
+// -----
+
+// Rows that begin at multiples of 8 bytes are read as they are.
+// CHECK-LABEL: func.func @uneven_of_few
+// CHECK:         kernel.attention_decode
+module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @uneven_of_few(%q: tensor<2x10x12xf16>, %k: tensor<2x30x12xf16>) -> tensor<2x10x12xf16> {
+    %e = tensor.empty() : tensor<2x10x12xf16>
+    %r = kernel.attention %q, %k, %k into %e scale = 1.000000e+00 : tensor<2x10x12xf16>, tensor<2x30x12xf16>, tensor<2x30x12xf16> into tensor<2x10x12xf16> -> tensor<2x10x12xf16>
+    return %r : tensor<2x10x12xf16>
   }
 }
 
@@ -268,15 +294,15 @@ module attributes {plan.target = #plan.target<"cuda", "sm_80">} {
 // -----
 
 // CHECK-LABEL: func.func @open_end_on_cpu
-// CHECK-SAME:    %{{.*}}: tensor<8x1x64xf16>, %{{.*}}: tensor<2x30x64xf16>, %[[V:[a-z0-9]*]]: tensor<2x30x64xf16>
+// CHECK-SAME:    %{{.*}}: tensor<8x1x520xf16>, %{{.*}}: tensor<2x30x520xf16>, %[[V:[a-z0-9]*]]: tensor<2x30x520xf16>
 // CHECK-NOT:     kernel.attention
 // CHECK:         linalg.generic {{.*}}ins({{.*}}%[[V]]
 // CHECK:           arith.select
 module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
-  func.func @open_end_on_cpu(%q: tensor<8x1x64xf16>, %k: tensor<2x30x64xf16>, %v: tensor<2x30x64xf16>, %o: tensor<i64>) -> tensor<8x1x64xf16> {
-    %e = tensor.empty() : tensor<8x1x64xf16>
-    %r = kernel.attention %q, %k, %v causal offset(%o : tensor<i64>) open_end into %e scale = 1.0 : tensor<8x1x64xf16>, tensor<2x30x64xf16>, tensor<2x30x64xf16> into tensor<8x1x64xf16> -> tensor<8x1x64xf16>
-    return %r : tensor<8x1x64xf16>
+  func.func @open_end_on_cpu(%q: tensor<8x1x520xf16>, %k: tensor<2x30x520xf16>, %v: tensor<2x30x520xf16>, %o: tensor<i64>) -> tensor<8x1x520xf16> {
+    %e = tensor.empty() : tensor<8x1x520xf16>
+    %r = kernel.attention %q, %k, %v causal offset(%o : tensor<i64>) open_end into %e scale = 1.0 : tensor<8x1x520xf16>, tensor<2x30x520xf16>, tensor<2x30x520xf16> into tensor<8x1x520xf16> -> tensor<8x1x520xf16>
+    return %r : tensor<8x1x520xf16>
   }
 }
 
