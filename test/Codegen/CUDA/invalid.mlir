@@ -197,7 +197,7 @@ builtin.module @parts_in_two_warps attributes {plan.kernel, plan.target = #plan.
 
 // Threads of this kernel have columns of many warps.
 builtin.module @parts_without_tensor_cores attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
-  // expected-error @below {{expected a matrix product for #cuda.matmul_fma<tile_m = 128, tile_n = 128, tile_k = 8, thread_m = 8, thread_n = 8>: its rows are reduced, which only kernels on tensor cores do}}
+  // expected-error @below {{expected a matrix product for #cuda.matmul_fma<tile_m = 128, tile_n = 128, tile_k = 8, thread_m = 8, thread_n = 8>: its rows or columns are reduced, which only kernels on tensor cores do}}
   func.func @parts_without_tensor_cores() attributes {lowering_config = #cuda.matmul_fma<tile_m = 128, tile_n = 128, tile_k = 8, thread_m = 8, thread_n = 8>} {
     %b0 = plan.binding 0 read align 64 : memref<512x128xbf16>
     %t0 = bufferization.to_tensor %b0 restrict : memref<512x128xbf16> to tensor<512x128xbf16>
