@@ -10,12 +10,12 @@
 // The product's kernel reduces parts of its columns: a sum, and squares of distances from what is made of it. Another one brings them together.
 // CHECK-LABEL: func.func @statistics(
 // CHECK:         %[[P:.*]]:3 = plan.region
-// CHECK-NEXT:      linalg.contract
+// CHECK:           linalg.contract
 // CHECK:           arith.truncf
-// CHECK:           linalg.generic {{.*}} plan.partial
-// CHECK:           linalg.generic {{.*}} plan.partial
+// CHECK:           linalg.generic {{.*}}plan.partial
+// CHECK:           linalg.generic {{.*}}plan.partial
 // CHECK:             arith.divf
-// CHECK:           linalg.generic {{.*}} plan.partial
+// CHECK:           linalg.generic {{.*}}plan.partial
 // CHECK:           plan.yield
 // CHECK:         plan.region
 // CHECK:           linalg.generic {{.*}} ins(%[[P]]#

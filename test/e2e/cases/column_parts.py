@@ -63,7 +63,7 @@ def convolutions():
         y = convolve(x.values.astype(np.float64), w.values.astype(np.float64), NHWC, **window)
         y = np.minimum(y, 256)
         kind = mlir_type("bf16", y.shape)
-        limit = f"""array.conv %0, %1{attributes(NHWC, window)} : ({x.mlir}, {w.mlir}) -> {kind}
+        limit = f"""array.conv %0, %1 {attributes(NHWC, window)} : ({x.mlir}, {w.mlir}) -> {kind}
     %most = array.constant dense<256.0> : {kind}
     %r0 = array.min %y, %most : {kind}"""
         yield simple(f"convolution_{'x'.join(map(str, image))}_{filter[0]}", [x, w], [("bf16", y), *(("f32", v) for v in statistics(y))],
@@ -117,7 +117,7 @@ def symbolic():
     window = dict(low=[1, 1], high=[1, 1])
     kind, wide, kept = "tensor<?x13x11x64xbf16>", "tensor<?x13x11x64xf32>", "tensor<64xf32>"
     w = integers("bf16", (3, 3, 8, 64), 6, 0, 1)
-    body = f"""    %r0 = array.conv %x, %w{attributes(NHWC, window)} : (tensor<?x13x11x8xbf16>, {w.mlir}) -> {kind}
+    body = f"""    %r0 = array.conv %x, %w {attributes(NHWC, window)} : (tensor<?x13x11x8xbf16>, {w.mlir}) -> {kind}
     %wide = array.convert %r0 : {kind} -> {wide}
     %r1 = array.mean %wide axes = [0, 1, 2] : {wide} -> {kept}
     %r2 = array.var %wide axes = [0, 1, 2] : {wide} -> {kept}"""

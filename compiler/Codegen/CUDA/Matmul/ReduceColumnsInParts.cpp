@@ -320,7 +320,7 @@ linalg::GenericOp ColumnReducer::makeParts(linalg::GenericOp op, const Dependent
   }
   maps.back() = ofParts;
   Type element = getElementTypeOrSelf(op->getResult(0));
-  OpFoldResult columns = tensor::getMixedSize(builder, loc, rows, last);
+  OpFoldResult columns = builder.getIndexAttr(op.getStaticLoopRanges().back());
   Value empty = tensor::EmptyOp::create(builder, loc, {count, columns}, element);
   Value start = arith::ConstantOp::create(builder, loc, Combiner::match(op)->getNeutral(0));
   Value filled = linalg::FillOp::create(builder, loc, start, empty).getResult(0);
@@ -361,8 +361,9 @@ Value ColumnReducer::makeCenters(Value sums) {
   builder.setInsertionPointAfterValue(sums);
   Location loc = sums.getLoc();
   auto type = cast<RankedTensorType>(sums.getType());
-  Value empty = tensor::EmptyOp::create(builder, loc, tensor::getMixedSizes(builder, loc, sums),
-                                        type.getElementType());
+  // A dim of the sums would be resolved by their map, as the quotient of the number of rows.
+  OpFoldResult columns = builder.getIndexAttr(type.getDimSize(1));
+  Value empty = tensor::EmptyOp::create(builder, loc, {count, columns}, type.getElementType());
   SmallVector<AffineMap> maps(2, builder.getMultiDimIdentityMap(2));
   SmallVector<utils::IteratorType> iterators(2, utils::IteratorType::parallel);
   auto centers =
