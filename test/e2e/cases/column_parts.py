@@ -41,7 +41,7 @@ def products():
 
 
 def sums():
-    """A sum alone, and a variance in the place of what nothing else gives."""
+    """A sum alone, and a least element, which no row of zeros is."""
     x, w = factors("bf16", (4161,), 16, 72)
     y = x.values.astype(np.float64) @ w.values.astype(np.float64)
     kind = mlir_type("bf16", y.shape)
@@ -49,9 +49,9 @@ def sums():
     %wide = array.convert %r0 : {kind} -> tensor<4161x72xf32>
     %square = array.mul %wide, %wide : tensor<4161x72xf32>
     %r1 = array.reduce sum, %square axes = [0] : tensor<4161x72xf32> -> tensor<72xf32>""", "sum")
-    yield simple("maximum", [x, w], [("bf16", y), ("f32", y.max(0))], f"""%r0 = array.matmul %0, %1 : ({x.mlir}, {w.mlir}) -> {kind}
+    yield simple("minimum", [x, w], [("bf16", y), ("f32", y.min(0))], f"""%r0 = array.matmul %0, %1 : ({x.mlir}, {w.mlir}) -> {kind}
     %wide = array.convert %r0 : {kind} -> tensor<4161x72xf32>
-    %r1 = array.reduce max, %wide axes = [0] : tensor<4161x72xf32> -> tensor<72xf32>""", "sum")
+    %r1 = array.reduce min, %wide axes = [0] : tensor<4161x72xf32> -> tensor<72xf32>""", "sum")
 
 
 def convolutions():
@@ -68,6 +68,32 @@ def convolutions():
     %r0 = array.min %y, %most : {kind}"""
         yield simple(f"convolution_{'x'.join(map(str, image))}_{filter[0]}", [x, w], [("bf16", y), *(("f32", v) for v in statistics(y))],
                      f"%y = {limit}" + measured(kind, 4, filter[3]), "sum")
+
+
+def filter_gradients():
+    """The gradient to a filter, whose rows are taps and channels: they go on from tap to tap, or each tap is a product of its own."""
+    for channels in (128, 136):
+        x, g = integers("bf16", (2, 8, 9, channels), 7, 0, 1), integers("bf16", (2, 6, 7, 256), 8, 0, 1)
+        y = np.stack([np.stack([np.einsum("nhwc,nhwf->cf", x.values[:, i:i + 6, j:j + 7].astype(np.float64), g.values.astype(np.float64))
+                                for j in range(3)]) for i in range(3)])
+        kind = mlir_type("bf16", y.shape)
+        body = (f"%r0 = array.conv %0, %1 dims = <[f, 0, 1, b] x [i, 0, 1, o] -> [0, 1, b, f]> : ({x.mlir}, {g.mlir}) -> {kind}" + measured(kind, 4, 256))
+        yield simple(f"filter_gradient_{channels}", [x, g], [("bf16", y), *(("f32", v) for v in statistics(y))], body, "sum")
+
+
+def joined():
+    """Two results side by side in one tensor, where their kernels store them, and the statistics of each."""
+    x, w = factors("bf16", (4161,), 16, 72)
+    y = x.values.astype(np.float64) @ w.values.astype(np.float64)
+    other = Tensor("bf16", w.values[:, ::-1] * 0.5)
+    z = x.values.astype(np.float64) @ other.values.astype(np.float64)
+    kind, wide, kept, both = "tensor<4161x72xbf16>", "tensor<4161x72xf32>", "tensor<72xf32>", "tensor<4161x144xbf16>"
+    body = "".join(f"""    %{name} = array.matmul %0, %{operand} : ({x.mlir}, {w.mlir}) -> {kind}
+    %wide_{name} = array.convert %{name} : {kind} -> {wide}
+    %r{result} = array.var %wide_{name} axes = [0] : {wide} -> {kept}
+""" for name, operand, result in (("y", 1, 1), ("z", 2, 2)))
+    yield simple("joined", [x, w, other], [("bf16", np.concatenate([y, z], 1)), ("f32", y.var(0)), ("f32", z.var(0))],
+                 body + f"    %r0 = array.concatenate %y, %z axis = 1 : ({kind}, {kind}) -> {both}", "sum")
 
 
 def normalized():
@@ -134,5 +160,5 @@ def symbolic():
 
 
 def cases():
-    for group in (products, sums, convolutions, normalized, symbolic):
+    for group in (products, sums, convolutions, filter_gradients, joined, normalized, symbolic):
         yield from group()

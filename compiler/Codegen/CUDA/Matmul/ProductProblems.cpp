@@ -213,6 +213,11 @@ std::optional<MatmulProblem> ProductChooser::makeConvolutionProblem() {
     convolution = std::nullopt;
     return refuse("the image's sizes are no formulas, or its pixels not aligned to 16 bytes");
   }
+  // Rows of one tap's product are not those of the result.
+  if (product.getPartRows() > 1 && product.getProduct(product.batch) != 1) {
+    convolution = std::nullopt;
+    return refuse("columns are reduced over taps, each of which is a product of its own");
+  }
   std::optional<TiledAccess> other =
       matchTiledOperand(product, convolution->getOther(), sizes, reason);
   if (!other) {

@@ -30,10 +30,12 @@ static constexpr int64_t kWarpColumns = 16, kThreadColumns = 2,
 static constexpr int64_t kRowsAtATime = 8;
 
 LogicalResult WGMMAEmitter::checkColumnParts() {
-  if (contraction.group.columnParts.empty() || staging)
+  bool isOne = getConstantIntValue(tile.batches) == std::optional<int64_t>(1);
+  if (contraction.group.columnParts.empty() || (staging && isOne))
     return success();
   return kernel.getFunction().emitOpError(
-             "expected outputs that pass through shared memory, where columns are reduced, for ")
+             "expected outputs of one product, that pass through shared memory, where columns are "
+             "reduced, for ")
          << config;
 }
 
