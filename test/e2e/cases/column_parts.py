@@ -54,6 +54,16 @@ def sums():
     %r1 = array.reduce min, %wide axes = [0] : tensor<4161x72xf32> -> tensor<72xf32>""", "sum")
 
 
+def both():
+    """Rows and columns of one product, in parts."""
+    x, w = factors("bf16", (4161,), 16, 136)
+    y = x.values.astype(np.float64) @ w.values.astype(np.float64)
+    kind = mlir_type("bf16", y.shape)
+    body = f"%r0 = array.matmul %0, %1 : ({x.mlir}, {w.mlir}) -> {kind}" + measured(kind, 2, 136)
+    yield simple("both", [x, w], [("bf16", y), *(("f32", v) for v in statistics(y)), ("f32", y.sum(1))],
+                 body + "\n    %r3 = array.reduce sum, %wide axes = [1] : tensor<4161x136xf32> -> tensor<4161xf32>", "sum")
+
+
 def convolutions():
     for image, filter, window in (((3, 37, 41, 8), (3, 3, 8, 64), dict(low=[1, 1], high=[1, 1])),
                                   ((5, 67, 61, 8), (3, 3, 8, 72), dict(strides=[2, 2], low=[1, 0], high=[0, 1])),
@@ -160,5 +170,5 @@ def symbolic():
 
 
 def cases():
-    for group in (products, sums, convolutions, filter_gradients, joined, normalized, symbolic):
+    for group in (products, sums, both, convolutions, filter_gradients, joined, normalized, symbolic):
         yield from group()
