@@ -261,6 +261,12 @@ void DispatchGrouping::add(Operation *op) {
       createGroup(op);
     return;
   }
+  if (getColumnPart(cast<linalg::LinalgOp>(op))) {
+    if (llvm::none_of(candidates,
+                      [&](DispatchGroup *group) { return tryJoinColumnPart(*group, op); }))
+      createGroup(op);
+    return;
+  }
   if (op->hasAttr(kPartialAttr)) {
     for (DispatchGroup *candidate : candidates)
       if (tryJoinPartial(*candidate, op))
@@ -342,6 +348,9 @@ std::optional<SmallVector<int>> DispatchGrouping::matchRows(DispatchGroup &group
     // What is left to sum up of rows is complete when all of the kernel is.
     if (!producer || consumer.isDpsInit(&use))
       return fail("it is updated in place");
+    // A tile of the product has all of a part of a column.
+    if (getColumnPart(producer) && getColumnPart(producer) == getColumnPart(consumer))
+      continue;
     if (definition->hasAttr(kPartialAttr))
       return fail("its partial sums are complete when all of the kernel is");
     AffineMap produced = producer.getMatchingIndexingMap(
@@ -560,6 +569,27 @@ bool DispatchGrouping::tryJoinRowPart(DispatchGroup &group, Operation *op) {
   if (StringRef conflict = findConflict(group, {op}, getUsedValues(op)); !conflict.empty())
     return refuse(group, op, conflict);
   note(group, op, "the product reduces parts of its rows");
+  addTo(group, op, *rows);
+  return true;
+}
+
+bool DispatchGrouping::tryJoinColumnPart(DispatchGroup &group, Operation *op) {
+  if (group.isClosed || group.ops.size() >= kMaxGroupOps ||
+      llvm::none_of(group.ops, isContraction) ||
+      getCost(group.ops) + getBodyCost(op) > kMaxGroupCost)
+    return refuse(group, op, "its kernel does not make parts of columns");
+  auto linalgOp = cast<linalg::LinalgOp>(op);
+  // What is computed of partial results has loops over parts, none of the group's rows.
+  std::optional<SmallVector<int>> rows;
+  if (linalgOp.getNumReductionLoops() == 0)
+    rows = SmallVector<int>(linalgOp.getNumLoops(), -1);
+  else
+    rows = matchRows(group, op);
+  if (!rows)
+    return false;
+  if (StringRef conflict = findConflict(group, {op}, getUsedValues(op)); !conflict.empty())
+    return refuse(group, op, conflict);
+  note(group, op, "the product reduces parts of its columns");
   addTo(group, op, *rows);
   return true;
 }

@@ -140,6 +140,9 @@ private:
   /// Puts a reduction of rows in parts (getRowPart) into the group of the product whose rows it
   /// reduces.
   bool tryJoinRowPart(DispatchGroup &group, mlir::Operation *op);
+  /// Puts a reduction of columns in parts (getColumnPart), or what is computed of its results for
+  /// another one, into the group of the product whose columns are reduced.
+  bool tryJoinColumnPart(DispatchGroup &group, mlir::Operation *op);
   /// Puts `op`, whose loops go over these rows of the group (-1: over none), behind its ops.
   void addTo(DispatchGroup &group, mlir::Operation *op, mlir::ArrayRef<int> rows);
   bool tryJoinSibling(mlir::Operation *op);

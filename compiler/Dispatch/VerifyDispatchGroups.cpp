@@ -17,6 +17,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
+#include "compiler/Dialect/Plan/IR/Reductions.h"
 #include "compiler/Dispatch/DispatchGroups.h"
 #include "compiler/Dispatch/SamplePoints.h"
 
@@ -43,6 +44,8 @@ private:
   LogicalResult verifyPoints(linalg::LinalgOp op);
   LogicalResult verifyPointsDiffer(linalg::LinalgOp op);
   LogicalResult verifyOperand(linalg::LinalgOp op, OpOperand &operand, const Point &point);
+  LogicalResult verifyPart(linalg::LinalgOp op, OpOperand &operand, const Point &point,
+                           const Point &element);
 
   /// Indices by number of the loops that `op` is at.
   Point locate(linalg::LinalgOp op, ArrayRef<int64_t> point) const;
@@ -98,7 +101,7 @@ linalg::LinalgOp GroupVerifier::getProducer(Value tensor) const {
     return nullptr;
   // A product's prologue has no rows: its elements are computed as they are loaded.
   bool hasRows = llvm::any_of(group.rowOfLoop.lookup(producer), [](int row) { return row >= 0; });
-  return hasRows || group.numRows == 0 ? producer : nullptr;
+  return hasRows || group.numRows == 0 || getColumnPart(producer) ? producer : nullptr;
 }
 
 bool GroupVerifier::dependsOnReduction(linalg::LinalgOp op) {
@@ -145,6 +148,23 @@ LogicalResult GroupVerifier::verifyPointsDiffer(linalg::LinalgOp op) {
   return success();
 }
 
+/// What a part of a column has come to is there for ops that work on the same part.
+LogicalResult GroupVerifier::verifyPart(linalg::LinalgOp op, OpOperand &operand, const Point &point,
+                                        const Point &element) {
+  auto producer = operand.get().getDefiningOp<linalg::LinalgOp>();
+  Point own;
+  for (AffineExpr expr : op.getIndexingMapMatchingResult(op->getResult(0)).getResults())
+    own.push_back(evaluate(expr, point));
+  if (getColumnPart(op) == getColumnPart(producer) && own == element)
+    return success();
+  InFlightDiagnostic diagnostic = op.emitOpError("fused wrongly: at point ")
+                                  << toString(point) << " expected operand "
+                                  << operand.getOperandNumber() << " to be read for its own part "
+                                  << toString(own) << ", got " << toString(element);
+  diagnostic.attachNote(producer->getLoc()) << "made here";
+  return diagnostic;
+}
+
 LogicalResult GroupVerifier::verifyOperand(linalg::LinalgOp op, OpOperand &operand,
                                            const Point &point) {
   linalg::LinalgOp producer = getProducer(operand.get());
@@ -153,6 +173,8 @@ LogicalResult GroupVerifier::verifyOperand(linalg::LinalgOp op, OpOperand &opera
   Point element;
   for (AffineExpr expr : op.getMatchingIndexingMap(&operand).getResults())
     element.push_back(evaluate(expr, point));
+  if (getColumnPart(producer))
+    return verifyPart(op, operand, point, element);
   Point here = locate(op, point);
   Point there = locateElement(cast<OpResult>(operand.get()), element);
   bool isHeld = threadsHoldRows && dependsOnReduction(producer);

@@ -178,7 +178,9 @@ static void addFusionPasses(OpPassManager &funcPM, const CompileOptions &options
 
 /// Which ops are several.
 static void addSplittingPasses(OpPassManager &funcPM, const CompileOptions &options) {
-  funcPM.addPass(cuda::createSplitReductions());
+  cuda::SplitReductionsOptions split;
+  split.columnParts = options.fuse;
+  funcPM.addPass(cuda::createSplitReductions(split));
   funcPM.addPass(memref::createResolveShapedTypeResultDimsPass());
   addCleanup(funcPM);
   // Where kernels hold one op each, reductions and products are apart anyway.

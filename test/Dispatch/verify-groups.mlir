@@ -123,3 +123,52 @@ func.func @other_length(%x: tensor<6x6xf32>, %z: tensor<6x7xf32>, %m: tensor<6xf
   } -> tensor<6x7xf32>
   return %y : tensor<6x7xf32>
 }
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#part = affine_map<(d0, d1) -> (d0 floordiv 2, d1)>
+
+// Each part of a column, and distances from what it has come to.
+func.func @column_parts(%x: tensor<6x6xf32>, %m: tensor<3x6xf32>) -> tensor<3x6xf32> attributes {test.rows = 2 : i64} {
+  %sum = linalg.generic {indexing_maps = [#id, #part], iterator_types = ["reduction", "parallel"], test.loops = array<i32: 0, 1>, plan.partial = #plan.partial<rows, 2>}
+      ins(%x : tensor<6x6xf32>) outs(%m : tensor<3x6xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %a, %b : f32
+    linalg.yield %c : f32
+  } -> tensor<3x6xf32>
+  %y = linalg.generic {indexing_maps = [#id, #part, #part], iterator_types = ["reduction", "parallel"], test.loops = array<i32: 0, 1>, plan.partial = #plan.partial<rows, 2>}
+      ins(%x, %sum : tensor<6x6xf32>, tensor<3x6xf32>) outs(%m : tensor<3x6xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %c = arith.subf %a, %b : f32
+    %d = arith.addf %o, %c : f32
+    linalg.yield %d : f32
+  } -> tensor<3x6xf32>
+  return %y : tensor<3x6xf32>
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#part = affine_map<(d0, d1) -> (d0 floordiv 2, d1)>
+#other = affine_map<(d0, d1) -> (d1 floordiv 2, d0)>
+
+// What another part has come to is not there.
+func.func @other_column_part(%x: tensor<6x6xf32>, %m: tensor<3x6xf32>) -> tensor<3x6xf32> attributes {test.rows = 2 : i64} {
+  // expected-note @+1 {{made here}}
+  %sum = linalg.generic {indexing_maps = [#id, #part], iterator_types = ["reduction", "parallel"], test.loops = array<i32: 0, 1>, plan.partial = #plan.partial<rows, 2>}
+      ins(%x : tensor<6x6xf32>) outs(%m : tensor<3x6xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %c = arith.addf %a, %b : f32
+    linalg.yield %c : f32
+  } -> tensor<3x6xf32>
+  // expected-error @+1 {{fused wrongly: at point (0, 1) expected operand 1 to be read for its own part (0, 1), got (0, 0)}}
+  %y = linalg.generic {indexing_maps = [#id, #other, #part], iterator_types = ["reduction", "parallel"], test.loops = array<i32: 0, 1>, plan.partial = #plan.partial<rows, 2>}
+      ins(%x, %sum : tensor<6x6xf32>, tensor<3x6xf32>) outs(%m : tensor<3x6xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %c = arith.subf %a, %b : f32
+    %d = arith.addf %o, %c : f32
+    linalg.yield %d : f32
+  } -> tensor<3x6xf32>
+  return %y : tensor<3x6xf32>
+}

@@ -58,7 +58,8 @@ def SplitReductions : Pass<"xc-cuda-split-reductions", "mlir::func::FuncOp"> {
     and so does, on every target, one whose operands and sums have one type that no tensor core takes. What equal parts leave over of such
     a sum is one more product, which the sum of the others starts from. A sum of squares, or of exponentials, of distances from
     what was computed of the sum, or the maximum, of the same elements is split with that one: each part does both about a result of its own, and a last
-    step moves what it gave (`cuda.in_parts`). Does nothing for other targets than CUDA. Example:
+    step moves what it gave (`cuda.in_parts`). Where reductions of the columns of what tensor cores compute are all that would read it
+    for that, the first steps are of 64 rows each (`#plan.partial<rows, 64>`), and join the product's kernel. Does nothing for other targets than CUDA. Example:
     ```mlir
     %s = linalg.generic {iterator_types = ["reduction", "parallel"]} ins(%x : tensor<32768x1024xf32>) ...   // input
 
@@ -67,6 +68,9 @@ def SplitReductions : Pass<"xc-cuda-split-reductions", "mlir::func::FuncOp"> {
     %s = linalg.generic {iterator_types = ["parallel", "reduction"]} ins(%p : tensor<256x1024xf32>) ...
     ```
   }];
+  let options = [
+    Option<"columnParts", "column-parts", "bool", /*default=*/"true", "Let kernels of products reduce their columns in parts">
+  ];
   let dependentDialects = ["mlir::affine::AffineDialect", "mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect",
                            "mlir::arith::ArithDialect"];
 }

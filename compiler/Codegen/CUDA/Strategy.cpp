@@ -149,8 +149,8 @@ const WindowQuery *KernelQuery::getWindows() {
   windows.emplace();
   const Contraction *product = isStreamed() ? nullptr : getContraction();
   std::optional<int64_t> side = product ? getNarrowSide(*product) : std::nullopt;
-  bool isTiled =
-      product && (!plan::isWindowReduction(product->getOp()) || !side || *side > kNarrowSide);
+  bool isTiled = product && (!plan::isWindowReduction(product->getOp()) || !side ||
+                             *side > kNarrowSide || product->group.hasParts());
   if (!isReduction() || isTiled)
     return nullptr;
   linalg::LinalgOp longest;

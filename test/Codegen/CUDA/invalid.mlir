@@ -197,7 +197,7 @@ builtin.module @parts_in_two_warps attributes {plan.kernel, plan.target = #plan.
 
 // Threads of this kernel have columns of many warps.
 builtin.module @parts_without_tensor_cores attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
-  // expected-error @below {{expected a matrix product for #cuda.matmul_fma<tile_m = 128, tile_n = 128, tile_k = 8, thread_m = 8, thread_n = 8>: its rows are reduced, which only kernels on tensor cores do}}
+  // expected-error @below {{expected a matrix product for #cuda.matmul_fma<tile_m = 128, tile_n = 128, tile_k = 8, thread_m = 8, thread_n = 8>: its rows or columns are reduced, which only kernels on tensor cores do}}
   func.func @parts_without_tensor_cores() attributes {lowering_config = #cuda.matmul_fma<tile_m = 128, tile_n = 128, tile_k = 8, thread_m = 8, thread_n = 8>} {
     %b0 = plan.binding 0 read align 64 : memref<512x128xbf16>
     %t0 = bufferization.to_tensor %b0 restrict : memref<512x128xbf16> to tensor<512x128xbf16>
@@ -271,6 +271,78 @@ builtin.module @slow_doubles attributes {plan.kernel, plan.target = #plan.target
     %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t0 : tensor<64x64xf64>, tensor<64x64xf64>) outs(%init : tensor<64x64xf64>) -> tensor<64x64xf64>
     %b1 = plan.binding 1 write align 64 : memref<64x64xf64>
     bufferization.materialize_in_destination %product in restrict writable %b1 : (tensor<64x64xf64>, memref<64x64xf64>) -> ()
+    return
+  }
+}
+
+// -----
+
+// A warp has half of the rows of a part.
+builtin.module @column_parts_in_two_warps attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  // expected-error @below {{expected the rows of a warp to be a multiple of the 64 of a part that columns are reduced in, got 32 for #cuda.matmul_mma<tile_m = 64, tile_n = 128, tile_k = 32, warps_m = 2, warps_n = 2, stages = 3>}}
+  func.func @column_parts_in_two_warps() attributes {lowering_config = #cuda.matmul_mma<tile_m = 64, tile_n = 128, tile_k = 32, warps_m = 2, warps_n = 2, stages = 3>} {
+    %b0 = plan.binding 0 read align 64 : memref<512x128xbf16>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<512x128xbf16> to tensor<512x128xbf16>
+    %b1 = plan.binding 1 read align 64 : memref<128x256xbf16>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<128x256xbf16> to tensor<128x256xbf16>
+    %e = tensor.empty() : tensor<512x256xf32>
+    %zero = arith.constant 0.0 : f32
+    %init = linalg.fill ins(%zero : f32) outs(%e : tensor<512x256xf32>) -> tensor<512x256xf32>
+    %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<512x128xbf16>, tensor<128x256xbf16>) outs(%init : tensor<512x256xf32>) -> tensor<512x256xf32>
+    %o = tensor.empty() : tensor<512x256xbf16>
+    %y = linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m, n)>], iterator_types = ["parallel", "parallel"]} ins(%product : tensor<512x256xf32>) outs(%o : tensor<512x256xbf16>) {
+    ^bb0(%v: f32, %w: bf16):
+      %t = arith.truncf %v : f32 to bf16
+      linalg.yield %t : bf16
+    } -> tensor<512x256xbf16>
+    %f = tensor.empty() : tensor<8x256xf32>
+    %start = linalg.fill ins(%zero : f32) outs(%f : tensor<8x256xf32>) -> tensor<8x256xf32>
+    %s = linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m floordiv 64, n)>], iterator_types = ["reduction", "parallel"]} ins(%y : tensor<512x256xbf16>) outs(%start : tensor<8x256xf32>) attrs = {plan.partial = #plan.partial<rows, 64>} {
+    ^bb0(%v: bf16, %acc: f32):
+      %x = arith.extf %v : bf16 to f32
+      %t = arith.addf %acc, %x : f32
+      linalg.yield %t : f32
+    } -> tensor<8x256xf32>
+    %b2 = plan.binding 2 write align 64 : memref<512x256xbf16>
+    %b3 = plan.binding 3 write align 64 : memref<8x256xf32>
+    bufferization.materialize_in_destination %y in restrict writable %b2 : (tensor<512x256xbf16>, memref<512x256xbf16>) -> ()
+    bufferization.materialize_in_destination %s in restrict writable %b3 : (tensor<8x256xf32>, memref<8x256xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// Threads of this kernel have rows of many warps.
+builtin.module @column_parts_without_tensor_cores attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  // expected-error @below {{expected a matrix product for #cuda.matmul_fma<tile_m = 128, tile_n = 128, tile_k = 8, thread_m = 8, thread_n = 8>: its rows or columns are reduced, which only kernels on tensor cores do}}
+  func.func @column_parts_without_tensor_cores() attributes {lowering_config = #cuda.matmul_fma<tile_m = 128, tile_n = 128, tile_k = 8, thread_m = 8, thread_n = 8>} {
+    %b0 = plan.binding 0 read align 64 : memref<512x128xbf16>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<512x128xbf16> to tensor<512x128xbf16>
+    %b1 = plan.binding 1 read align 64 : memref<128x256xbf16>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<128x256xbf16> to tensor<128x256xbf16>
+    %e = tensor.empty() : tensor<512x256xf32>
+    %zero = arith.constant 0.0 : f32
+    %init = linalg.fill ins(%zero : f32) outs(%e : tensor<512x256xf32>) -> tensor<512x256xf32>
+    %product = linalg.contract indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>] ins(%t0, %t1 : tensor<512x128xbf16>, tensor<128x256xbf16>) outs(%init : tensor<512x256xf32>) -> tensor<512x256xf32>
+    %o = tensor.empty() : tensor<512x256xbf16>
+    %y = linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m, n)>], iterator_types = ["parallel", "parallel"]} ins(%product : tensor<512x256xf32>) outs(%o : tensor<512x256xbf16>) {
+    ^bb0(%v: f32, %w: bf16):
+      %t = arith.truncf %v : f32 to bf16
+      linalg.yield %t : bf16
+    } -> tensor<512x256xbf16>
+    %f = tensor.empty() : tensor<8x256xf32>
+    %start = linalg.fill ins(%zero : f32) outs(%f : tensor<8x256xf32>) -> tensor<8x256xf32>
+    %s = linalg.generic {indexing_maps = [affine_map<(m, n) -> (m, n)>, affine_map<(m, n) -> (m floordiv 64, n)>], iterator_types = ["reduction", "parallel"]} ins(%y : tensor<512x256xbf16>) outs(%start : tensor<8x256xf32>) attrs = {plan.partial = #plan.partial<rows, 64>} {
+    ^bb0(%v: bf16, %acc: f32):
+      %x = arith.extf %v : bf16 to f32
+      %t = arith.addf %acc, %x : f32
+      linalg.yield %t : f32
+    } -> tensor<8x256xf32>
+    %b2 = plan.binding 2 write align 64 : memref<512x256xbf16>
+    %b3 = plan.binding 3 write align 64 : memref<8x256xf32>
+    bufferization.materialize_in_destination %y in restrict writable %b2 : (tensor<512x256xbf16>, memref<512x256xbf16>) -> ()
+    bufferization.materialize_in_destination %s in restrict writable %b3 : (tensor<8x256xf32>, memref<8x256xf32>) -> ()
     return
   }
 }

@@ -158,3 +158,17 @@ func.func @shares(%a: tensor<?x64xf16>, %b: tensor<?x64xf16>, %init: tensor<4x64
   } -> tensor<4x64x64xf32>
   return %c : tensor<4x64x64xf32>
 }
+
+// -----
+
+func.func @rows(%x: tensor<4x8x8xf32>, %init: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  // expected-error @below {{expected results that have the indices of #plan.partial<rows, 8>}}
+  %p = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> ((d0 + d1 * 4) floordiv 8, d2)>],
+                       iterator_types = ["reduction", "reduction", "parallel"]}
+      ins(%x : tensor<4x8x8xf32>) outs(%init : tensor<4x8xf32>) attrs = {plan.partial = #plan.partial<rows, 8>} {
+  ^bb0(%a: f32, %acc: f32):
+    %s = arith.addf %a, %acc : f32
+    linalg.yield %s : f32
+  } -> tensor<4x8xf32>
+  return %p : tensor<4x8xf32>
+}

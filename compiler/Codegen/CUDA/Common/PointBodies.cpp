@@ -56,7 +56,7 @@ static std::string whyUnsupported(const KernelInfo &kernel, linalg::LinalgOp op)
     return "";
   for (OpOperand &init : op.getDpsInitsMutable())
     if (!op.getMatchingIndexingMap(&init).isProjectedPermutation(/*allowZeroInResults=*/true) &&
-        !plan::getRowPart(op))
+        !plan::getRowPart(op) && !plan::getColumnPart(op))
       return "expected each result to be indexed by a permutation of loops";
   return "";
 }
@@ -202,14 +202,16 @@ Value PointEmitter::computeReduction(linalg::LinalgOp op, Value result, SmallVec
       initPoint.flat = Coord::uniform(index.constant(0));
     inits.push_back(splatTo(builder, loc, emit(init.get(), initPoint), point.lanes));
   }
+  auto emitPoint = [&](ValueRange carried) {
+    SmallVector<Value> values = emitBody(op, loops, nullptr, carried, point.lanes, point.mask);
+    for (Value &value : values)
+      value = splatTo(builder, loc, value, point.lanes);
+    return values;
+  };
   std::function<SmallVector<Value>(size_t, ValueRange)> emitLoops = [&](size_t depth,
                                                                         ValueRange carried) {
-    if (depth == dims.size()) {
-      SmallVector<Value> values = emitBody(op, loops, nullptr, carried, point.lanes, point.mask);
-      for (Value &value : values)
-        value = splatTo(builder, loc, value, point.lanes);
-      return values;
-    }
+    if (depth == dims.size())
+      return emitPoint(carried);
     unsigned dim = dims[depth];
     Value first = index.constant(0), end = sizes[dim];
     if (std::optional<int64_t> part = plan::getRowPart(op)) {
@@ -221,7 +223,19 @@ Value PointEmitter::computeReduction(linalg::LinalgOp op, Value result, SmallVec
       return emitLoops(depth + 1, values);
     });
   };
-  SmallVector<Value> values = emitLoops(0, inits);
+  // One loop over the positions of a part of a column.
+  auto emitPositions = [&](int64_t rows) {
+    SmallVector<Value> ranges = llvm::map_to_vector(dims, [&](unsigned dim) { return sizes[dim]; });
+    Value first = index.mul(point.coords.front().first(), rows);
+    Value end = index.min(index.product(ranges), index.add(first, rows));
+    return emitLoop(first, end, index.constant(1), inits, [&](Value position, ValueRange carried) {
+      for (auto [dim, place] : llvm::zip_equal(dims, index.delinearize(position, ranges)))
+        loops[dim] = Coord::uniform(place);
+      return emitPoint(carried);
+    });
+  };
+  std::optional<int64_t> rows = plan::getColumnPart(op);
+  SmallVector<Value> values = rows ? emitPositions(*rows) : emitLoops(0, inits);
   // All results at once: their points are the same if their maps are.
   AffineMap map = op.getIndexingMapMatchingResult(cast<OpResult>(result));
   for (OpResult other : op->getResults())

@@ -141,6 +141,26 @@ static LogicalResult addRowPart(const Combiner &combiner, const Exprs &loops, in
   return success();
 }
 
+/// The reduction of a product's columns in parts, and what is computed of its results.
+static LogicalResult addColumnPart(const Combiner &combiner, const Exprs &loops, int64_t rows,
+                                   ReductionGroup &group, std::string &reason) {
+  linalg::LinalgOp op = combiner.getOp();
+  bool fits =
+      combiner.getNumResults() == 1 && !combiner.startsFromInit() && plan::matchProduct(group.root);
+  SmallVector<Value, 1> derived;
+  for (Operation *user : op->getUsers())
+    if (auto reader = dyn_cast<linalg::LinalgOp>(user)) {
+      fits &= plan::getColumnPart(reader) == rows && reader.getNumReductionLoops() == 0;
+      derived.push_back(reader->getResult(0));
+    }
+  if (!fits) {
+    reason = "a reduction of columns in parts, but not of a product's columns";
+    return failure();
+  }
+  group.columnParts.push_back({{combiner, loops}, {}, rows, derived});
+  return success();
+}
+
 static LogicalResult addMember(linalg::LinalgOp op, const Exprs &loops, ReductionGroup &group,
                                std::string &reason) {
   FailureOr<Combiner> combiner = Combiner::match(op);
@@ -150,6 +170,8 @@ static LogicalResult addMember(linalg::LinalgOp op, const Exprs &loops, Reductio
   }
   if (std::optional<int64_t> columns = plan::getRowPart(op))
     return addRowPart(*combiner, loops, *columns, group, reason);
+  if (std::optional<int64_t> rows = plan::getColumnPart(op))
+    return addColumnPart(*combiner, loops, *rows, group, reason);
   SmallVector<int64_t> ranges = group.root.getStaticLoopRanges();
   SmallVector<unsigned> reduced;
   for (auto [expr, iterator] : llvm::zip_equal(loops, op.getIteratorTypesArray()))
@@ -186,6 +208,11 @@ static LogicalResult addResult(const KernelOutput &output, const Exprs &coords,
                                ReductionGroup &group, std::string &reason) {
   using Kind = ReductionGroup::Result::Kind;
   for (ReductionGroup::RowPart &part : group.rowParts)
+    if (output.tensor.getDefiningOp() == part.member.combiner.getOp()) {
+      part.result = {output, coords, Kind::Partial};
+      return success();
+    }
+  for (ReductionGroup::ColumnPart &part : group.columnParts)
     if (output.tensor.getDefiningOp() == part.member.combiner.getOp()) {
       part.result = {output, coords, Kind::Partial};
       return success();

@@ -47,6 +47,15 @@ struct ReductionGroup {
     int64_t columns;
   };
 
+  /// A reduction of the columns that a product computes, in parts of `rows` (plan::getColumnPart).
+  struct ColumnPart {
+    Member member;
+    Result result;
+    int64_t rows;
+    /// What is computed of each partial result, for a later such reduction to read.
+    llvm::SmallVector<mlir::Value, 1> derived;
+  };
+
   struct Input {
     mlir::Value tensor;
     plan::BindingOp binding;
@@ -72,6 +81,8 @@ struct ReductionGroup {
   /// Reductions of rows in parts, in the kernel of a product. Nothing in the kernel reads them, and
   /// what they write is not among `results`.
   llvm::SmallVector<RowPart, 2> rowParts;
+  /// Reductions of columns in parts, likewise; later ones may need the results of those before.
+  llvm::SmallVector<ColumnPart, 2> columnParts;
   /// Where `partials`, or else `members`, have results for parts of what they reduce: how many.
   /// Iteration i of their loop is of part i mod `parts`.
   int64_t parts = 0;
@@ -83,6 +94,8 @@ struct ReductionGroup {
   /// Bindings that are read over the parallel dims alone: an element for each reduced one.
   llvm::SmallVector<Input, 2> reducedInputs;
 
+  /// True if the kernel reduces what a product computes in parts.
+  bool hasParts() const { return !rowParts.empty() || !columnParts.empty(); }
   /// True if there is a result for each element of a row.
   bool writesRows() const;
   /// True if elements of a row are needed again after a first reduction of it.

@@ -34,8 +34,6 @@
 #include "compiler/Codegen/CUDA/Common/ReductionGroup.h"
 #include "compiler/Codegen/CUDA/Common/ReductionSplit.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
@@ -61,26 +59,16 @@ static constexpr int64_t kPartMultiple = 8;
 /// How far before a reduction the one that it depends on is looked for.
 static constexpr unsigned kMostSteps = 8;
 
+using Shift = DependentPair::Shift;
+using Form = Shift::Form;
+
 namespace {
-
-/// The element that a reduction adds, of its distance from the other one's result.
-enum class Form { Square, Exp };
-
-/// What the second reduction of a pair adds up distances from: computed of inputs of it that have
-/// one element for each result.
-struct Shift {
-  Form form = Form::Square;
-  arith::SubFOp distance;
-  llvm::SetVector<OpOperand *> inputs;
-  llvm::SetVector<Operation *> steps;
-};
 
 /// Builds the parts of both reductions of a pair, and what brings them together.
 class PairSplitter {
 public:
-  PairSplitter(linalg::GenericOp first, linalg::GenericOp second, const Shift &shift,
-               const Target &target)
-      : first(first), second(second), shift(shift), form(shift.form), target(target),
+  PairSplitter(const DependentPair &pair, const Target &target)
+      : first(pair.first), second(pair.second), shift(pair.shift), form(shift.form), target(target),
         builder(first) {}
 
   /// Changes nothing if no part is of a suitable length.
@@ -121,10 +109,9 @@ static unsigned getReducedLoop(linalg::GenericOp op) {
   return dims.front();
 }
 
-/// True for a reduction along neighbouring loops with one result, of a static size.
+/// True for a reduction along neighbouring loops with one result.
 static bool isSimple(linalg::GenericOp op) {
   return hasRunOfReducedLoops(op) && op.getNumResults() == 1 && op.getNumDpsInputs() > 0 &&
-         llvm::none_of(op.getStaticLoopRanges(), ShapedType::isDynamic) &&
          llvm::all_of(op.getDpsInputs(),
                       [](Value input) { return isa<RankedTensorType>(input.getType()); }) &&
          isa<Float32Type, Float64Type>(getElementTypeOrSelf(op.getResult(0)));
@@ -227,13 +214,9 @@ static std::optional<Shift> matchShift(linalg::GenericOp second) {
   return shift;
 }
 
-/// Splits `second` and the reduction that it depends on, if it is such a pair.
-static void trySplit(linalg::GenericOp second, const Target &target) {
+std::optional<DependentPair> matchDependentPair(linalg::GenericOp second) {
   if (!isSimple(second))
-    return;
-  std::optional<Split> split = chooseSplit(second);
-  if (!split || split->hasRest)
-    return;
+    return std::nullopt;
   second = recomputeInputs(second);
   std::optional<Shift> shift = isSimple(second) ? matchShift(second) : std::nullopt;
   linalg::GenericOp first;
@@ -241,16 +224,45 @@ static void trySplit(linalg::GenericOp second, const Target &target) {
     if (!first)
       first = findFirst(input->get(), second);
   if (!first)
-    return;
+    return std::nullopt;
   first = recomputeInputs(first);
   Value own = shift->form == Form::Square ? matchLeaf<arith::AddFOp>(first)
                                           : matchLeaf<arith::MaximumFOp>(first);
   auto isOfFirst = [&](OpOperand *input) {
     return shift->inputs.contains(input) || llvm::is_contained(first.getInputs(), input->get());
   };
-  if (isSimple(first) && own && areEqual(first, own, second, shift->distance.getLhs()) &&
-      llvm::all_of(second.getDpsInputOperands(), isOfFirst))
-    PairSplitter(first, second, *shift, target).run();
+  if (!isSimple(first) || !own || !areEqual(first, own, second, shift->distance.getLhs()) ||
+      !llvm::all_of(second.getDpsInputOperands(), isOfFirst))
+    return std::nullopt;
+  return DependentPair{first, second, *shift};
+}
+
+/// Splits `second` and the reduction that it depends on, if it is such a pair.
+static void trySplit(linalg::GenericOp second, const Target &target) {
+  if (!isSimple(second) || llvm::any_of(second.getStaticLoopRanges(), ShapedType::isDynamic))
+    return;
+  std::optional<Split> split = chooseSplit(second);
+  if (!split || split->hasRest)
+    return;
+  if (std::optional<DependentPair> pair = matchDependentPair(second))
+    PairSplitter(*pair, target).run();
+}
+
+void Shift::replace(linalg::GenericOp parts, IRMapping &mapping) const {
+  Operation *own = mapping.lookup(arith::SubFOp(distance).getResult()).getDefiningOp();
+  own->setOperand(
+      1, parts.getMatchingBlockArgument(&parts->getOpOperand(inputs.front()->getOperandNumber())));
+  for (Operation *step : llvm::reverse(steps))
+    mapping.lookup(step)->erase();
+}
+
+Value Shift::clone(OpBuilder &body, linalg::GenericOp second, ValueRange values) const {
+  IRMapping mapping;
+  for (auto [input, value] : llvm::zip_equal(inputs, values))
+    mapping.map(second.getMatchingBlockArgument(input), value);
+  for (Operation *step : steps)
+    body.clone(*step, mapping);
+  return mapping.lookupOrDefault(arith::SubFOp(distance).getRhs());
 }
 
 //===----------------------------------------------------------------------===//
@@ -341,13 +353,8 @@ Value PairSplitter::makeParts(linalg::GenericOp op, Value center, TypedAttr star
       linalg::GenericOp::create(builder, loc, filled.getType(), inputs, filled, maps, iterators);
   IRMapping mapping;
   op.getRegion().cloneInto(&result.getRegion(), mapping);
-  if (center) {
-    Operation *distance = mapping.lookup(shift.distance.getResult()).getDefiningOp();
-    distance->setOperand(1, result.getMatchingBlockArgument(
-                                &result->getOpOperand(shift.inputs.front()->getOperandNumber())));
-    for (Operation *step : llvm::reverse(shift.steps))
-      mapping.lookup(step)->erase();
-  }
+  if (center)
+    shift.replace(result, mapping);
   result->setAttr(kInPartsAttr, builder.getUnitAttr());
   return result.getResult(0);
 }
@@ -460,12 +467,7 @@ void PairSplitter::run() {
     maps.push_back(one);
   }
   makeLast(second, inputs, maps, one, [&](OpBuilder &body, Location loc, ValueRange in) -> Value {
-    IRMapping mapping;
-    for (auto [number, input] : llvm::enumerate(shift.inputs))
-      mapping.map(second.getMatchingBlockArgument(input), in[2 + number]);
-    for (Operation *step : shift.steps)
-      body.clone(*step, mapping);
-    Value moved = mapping.lookupOrDefault(shift.distance.getRhs());
+    Value moved = shift.clone(body, second, in.drop_front(2));
     Value center = isSquare ? makeMean(body, in[1]) : in[1];
     Value distance = arith::SubFOp::create(body, loc, center, moved);
     if (!isSquare) {

@@ -27,6 +27,7 @@
 #include "compiler/Codegen/CUDA/Common/SplitDependentReductions.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/Matmul/Contraction.h"
+#include "compiler/Codegen/CUDA/Matmul/ReduceColumnsInParts.h"
 #include "compiler/Codegen/CUDA/Matmul/SplitProducts.h"
 #include "compiler/Codegen/CUDA/Passes.h"
 #include "compiler/Codegen/CUDA/Window/WindowGradient.h"
@@ -425,6 +426,8 @@ linalg::GenericOp Splitter::run() {
 namespace {
 
 struct SplitReductions final : impl::SplitReductionsBase<SplitReductions> {
+  using SplitReductionsBase::SplitReductionsBase;
+
   void runOnOperation() override {
     const Target *arch = findTarget(getOperation());
     if (!arch)
@@ -435,6 +438,8 @@ struct SplitReductions final : impl::SplitReductionsBase<SplitReductions> {
     for (auto op : llvm::make_early_inc_range(getOperation().getOps<linalg::GenericOp>()))
       if (!splitPositions(op, *arch) && !splitWindowGradient(op, *arch))
         splitWindowProduct(op, *arch);
+    if (columnParts)
+      reduceColumnsInParts(getOperation(), *arch);
     llvm::SmallPtrSet<Operation *, 8> done;
     splitCyclicRows(*arch, done);
     splitDependentReductions(getOperation(), *arch);

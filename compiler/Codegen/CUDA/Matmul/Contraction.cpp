@@ -267,6 +267,36 @@ static bool checkRowParts(const Contraction &contraction, ArrayRef<int64_t> rang
   return fits;
 }
 
+/// The number of a term of the sum along `loops`, of known sizes.
+static AffineExpr getPlace(linalg::LinalgOp op, ArrayRef<unsigned> loops) {
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  AffineExpr place = getAffineConstantExpr(0, op.getContext());
+  for (unsigned loop : loops)
+    if (ranges[loop] != 1)
+      place = place * ranges[loop] + getAffineDimExpr(loop, op.getContext());
+  return place;
+}
+
+/// Parts of columns are of neighbouring rows of tiles, in the order in which tiles have them.
+static bool checkColumnParts(const Contraction &contraction, std::string &reason) {
+  linalg::LinalgOp op = contraction.getOp();
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  auto isLong = [&](unsigned dim) { return ranges[dim] != 1; };
+  auto *column = llvm::find_if(contraction.n, isLong);
+  AffineExpr part = getPlace(op, contraction.m).floorDiv(kPartRows);
+  bool fits =
+      contraction.hasHalfOperands() && !contraction.partial &&
+      llvm::none_of(contraction.batch, isLong) && llvm::count_if(contraction.n, isLong) == 1 &&
+      llvm::all_of(contraction.group.columnParts, [&](const ReductionGroup::ColumnPart &own) {
+        return own.rows == kPartRows && own.result.output.tensor && own.result.coords.size() == 2 &&
+               own.result.coords[0] == simplifyAffineExpr(part, op.getNumLoops(), 0) &&
+               own.result.coords[1] == getAffineDimExpr(*column, op.getContext());
+      });
+  if (!fits)
+    reason = "a reduction of columns in parts that are no rows of tiles";
+  return fits;
+}
+
 bool isStreamedProduct(linalg::LinalgOp op, const Target &target) {
   constexpr int64_t kRowBytes = 16, kLargeBytes = 1 << 20;
   std::optional<plan::ProductLoops> loops = plan::matchProduct(op);
@@ -289,16 +319,6 @@ bool isStreamedProduct(linalg::LinalgOp op, const Target &target) {
   auto inner = dyn_cast<AffineDimExpr>(op.getMatchingIndexingMap(matrix).getResults().back());
   return inner && inner.getPosition() != loops->k.front() && type.getRank() == 2 &&
          type.getShape().back() * 2 % kRowBytes == 0 && type.getNumElements() * 2 >= kLargeBytes;
-}
-
-/// The number of a term of the sum along `loops`, of known sizes.
-static AffineExpr getPlace(linalg::LinalgOp op, ArrayRef<unsigned> loops) {
-  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
-  AffineExpr place = getAffineConstantExpr(0, op.getContext());
-  for (unsigned loop : loops)
-    if (ranges[loop] != 1)
-      place = place * ranges[loop] + getAffineDimExpr(loop, op.getContext());
-  return place;
 }
 
 /// Gives partial sums a loop of their own, which is part of the batch; false if they are not of
@@ -328,7 +348,9 @@ static bool placePartialSums(Contraction &result, std::string &reason) {
 
 FailureOr<Contraction> matchContraction(const KernelInfo &kernel, std::string &reason) {
   SmallVector<linalg::LinalgOp> reductions = kernel.getReductions();
-  llvm::erase_if(reductions, [](linalg::LinalgOp op) { return plan::getRowPart(op).has_value(); });
+  llvm::erase_if(reductions, [](linalg::LinalgOp op) {
+    return plan::getRowPart(op) || plan::getColumnPart(op);
+  });
   std::optional<plan::ProductLoops> loops =
       reductions.size() == 1 ? plan::matchProduct(reductions.front()) : std::nullopt;
   if (!loops) {
@@ -386,6 +408,8 @@ FailureOr<Contraction> matchContraction(const KernelInfo &kernel, std::string &r
   }
   if (!placePartialSums(result, reason))
     return failure();
+  if (!result.group.columnParts.empty() && !checkColumnParts(result, reason))
+    return failure();
   result.a.isVectorizable = isVectorizable(op, result.a, result.m, result.k);
   result.b.isVectorizable = isVectorizable(op, result.b, result.n, result.k);
   return result;
@@ -407,9 +431,9 @@ std::string checkPartialSums(const plan::PartialSums &sums, Attribute config) {
 FailureOr<Contraction> requireContraction(const KernelInfo &kernel, Attribute config) {
   std::string reason;
   FailureOr<Contraction> contraction = matchContraction(kernel, reason);
-  if (succeeded(contraction) && !contraction->group.rowParts.empty() &&
+  if (succeeded(contraction) && contraction->group.hasParts() &&
       !isa<MatmulMMAAttr, MatmulWGMMAAttr>(config)) {
-    reason = "its rows are reduced, which only kernels on tensor cores do";
+    reason = kReducesInParts;
     contraction = failure();
   }
   if (succeeded(contraction) && contraction->partial) {

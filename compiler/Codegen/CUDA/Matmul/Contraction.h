@@ -22,6 +22,10 @@
 
 namespace xc::cuda {
 
+/// Rows of the parts that columns of a product are reduced in: those of one wgmma, and of a warp of
+/// mma.sync.
+inline constexpr int64_t kPartRows = 64;
+
 /// A kernel whose only reduction is `c[batch, m, n] += a[batch, m, k] * b[batch, k, n]`, each
 /// letter standing for any number of dims: a matrix product, or a convolution, one of whose
 /// operands is indexed by sums of dims of different letters. `b` is the operand whose own dims are
@@ -96,7 +100,14 @@ struct Contraction {
   /// The columns of a part of a row, where reductions of rows in parts are in the kernel; 1 if none
   /// are. Whatever tile it takes, no part is in two warps.
   int64_t getPartColumns() const;
+  /// The rows of a part of a column, where reductions of columns in parts are in the kernel; 1 if
+  /// none are. All of a part is in one tile.
+  int64_t getPartRows() const { return group.columnParts.empty() ? 1 : kPartRows; }
 };
+
+/// Why no other kernel takes such a product.
+inline constexpr llvm::StringLiteral kReducesInParts =
+    "its rows or columns are reduced, which only kernels on tensor cores do";
 
 /// Terms of a sum that are all in one share: a multiple of what steps along k have.
 inline constexpr int64_t kShareStep = 64;

@@ -250,6 +250,8 @@ LogicalResult MMAEmitter::run() {
     emitRowOutputs(state.sums, *room, width);
   else
     emitOutputs(state.sums);
+  if (!contraction.group.columnParts.empty())
+    emitColumnParts(state.sums);
   return tile.finish();
 }
 

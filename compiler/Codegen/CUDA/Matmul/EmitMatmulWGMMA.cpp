@@ -49,7 +49,7 @@
 //   WGMMAProducer.cpp   the warpgroup that fetches; WGMMACopies.cpp where it transposes, too
 //   WGMMAProducts.cpp   the warpgroups that multiply
 //   WGMMASideInputs.cpp what outputs are computed from beside the product
-//   WGMMAOutputs.cpp    the epilogue
+//   WGMMAOutputs.cpp    the epilogue; WGMMAColumnParts.cpp what it reduces of columns
 //
 //===----------------------------------------------------------------------===//
 
@@ -321,6 +321,8 @@ LogicalResult WGMMAEmitter::run() {
     scratch = tile::AllocOp::create(builder, loc, type, IntegerAttr());
   }
   prepareOutput();
+  if (failed(checkColumnParts()))
+    return failure();
   addSideInputs();
   SmallVector<Value> maps{outputMap, outputTailMap};
   for (const SideInput &side : sideInputs)

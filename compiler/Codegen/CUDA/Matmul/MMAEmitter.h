@@ -146,6 +146,8 @@ private:
   /// is complete is stored.
   void addToParts(MatmulTile::RowParts &parts, mlir::Value row, mlir::Value column,
                   mlir::Value values, int64_t j);
+  /// Reduces the columns in parts, each of which one warp has all rows of.
+  void emitColumnParts(llvm::ArrayRef<mlir::Value> sums);
   /// The operand in whose place outputs can pass through on their way to memory, so that threads
   /// store vectors of `width` of them; nothing if they store what they hold.
   std::optional<int64_t> getStagingRoom(int64_t &width);

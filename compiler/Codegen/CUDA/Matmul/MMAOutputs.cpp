@@ -70,6 +70,32 @@ void MMAEmitter::addToParts(MatmulTile::RowParts &parts, Value row, Value column
   parts = tile.startParts();
 }
 
+void MMAEmitter::emitColumnParts(ArrayRef<Value> sums) {
+  constexpr int64_t kLanes = 2;
+  Value isStoring = index.isEqual(pairRow, index.constant(0));
+  for (int64_t firstRow = 0; firstRow < warpM; firstRow += kPartRows)
+    for (int64_t j = 0; j < columns; ++j) {
+      PointEmitter::Scope scope(points);
+      Value start = index.add(index.add(tile.startM, index.mul(warpRow, warpM)), firstRow);
+      Value column = index.add(index.add(tile.startN, index.mul(warpColumn, warpN)),
+                               index.add(pairColumn, j * kMmaN));
+      for (const ReductionGroup::ColumnPart &part : contraction.group.columnParts) {
+        MatmulTile::ColumnPart own = tile.startColumnPart(part, kLanes);
+        for (int64_t row = 0; row < kPartRows; row += kMmaM)
+          for (int64_t half = 0; half < 2; ++half) {
+            Value inPiece = index.add(pairRow, half * sumType.getRowDistance());
+            tile.addToColumnPart(part, own, index.add(start, index.add(inPiece, row)), column,
+                                 getPair(sums[(firstRow + row) / kMmaM], j, half),
+                                 /*areOutputs=*/false);
+          }
+        // Four lanes have the columns of a row of pairs.
+        tile.combineColumnPart(part, own, {4, 8, 16});
+        tile.storeColumnPart(part, own, start, column, isStoring);
+      }
+      tile.withdrawColumnParts();
+    }
+}
+
 std::optional<int64_t> MMAEmitter::getStagingRoom(int64_t &width) {
   // Of f64, four threads store whole sectors as they are.
   if (isDouble() || contraction.group.results.size() != 1)

@@ -219,6 +219,10 @@ std::string checkWGMMAPlan(const Target &target, const MatmulProblem &problem,
   if (!fitsRowParts(problem, plan))
     return "parts of " + std::to_string(problem.partColumns) +
            " columns, in which rows are reduced, must not be in two warps";
+  if (problem.hasColumnParts &&
+      !(problem.isStaged && problem.outputBytes == 2 &&
+        getWantedStagingColumns(plan.tileN / plan.split, problem.outputBytes) > 0))
+    return "columns are reduced of 16-bit outputs that pass through shared memory";
   int64_t used =
       problem.outputBytes == 2 ? getSharedBytes(problem, plan) : getOperandBytes(problem, plan);
   if (used > target.sharedPerBlock)

@@ -34,6 +34,8 @@ struct MatmulProblem {
   /// the product's columns if `isSwapped`.
   int64_t partColumns = 1;
   bool isSwapped = false;
+  /// Columns are reduced in parts, of what passes through shared memory.
+  bool hasColumnParts = false;
   bool isGuess = false; // m, n or the batch is not known
   /// Operand B is in memory that no call writes: rings are full of it before a kernel begins.
   bool isFixedB = false;

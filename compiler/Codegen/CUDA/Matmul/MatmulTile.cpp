@@ -96,7 +96,7 @@ void MatmulTile::placeAtBlock(int64_t share) {
 
 Value MatmulTile::getSteps(int64_t tileK) {
   Value steps = index.ceilDiv(sumLength, index.constant(tileK));
-  if (!contraction.group.rowParts.empty())
+  if (contraction.group.hasParts())
     return steps;
   SmallVector<LimitedOutput> outputs;
   for (const ReductionGroup::Result &result : contraction.group.results)

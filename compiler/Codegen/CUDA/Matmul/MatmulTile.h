@@ -101,6 +101,23 @@ public:
   void storeParts(const RowParts &parts, mlir::Value m, mlir::Value n,
                   llvm::ArrayRef<int64_t> distances, mlir::Value isStoring);
 
+  /// What one of the kernel's reductions of columns in parts has come to, for neighbouring columns.
+  using ColumnPart = llvm::SmallVector<mlir::Value>;
+  /// Of `lanes` columns, of no rows yet.
+  ColumnPart startColumnPart(const ReductionGroup::ColumnPart &part, int64_t lanes);
+  /// Adds row m of the columns from n on, where it is inside: accumulators of the product are given
+  /// or, with `areOutputs`, what the kernel's one output is there.
+  void addToColumnPart(const ReductionGroup::ColumnPart &part, ColumnPart &sums, mlir::Value m,
+                       mlir::Value n, mlir::Value values, bool areOutputs);
+  /// Combines what the threads have whose numbers differ in the bits `distances`.
+  void combineColumnPart(const ReductionGroup::ColumnPart &part, ColumnPart &sums,
+                         llvm::ArrayRef<int64_t> distances);
+  /// Stores the part that begins at row m, of the columns from n on, where `isStoring`; later parts
+  /// of these rows and columns find it until they are withdrawn.
+  void storeColumnPart(const ReductionGroup::ColumnPart &part, const ColumnPart &sums,
+                       mlir::Value m, mlir::Value n, mlir::Value isStoring);
+  void withdrawColumnParts();
+
   /// Those of all products.
   mlir::Value countTiles();
   /// Launches a block for each tile, or a cluster of `share` blocks.
@@ -138,7 +155,8 @@ private:
   IndexBuilder &index;
   llvm::SmallVector<mlir::Value> sizes; // of the loops
   int64_t tileM, tileN;
-  int64_t groupM, groupN; // sizes that are multiples of these need no check
+  std::optional<int64_t> laneAtHand; // of those that a part of columns has, where it is one of them
+  int64_t groupM, groupN;            // sizes that are multiples of these need no check
 };
 
 } // namespace xc::cuda

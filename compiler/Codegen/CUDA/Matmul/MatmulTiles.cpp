@@ -48,7 +48,7 @@ static bool fits(const MMATile &tile, const ProductSize &size) {
   bool isLarge = !size.isCopied || size.hasNarrowCopies() || size.isDemanding ||
                  (size.isRagged && size.elementBytes == 4);
   return !(tile.isTight && isLarge) && !(tile.isCrowded && size.elementBytes == 4) &&
-         tile.n / tile.warpsN % size.partColumns == 0;
+         tile.n / tile.warpsN % size.partColumns == 0 && tile.m / tile.warpsM % size.partRows == 0;
 }
 
 static double estimateTiles(const Target &target, const ProductSize &size, const MMAPlan &plan) {
@@ -144,6 +144,11 @@ std::string checkMMATiles(const Contraction &contraction, MatmulMMAAttr config) 
         "expected the columns of a warp to be a multiple of the {0} of a part that "
         "rows are reduced in, got {1}",
         columns, own);
+  if (int64_t rows = contraction.getPartRows(), own = config.getTileM() / config.getWarpsM();
+      own % rows != 0)
+    return llvm::formatv("expected the rows of a warp to be a multiple of the {0} of a part that "
+                         "columns are reduced in, got {1}",
+                         rows, own);
   if (!contraction.hasByteOperands())
     return {};
   if (config.getTileK() % getFewestK(1) != 0)

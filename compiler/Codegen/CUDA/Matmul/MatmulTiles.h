@@ -42,6 +42,8 @@ struct ProductSize {
   bool isScattered = false;
   /// Columns of the parts that rows are reduced in, each by one warp.
   int64_t partColumns = 1;
+  /// Rows of the parts that columns are reduced in, likewise.
+  int64_t partRows = 1;
   /// Of the operands: 2, 4 for f32 that is multiplied as TF32, or 1.
   int64_t elementBytes = 2;
   /// The length of sums, if it is known.

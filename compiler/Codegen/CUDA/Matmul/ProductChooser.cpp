@@ -27,7 +27,8 @@ namespace xc::cuda {
 static int64_t countOutputOps(const KernelInfo &kernel, const Contraction &contraction) {
   int64_t count = 0;
   kernel.getFunction().walk([&](linalg::LinalgOp op) {
-    if (op == contraction.getOp() || (op.getNumReductionLoops() > 0 && !plan::getRowPart(op)))
+    bool isPart = plan::getRowPart(op) || plan::getColumnPart(op);
+    if (op == contraction.getOp() || (op.getNumReductionLoops() > 0) != isPart)
       return;
     for (Operation &inner : op.getBlock()->without_terminator())
       if (!isa<CastOpInterface>(inner))
@@ -100,9 +101,7 @@ std::string ProductChooser::checkGiven(Attribute config) {
   }
   auto mma = dyn_cast<MatmulMMAAttr>(config);
   if (!mma)
-    return contraction.group.rowParts.empty()
-               ? ""
-               : "its rows are reduced, which only kernels on tensor cores do";
+    return contraction.group.hasParts() ? kReducesInParts.str() : "";
   if (contraction.hasDoubleOperands() && kernel.target->doubleMMA == DoubleMMA::None)
     return llvm::formatv("the tensor cores of {0} are not made for f64", kernel.target->arch);
   int64_t bytes = mma.getStages() * (mma.getTileM() + mma.getTileN()) * mma.getTileK() *

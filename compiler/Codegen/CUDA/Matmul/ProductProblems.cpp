@@ -177,6 +177,7 @@ std::optional<MatmulProblem> ProductChooser::makeProblem() {
   problem.outputBytes =
       contraction.group.results.empty() ? 0 : getElementBytes(getOutputType(contraction));
   problem.partColumns = contraction.getPartColumns();
+  problem.hasColumnParts = contraction.getPartRows() > 1;
   problem.isSwapped = swapped;
   problem.isGuess = !contraction.getProduct(contraction.batch) ||
                     !contraction.getProduct(contraction.m) ||
@@ -212,6 +213,11 @@ std::optional<MatmulProblem> ProductChooser::makeConvolutionProblem() {
     convolution = std::nullopt;
     return refuse("the image's sizes are no formulas, or its pixels not aligned to 16 bytes");
   }
+  // Rows of one tap's product are not those of the result.
+  if (product.getPartRows() > 1 && product.getProduct(product.batch) != 1) {
+    convolution = std::nullopt;
+    return refuse("columns are reduced over taps, each of which is a product of its own");
+  }
   std::optional<TiledAccess> other =
       matchTiledOperand(product, convolution->getOther(), sizes, reason);
   if (!other) {
@@ -230,6 +236,7 @@ std::optional<MatmulProblem> ProductChooser::makeConvolutionProblem() {
   problem.elementBytes = getElementBytes(getElementTypeOrSelf(product.a.operand->get()));
   problem.outputBytes = product.group.results.empty() ? 0 : getElementBytes(getOutputType(product));
   problem.partColumns = product.getPartColumns();
+  problem.hasColumnParts = product.getPartRows() > 1;
   problem.isGuess = !product.getProduct(product.m) || !product.getProduct(product.n);
   problem.isStaged = isStagedOutput(product, sizes);
   problem.outputOps = outputOps;
@@ -305,6 +312,7 @@ ProductSize ProductChooser::makeMMASize() {
   bool isSymbolic = !batch || !m || !n || !k;
   size.isWide = isSymbolic && !kernel.getFunction()->hasAttr(plan::kGuardsAttr);
   size.partColumns = contraction.getPartColumns();
+  size.partRows = contraction.getPartRows();
   // The size decides that is known; a symbolic one need not be odd.
   size.hasOddRows = n && getInnermostDivisor(sizes, contraction.group, contraction.n) % 2 != 0;
   size.isDemanding = outputOps >= kFunctionOps ||

@@ -105,7 +105,7 @@ struct MatmulMMAStrategy final : ProductStrategy<MatmulMMAAttr> {
 struct MatmulFMAStrategy final : ProductStrategy<MatmulFMAAttr> {
   StringRef getName() const override { return "matmul-fma"; }
   std::optional<Choice> choose(KernelQuery &query, ProductChooser &chooser) const override {
-    if (chooser.hasTensorCoreTypes() || !query.getContraction()->group.rowParts.empty())
+    if (chooser.hasTensorCoreTypes() || query.getContraction()->group.hasParts())
       return std::nullopt;
     return chooser.choosePlain();
   }

@@ -20,15 +20,15 @@ using namespace mlir;
 namespace xc::cuda {
 
 /// The op that reads `value` element by element, each at the place of its own result: the only one
-/// beside reductions of rows in parts, which read it at the same places. Null if there is none.
+/// beside reductions of rows or columns in parts, which read it at the same places. Null if there
+/// is none.
 static Operation *getReader(Value value, const ReductionGroup &group) {
   Operation *reader = nullptr;
   for (OpOperand &use : value.getUses()) {
     Operation *user = use.getOwner();
     auto op = dyn_cast<linalg::LinalgOp>(user);
-    bool isPart = llvm::any_of(group.rowParts, [&](const ReductionGroup::RowPart &part) {
-      return part.member.combiner.getOp() == user;
-    });
+    auto isOf = [&](const auto &part) { return part.member.combiner.getOp() == user; };
+    bool isPart = llvm::any_of(group.rowParts, isOf) || llvm::any_of(group.columnParts, isOf);
     if (isPart && op.getMatchingIndexingMap(&use).isIdentity())
       continue;
     bool isView = isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user);

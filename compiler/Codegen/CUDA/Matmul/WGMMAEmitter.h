@@ -240,6 +240,12 @@ private:
   void stageColumns(mlir::Value stagingRow, mlir::Value rowInTile, int64_t first, int64_t columns,
                     mlir::Value sums);
   void storeBoxes(mlir::Value stagingRow, mlir::Value startM, int64_t first, int64_t columns);
+  /// Reduces the columns of what a staging tile has, each in one part (WGMMAColumnParts.cpp).
+  void storeColumnParts(mlir::Value stagingRow, mlir::Value startM, int64_t first, int64_t columns);
+  void storeColumnParts(mlir::Value stagingRow, mlir::Value startM, mlir::Value n,
+                        mlir::Value column);
+  /// Fails where columns are reduced, but nothing is staged.
+  mlir::LogicalResult checkColumnParts();
   void storeVectors(mlir::Value stagingRow, mlir::Value startM, int64_t first, int64_t columns);
 
   const KernelInfo &kernel;

@@ -253,6 +253,8 @@ void WGMMAEmitter::storeStaged(Value warpgroup, Value place, ArrayRef<Value> sum
         points.emitIf(isLeader, [&] { storeBoxes(stagingRow, startM, first, columns); });
       else
         storeVectors(stagingRow, startM, first, columns);
+      if (!contraction.group.columnParts.empty())
+        storeColumnParts(stagingRow, startM, first, columns);
     }
     releaseSideInputs(first, columns);
   }

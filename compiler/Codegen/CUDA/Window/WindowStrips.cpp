@@ -130,8 +130,8 @@ std::optional<WindowStrips> StripMatcher::match() {
   SmallVector<unsigned> reduced;
   op.getReductionDims(reduced);
   bool isPlain = succeeded(combiner) && plan::countCyclicParts(op) == 0 && !plan::getRowPart(op) &&
-                 result.isProjectedPermutation() && result.getNumResults() >= 2 &&
-                 result.getNumResults() == op.getNumParallelLoops();
+                 !plan::getColumnPart(op) && result.isProjectedPermutation() &&
+                 result.getNumResults() >= 2 && result.getNumResults() == op.getNumParallelLoops();
   if (!isPlain || llvm::any_of(reduced, [&](unsigned loop) {
         return ShapedType::isDynamic(getRange(op, loop));
       })) {

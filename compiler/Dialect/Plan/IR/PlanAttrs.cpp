@@ -35,7 +35,7 @@ LogicalResult LaunchAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 
 LogicalResult PartialAttr::verify(function_ref<InFlightDiagnostic()> emitError, Split split,
                                   int64_t number) {
-  bool hasNumber = split == Split::Cyclic || split == Split::Columns;
+  bool hasNumber = split != Split::Slices && split != Split::Rest;
   if (hasNumber ? number > 0 : number == 0)
     return success();
   return emitError() << "expected " << (hasNumber ? "a positive number" : "no number")

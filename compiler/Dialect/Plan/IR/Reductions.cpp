@@ -21,6 +21,22 @@ std::optional<int64_t> getRowPart(linalg::LinalgOp op) {
                                                          : std::nullopt;
 }
 
+std::optional<int64_t> getColumnPart(linalg::LinalgOp op) {
+  PartialAttr partial = getPartial(op);
+  return partial && partial.getSplit() == Split::Rows ? std::optional(partial.getNumber())
+                                                      : std::nullopt;
+}
+
+AffineExpr getColumnPartIndex(ArrayRef<int64_t> ranges, int64_t rows, MLIRContext *context) {
+  AffineExpr position = getAffineConstantExpr(0, context);
+  for (auto [loop, range] : llvm::enumerate(ranges.drop_back())) {
+    if (loop > 0 && ShapedType::isDynamic(range))
+      return nullptr;
+    position = (loop > 0 ? position * range : position) + getAffineDimExpr(loop, context);
+  }
+  return simplifyAffineExpr(position.floorDiv(rows), ranges.size(), 0);
+}
+
 int64_t countCyclicParts(linalg::LinalgOp op) {
   PartialAttr partial = getPartial(op);
   return partial && partial.getSplit() == Split::Cyclic ? partial.getNumber() : 0;
@@ -56,6 +72,22 @@ static bool hasColumnIndices(linalg::LinalgOp op, int64_t columns) {
          llvm::all_of(map.getResults().drop_back(), llvm::IsaPred<AffineDimExpr>);
 }
 
+/// `(d0, d1, d2) -> ((d0 * 56 + d1) floordiv 64, d2)`, of the only result; or `(d0, d1) -> (d0,
+/// d1)` of an op that reduces nothing.
+static bool hasRowIndices(linalg::LinalgOp op, int64_t rows) {
+  if (op.getNumDpsInits() != 1 || op.getNumLoops() < 2)
+    return false;
+  AffineMap map = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  if (op.getNumReductionLoops() == 0)
+    return op.getNumLoops() == 2 && map.isIdentity();
+  AffineExpr part = getColumnPartIndex(op.getStaticLoopRanges(), rows, op.getContext());
+  unsigned last = op.getNumLoops() - 1;
+  return op.getNumReductionLoops() == last && part && map.getNumResults() == 2 &&
+         op.getIteratorTypesArray().back() == utils::IteratorType::parallel &&
+         simplifyAffineExpr(map.getResult(0), last + 1, 0) == part &&
+         map.getResult(1) == getAffineDimExpr(last, op.getContext());
+}
+
 bool hasIndicesOf(linalg::LinalgOp op, PartialAttr partial) {
   switch (partial.getSplit()) {
   case Split::Slices:
@@ -65,6 +97,8 @@ bool hasIndicesOf(linalg::LinalgOp op, PartialAttr partial) {
     return hasCyclicIndices(op, partial.getNumber());
   case Split::Columns:
     return hasColumnIndices(op, partial.getNumber());
+  case Split::Rows:
+    return hasRowIndices(op, partial.getNumber());
   }
   return false;
 }

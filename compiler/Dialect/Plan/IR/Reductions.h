@@ -27,6 +27,15 @@ inline constexpr llvm::StringLiteral kNoteAttr = "plan.note";
 /// Nothing for other ops.
 std::optional<int64_t> getRowPart(mlir::linalg::LinalgOp op);
 
+/// The rows of a part, where `op` is a `plan.partial` reduction of each column by `rows`, or
+/// computes something of the results of one. Nothing for other ops.
+std::optional<int64_t> getColumnPart(mlir::linalg::LinalgOp op);
+
+/// The part of `rows` rows that a point is in, where all loops but the last one count rows, and
+/// `ranges` are their sizes; null if one that is not the outermost is symbolic.
+mlir::AffineExpr getColumnPartIndex(llvm::ArrayRef<int64_t> ranges, int64_t rows,
+                                    mlir::MLIRContext *context);
+
 /// In how many parts iterations of `op` go in turn, where it is a `cyclic` `plan.partial`; else 0.
 int64_t countCyclicParts(mlir::linalg::LinalgOp op);
 

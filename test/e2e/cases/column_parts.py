@@ -1,0 +1,174 @@
+"""Statistics of the columns of products and convolutions, which kernels on tensor cores reduce in parts of 64 rows. Elements are small integers,
+so that results are exact in 16 bits: what is compared are the statistics alone. Rows end within a part, or within a tile."""
+import numpy as np
+
+from cases.conv import NHWC, attributes, convolve
+from harness import Case, Step, simple
+from tensors import Tensor, mlir_type
+
+
+def integers(dtype, shape, seed, low, high):
+    return Tensor(dtype, np.random.default_rng(seed).integers(low, high + 1, shape))
+
+
+def factors(dtype, rows, depth, columns, seed=1):
+    """Of a product whose elements are far from zero, but near each other: 2 x the sum of `depth` of 5, 6 and 7."""
+    return integers(dtype, (*rows, depth), seed, 5, 7), Tensor(dtype, np.full((depth, columns), 2) - (np.arange(columns) % 2))
+
+
+def statistics(y):
+    wide = y.reshape(-1, y.shape[-1]).astype(np.float64)
+    return [wide.mean(0), wide.var(0)]
+
+
+def measured(y_type, rank, columns):
+    """Ops that give the mean, the variance and the sum of %r0, which has 16 bits."""
+    wide, kept, axes = y_type.replace("bf16", "f32").replace("xf16", "xf32"), f"tensor<{columns}xf32>", list(range(rank - 1))
+    return f"""
+    %wide = array.convert %r0 : {y_type} -> {wide}
+    %r1 = array.mean %wide axes = {axes} : {wide} -> {kept}
+    %r2 = array.var %wide axes = {axes} : {wide} -> {kept}"""
+
+
+def products():
+    for dtype, rows, depth, columns in (("bf16", (4161,), 16, 72), ("f16", (4095,), 16, 72), ("bf16", (4224,), 16, 64), ("bf16", (3, 1367), 16, 72),
+                                        ("bf16", (2049,), 8, 264), ("bf16", (4097,), 16, 66), ("bf16", (8231,), 24, 33)):
+        x, w = factors(dtype, rows, depth, columns)
+        y = x.values.astype(np.float64) @ w.values.astype(np.float64)
+        kind = mlir_type(dtype, y.shape)
+        body = f"%r0 = array.matmul %0, %1 : ({x.mlir}, {w.mlir}) -> {kind}" + measured(kind, y.ndim, columns)
+        yield simple(f"product_{dtype}_{'x'.join(map(str, (*rows, depth, columns)))}", [x, w], [(dtype, y), *(("f32", v) for v in statistics(y))], body, "sum")
+
+
+def sums():
+    """A sum alone, and a least element, which no row of zeros is."""
+    x, w = factors("bf16", (4161,), 16, 72)
+    y = x.values.astype(np.float64) @ w.values.astype(np.float64)
+    kind = mlir_type("bf16", y.shape)
+    yield simple("sum", [x, w], [("bf16", y), ("f32", (y * y).sum(0))], f"""%r0 = array.matmul %0, %1 : ({x.mlir}, {w.mlir}) -> {kind}
+    %wide = array.convert %r0 : {kind} -> tensor<4161x72xf32>
+    %square = array.mul %wide, %wide : tensor<4161x72xf32>
+    %r1 = array.reduce sum, %square axes = [0] : tensor<4161x72xf32> -> tensor<72xf32>""", "sum")
+    yield simple("minimum", [x, w], [("bf16", y), ("f32", y.min(0))], f"""%r0 = array.matmul %0, %1 : ({x.mlir}, {w.mlir}) -> {kind}
+    %wide = array.convert %r0 : {kind} -> tensor<4161x72xf32>
+    %r1 = array.reduce min, %wide axes = [0] : tensor<4161x72xf32> -> tensor<72xf32>""", "sum")
+
+
+def both():
+    """Rows and columns of one product, in parts."""
+    x, w = factors("bf16", (4161,), 16, 136)
+    y = x.values.astype(np.float64) @ w.values.astype(np.float64)
+    kind = mlir_type("bf16", y.shape)
+    body = f"%r0 = array.matmul %0, %1 : ({x.mlir}, {w.mlir}) -> {kind}" + measured(kind, 2, 136)
+    yield simple("both", [x, w], [("bf16", y), *(("f32", v) for v in statistics(y)), ("f32", y.sum(1))],
+                 body + "\n    %r3 = array.reduce sum, %wide axes = [1] : tensor<4161x136xf32> -> tensor<4161xf32>", "sum")
+
+
+def convolutions():
+    for image, filter, window in (((3, 37, 41, 8), (3, 3, 8, 64), dict(low=[1, 1], high=[1, 1])),
+                                  ((5, 67, 61, 8), (3, 3, 8, 72), dict(strides=[2, 2], low=[1, 0], high=[0, 1])),
+                                  ((2, 47, 47, 16), (1, 1, 16, 64), {})):
+        x = integers("bf16", image, 5, 0, 2)
+        w = integers("bf16", filter, 6, 0, 1)
+        y = convolve(x.values.astype(np.float64), w.values.astype(np.float64), NHWC, **window)
+        y = np.minimum(y, 256)
+        kind = mlir_type("bf16", y.shape)
+        limit = f"""array.conv %0, %1 {attributes(NHWC, window)} : ({x.mlir}, {w.mlir}) -> {kind}
+    %most = array.constant dense<256.0> : {kind}
+    %r0 = array.min %y, %most : {kind}"""
+        yield simple(f"convolution_{'x'.join(map(str, image))}_{filter[0]}", [x, w], [("bf16", y), *(("f32", v) for v in statistics(y))],
+                     f"%y = {limit}" + measured(kind, 4, filter[3]), "sum")
+
+
+def filter_gradients():
+    """The gradient to a filter, whose rows are taps and channels: they go on from tap to tap, or each tap is a product of its own."""
+    for channels in (128, 136):
+        x, g = integers("bf16", (2, 8, 9, channels), 7, 0, 1), integers("bf16", (2, 6, 7, 256), 8, 0, 1)
+        y = np.stack([np.stack([np.einsum("nhwc,nhwf->cf", x.values[:, i:i + 6, j:j + 7].astype(np.float64), g.values.astype(np.float64))
+                                for j in range(3)]) for i in range(3)])
+        kind = mlir_type("bf16", y.shape)
+        body = (f"%r0 = array.conv %0, %1 dims = <[f, 0, 1, b] x [i, 0, 1, o] -> [0, 1, b, f]> : ({x.mlir}, {g.mlir}) -> {kind}" + measured(kind, 4, 256))
+        yield simple(f"filter_gradient_{channels}", [x, g], [("bf16", y), *(("f32", v) for v in statistics(y))], body, "sum")
+
+
+def joined():
+    """Two results side by side in one tensor, where their kernels store them, and the statistics of each."""
+    x, w = factors("bf16", (4161,), 16, 72)
+    y = x.values.astype(np.float64) @ w.values.astype(np.float64)
+    other = Tensor("bf16", w.values[:, ::-1] * 0.5)
+    z = x.values.astype(np.float64) @ other.values.astype(np.float64)
+    kind, wide, kept, both = "tensor<4161x72xbf16>", "tensor<4161x72xf32>", "tensor<72xf32>", "tensor<4161x144xbf16>"
+    body = "".join(f"""    %{name} = array.matmul %0, %{operand} : ({x.mlir}, {w.mlir}) -> {kind}
+    %wide_{name} = array.convert %{name} : {kind} -> {wide}
+    %r{result} = array.var %wide_{name} axes = [0] : {wide} -> {kept}
+""" for name, operand, result in (("y", 1, 1), ("z", 2, 2)))
+    yield simple("joined", [x, w, other], [("bf16", np.concatenate([y, z], 1)), ("f32", y.var(0)), ("f32", z.var(0))],
+                 body + f"    %r0 = array.concatenate %y, %z axis = 1 : ({kind}, {kind}) -> {both}", "sum")
+
+
+def normalized():
+    """As in training: the statistics of what is stored, and all of it by them."""
+    x, w = factors("bf16", (4161,), 16, 72)
+    y = x.values.astype(np.float64) @ w.values.astype(np.float64)
+    mean, variance = statistics(y)
+    kind, kept = mlir_type("bf16", y.shape), "tensor<72xbf16>"
+    yield simple("normalized", [x, w], [("bf16", (y - mean) / np.sqrt(variance + 1)), ("bf16", mean), ("bf16", variance)], f"""
+    %y = array.matmul %0, %1 : ({x.mlir}, {w.mlir}) -> {kind}
+    %one = array.constant dense<1.0> : {kept}
+    %zero = array.constant dense<0.0> : {kept}
+    %r0, %r1, %r2 = array.batch_norm_training %y, %one, %zero axis = 1 epsilon = 1.0 : ({kind}, {kept}, {kept}) -> ({kind}, {kept}, {kept})""", "sum")
+
+
+def symbolic():
+    """Rows of a number that a call says, and batches of images."""
+    w = factors("bf16", (1,), 16, 72)[1]
+    kind, wide, kept = "tensor<?x72xbf16>", "tensor<?x72xf32>", "tensor<72xf32>"
+    body = f"""    %r0 = array.matmul %x, %w : (tensor<?x16xbf16>, {w.mlir}) -> {kind}
+    %wide = array.convert %r0 : {kind} -> {wide}
+    %r1 = array.mean %wide axes = [0] : {wide} -> {kept}
+    %r2 = array.var %wide axes = [0] : {wide} -> {kept}"""
+    steps = []
+    for rows in (1, 63, 64, 65, 200, 4161):
+        x = factors("bf16", (rows,), 16, 72, rows)[0]
+        y = x.values.astype(np.float64) @ w.values.astype(np.float64)
+        steps.append(Step([x, w], [("bf16", y), *(("f32", v) for v in statistics(y))]))
+    yield Case("rows", f"""  func.func @NAME(%x: tensor<?x16xbf16>, %w: {w.mlir}) -> ({kind}, {kept}, {kept}) {{
+{body}
+    return %r0, %r1, %r2 : {kind}, {kept}, {kept}
+  }}
+""", steps, "sum")
+    text = f"""  func.func @NAME(%x: tensor<?x16xbf16>, %w: {w.mlir}) -> ({kind}, {kept}) {{
+    %r0 = array.matmul %x, %w : (tensor<?x16xbf16>, {w.mlir}) -> {kind}
+    %wide = array.convert %r0 : {kind} -> {wide}
+    %r1 = array.reduce sum, %wide axes = [0] : {wide} -> {kept}
+    return %r0, %r1 : {kind}, {kept}
+  }}
+"""
+    steps = []
+    for rows in (0, 1, 129, 4161):
+        x = factors("bf16", (rows,), 16, 72, rows)[0]
+        y = x.values.astype(np.float64) @ w.values.astype(np.float64)
+        steps.append(Step([x, w], [("bf16", y), ("f32", y.sum(0))]))
+    yield Case("rows_or_none", text, steps, "sum")
+    window = dict(low=[1, 1], high=[1, 1])
+    kind, wide, kept = "tensor<?x13x11x64xbf16>", "tensor<?x13x11x64xf32>", "tensor<64xf32>"
+    w = integers("bf16", (3, 3, 8, 64), 6, 0, 1)
+    body = f"""    %r0 = array.conv %x, %w {attributes(NHWC, window)} : (tensor<?x13x11x8xbf16>, {w.mlir}) -> {kind}
+    %wide = array.convert %r0 : {kind} -> {wide}
+    %r1 = array.mean %wide axes = [0, 1, 2] : {wide} -> {kept}
+    %r2 = array.var %wide axes = [0, 1, 2] : {wide} -> {kept}"""
+    steps = []
+    for images in (1, 2, 31):
+        x = integers("bf16", (images, 13, 11, 8), images, 0, 2)
+        y = convolve(x.values.astype(np.float64), w.values.astype(np.float64), NHWC, **window)
+        steps.append(Step([x, w], [("bf16", y), *(("f32", v) for v in statistics(y))]))
+    yield Case("images", f"""  func.func @NAME(%x: tensor<?x13x11x8xbf16>, %w: {w.mlir}) -> ({kind}, {kept}, {kept}) {{
+{body}
+    return %r0, %r1, %r2 : {kind}, {kept}, {kept}
+  }}
+""", steps, "sum")
+
+
+def cases():
+    for group in (products, sums, both, convolutions, filter_gradients, joined, normalized, symbolic):
+        yield from group()
