@@ -83,5 +83,22 @@ def cases():
         yield one("volumes", (2, 5, 6, 7, 32), (48, 3, 2, 3, 32), dims=VOLUMES, low=[1, 0, 2], high=[0, 1, 1])
         yield one("volumes_in_groups", (1, 3, 5, 3, 64), (80, 3, 3, 3, 32), dims=VOLUMES, strides=[3, 3, 1], low=[2, 1, 0], high=[2, 2, 1],
                   filter_dilation=[1, 2, 1], feature_groups=2)
+        # Behind strides the phases of a group's channels, of one channel each or of several.
+        yield one("depthwise_strided", (2, 9, 10, 24), (24, 3, 3, 1), feature_groups=24, strides=[2, 2], low=[1, 1], high=[1, 1])
+        yield one("depthwise_strided_far", (1, 11, 12, 8), (8, 2, 5, 1), feature_groups=8, strides=[3, 2], low=[0, 1], high=[1, 2])
+        yield one("depthwise_strided_dilated", (2, 13, 12, 8), (8, 3, 3, 1), feature_groups=8, strides=[2, 2], low=[3, 3], high=[3, 3],
+                  filter_dilation=[3, 3])
+        yield one("depthwise_strided_alike", (2, 11, 12, 8), (8, 3, 3, 1), feature_groups=8, strides=[2, 2], low=[2, 2], high=[2, 2],
+                  filter_dilation=[2, 2])
+        yield one("depthwise_strided_twofold", (2, 7, 8, 8), (16, 3, 3, 1), feature_groups=8, strides=[2, 2], low=[1, 1], high=[1, 1])
+        yield one("depthwise_strided_channels_first", (2, 8, 9, 10), (8, 1, 3, 3), dims=conv.NCHW, feature_groups=8, strides=[2, 2], low=[1, 1],
+                  high=[1, 1])
+        yield one("depthwise_strided_equal", (4, 4, 4, 4), (4, 4, 4, 1), feature_groups=4, strides=[2, 2], low=[2, 2], high=[1, 1])
+        yield one("depthwise_strided_one", (1, 1, 1, 4), (4, 3, 3, 1), feature_groups=4, strides=[2, 2], low=[1, 1], high=[1, 1])
+        yield one("depthwise_strided_rows", (3, 21, 16), (16, 5, 1), dims=ROWS, feature_groups=16, strides=[2], low=[2], high=[1])
+        yield one("groups_strided", (2, 9, 8, 128), (128, 3, 3, 64), feature_groups=2, strides=[2, 2], low=[1, 1], high=[1, 1])
+        yield one("groups_strided_channels_first", (2, 12, 7, 9), (18, 4, 3, 3), dims=conv.NCHW, feature_groups=3, strides=[2, 2], low=[1, 1],
+                  high=[1, 1])
+        yield one("strided_dilated_alike", (2, 11, 12, 16), (24, 3, 3, 16), strides=[2, 2], low=[2, 2], high=[2, 2], filter_dilation=[2, 2])
         # Windows that reach further than the image does.
         yield one("padded", (2, 3, 4, 16), (8, 5, 7, 16), low=[2, 3], high=[2, 3])
