@@ -121,9 +121,9 @@ static SmallVector<DimKind> classify(AffineMap map, linalg::LinalgOp op,
 
 /// True if rows of `size` elements of `type` are vectors that threads load at once.
 static bool isWholeVectors(int64_t size, RankedTensorType type) {
-  constexpr int64_t vectorBytes = 16;
-  return !ShapedType::isDynamic(size) &&
-         size * (type.getElementTypeBitWidth() / 8) % vectorBytes == 0;
+  constexpr int64_t vectorBits = 128;
+  int64_t bits = type.getElementTypeBitWidth();
+  return !ShapedType::isDynamic(size) && bits >= 8 && size % (vectorBits / bits) == 0;
 }
 
 /// Channels, groups and features last in a filter, after the taps; as it is where its rows are
