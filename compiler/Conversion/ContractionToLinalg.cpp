@@ -10,6 +10,7 @@
 
 #include "compiler/Conversion/ArrayToLinalg.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
+#include "compiler/Dialect/Plan/IR/Reductions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -54,9 +55,10 @@ static OpFoldResult sizeOf(OpBuilder &builder, Location loc, const Contraction &
   return size;
 }
 
-/// `element` is that of the array op's operands, which says how integers extend.
+/// `element` is that of the array op's operands, which says how integers extend; `note` what is to
+/// be reported of it, or null.
 static Value buildContraction(OpBuilder &builder, Location loc, const Contraction &contraction,
-                              Type element, RankedTensorType type, bool allowTf32) {
+                              Type element, RankedTensorType type, bool allowTf32, Attribute note) {
   Type accumulator = computeElement(type.getElementType());
   SmallVector<OpFoldResult> sizes;
   for (int64_t dim : contraction.resultDims)
@@ -73,6 +75,8 @@ static Value buildContraction(OpBuilder &builder, Location loc, const Contractio
         "cast", linalg::TypeFnAttr::get(builder.getContext(), linalg::TypeFn::cast_unsigned)));
   if (allowTf32)
     attributes.push_back(builder.getNamedAttr(plan::kAllowTF32Attr, builder.getUnitAttr()));
+  if (note)
+    attributes.push_back(builder.getNamedAttr(plan::kNoteAttr, note));
   auto contract = linalg::ContractOp::create(builder, loc, init.getType(),
                                              ValueRange{contraction.lhs, contraction.rhs}, init,
                                              maps, attributes);
@@ -134,8 +138,8 @@ struct ConvertMatMul : OpConversionPattern<array::MatMulOp> {
     contraction.lhsDims.append({op.getTransposeA() ? k : m, op.getTransposeA() ? m : k});
     contraction.rhsDims.append({op.getTransposeB() ? n : k, op.getTransposeB() ? k : n});
     Type element = getElementTypeOrSelf(op.getLhs().getType());
-    rewriter.replaceOp(
-        op, buildContraction(rewriter, op.getLoc(), contraction, element, type, op.getAllowTf32()));
+    rewriter.replaceOp(op, buildContraction(rewriter, op.getLoc(), contraction, element, type,
+                                            op.getAllowTf32(), op->getAttr(plan::kNoteAttr)));
     return success();
   }
 
@@ -190,7 +194,7 @@ struct ConvertDotGeneral : OpConversionPattern<array::DotGeneralOp> {
     Value result = op.getLhsContract().empty()
                        ? buildProduct(rewriter, op.getLoc(), contraction, element, type)
                        : buildContraction(rewriter, op.getLoc(), contraction, element, type,
-                                          op.getAllowTf32());
+                                          op.getAllowTf32(), op->getAttr(plan::kNoteAttr));
     rewriter.replaceOp(op, result);
     return success();
   }

@@ -8,6 +8,7 @@
 #include "compiler/Conversion/ConvLoops.h"
 #include "compiler/Conversion/ArrayToLinalg.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
+#include "compiler/Dialect/Plan/IR/Reductions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -74,6 +75,8 @@ Value ConvLoops::buildGeneric(Value filter, ArrayRef<AffineExpr> inputExprs,
       });
   if (op.getAllowTf32())
     generic->setAttr(plan::kAllowTF32Attr, builder.getUnitAttr());
+  if (Attribute note = op->getAttr(plan::kNoteAttr))
+    generic->setAttr(plan::kNoteAttr, note);
   return generic.getResult(0);
 }
 

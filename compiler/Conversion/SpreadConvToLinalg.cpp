@@ -11,6 +11,9 @@
 //
 //   y[n, i, r, f] += pad(x)[n, i + a, c] * w'[a, c, r, f]
 //
+// Groups are one more loop, of images, filters and results. Of depthwise ones, each output is a sum
+// of some taps of one channel.
+//
 // A gradient's filter is reversed. That is left out, and the input's elements are read backwards.
 //
 // Outputs i and phases r follow one another in memory: they are one dim of the result, of which the
@@ -34,15 +37,18 @@ namespace xc {
 using array::ConvDimsAttr;
 using array::SpreadDim;
 
+/// Features of a group that make rows of a tile.
+static constexpr int64_t kWideGroup = 64;
+
 namespace {
 
 class SpreadConvLowering : ConvLoops {
 public:
   SpreadConvLowering(OpBuilder &builder, array::ConvOp op, Value input, Value filter,
                      bool isBackward, ArrayRef<SpreadDim> spread)
-      : ConvLoops(builder, op, input, filter, isBackward), sizes(builder, loc), spread(spread),
-        places(spread.size()), counts(spread.size()), high(spread.size()), phases(spread.size()),
-        isPart(spread.size()) {}
+      : ConvLoops(builder, op, input, filter, isBackward), sizes(builder, loc),
+        groups(op.getFeatureGroups()), spread(spread), places(spread.size()), counts(spread.size()),
+        high(spread.size()), phases(spread.size()), isPart(spread.size()) {}
 
   Value build();
 
@@ -52,8 +58,12 @@ private:
   void addLoops();
   SmallVector<AffineExpr> mapInput();
   SmallVector<AffineExpr> mapFilter();
+  int64_t getInputPlace(int64_t label) const;
+  Value splitInput();
   Value padInput();
+  int64_t countFilterRest() const;
   Value buildPhaseFilter(ArrayRef<AffineExpr> exprs);
+  Value findFeature(OpBuilder &b, Location bodyLoc, Value inGroups, Value inGroup);
   Value findTap(OpBuilder &b, Location bodyLoc, const SpreadDim &dim, Value tap, Value phase);
   Value findOutput(OpBuilder &b, Location bodyLoc, const SpreadDim &dim,
                    const array::WindowDim &window, Value output);
@@ -61,12 +71,14 @@ private:
   Value cut(Value result);
 
   array::SizeBuilder sizes;
+  int64_t groups;
+  bool isInputSplit = false; // its features are two dims: groups, and those of each
   ArrayRef<SpreadDim> spread;
   // Of each spatial dim: outputs, positions, and what pads the input behind its end.
   SmallVector<OpFoldResult> places, counts, high;
-  AffineExpr batch, feature;
-  SmallVector<AffineExpr> phases; // of each spatial dim
-  SmallVector<bool> isPart;       // of each spatial dim: there may be more outputs than places
+  AffineExpr batch, group, feature; // no group if there is one, no feature if each has one
+  SmallVector<AffineExpr> phases;   // of each spatial dim
+  SmallVector<bool> isPart;         // of each spatial dim: there may be more outputs than places
 };
 
 } // namespace
@@ -115,14 +127,50 @@ void SpreadConvLowering::countOpenPositions(int64_t spatial) {
   high[spatial] = sizes.sub(sizes.add(counts[spatial], sizes.constant(reached - dim.low)), size);
 }
 
+/// Output features of each group; the filter's sizes are known.
+int64_t SpreadConvLowering::countFilterRest() const {
+  array::ConvOp conv = op; // MLIR's op handles are not const-correct
+  return conv.getFilter().getType().getDimSize(dims.filterDim(ConvDimsAttr::kFilterOutput)) /
+         groups;
+}
+
+/// The dim of the input, whose features may be two dims.
+int64_t SpreadConvLowering::getInputPlace(int64_t label) const {
+  int64_t place = dims.inputDim(label);
+  return place + (isInputSplit && place > dims.inputDim(ConvDimsAttr::kFeature));
+}
+
+/// The input with features of each group as a dim of their own, if there are several.
+Value SpreadConvLowering::splitInput() {
+  auto type = cast<RankedTensorType>(input.getType());
+  int64_t dim = dims.inputDim(ConvDimsAttr::kFeature), rest = type.getDimSize(dim) / groups;
+  if (groups == 1 || rest == 1)
+    return input;
+  isInputSplit = true;
+  SmallVector<int64_t> shape(type.getShape());
+  SmallVector<OpFoldResult> splitSizes = sizes.sizes(input);
+  SmallVector<ReassociationIndices> reassociation;
+  for (int64_t i = 0; i < type.getRank(); ++i)
+    reassociation.push_back({i + (i > dim)});
+  reassociation[dim].push_back(dim + 1);
+  shape[dim] = groups;
+  shape.insert(shape.begin() + dim + 1, rest);
+  splitSizes[dim] = sizes.constant(groups);
+  splitSizes.insert(splitSizes.begin() + dim + 1, sizes.constant(rest));
+  return tensor::ExpandShapeOp::create(builder, loc, type.clone(shape), input, reassociation,
+                                       splitSizes);
+}
+
 void SpreadConvLowering::addLoops() {
   for (int64_t label : dims.getOutput()) {
     beginResultDim();
     if (label == ConvDimsAttr::kBatch) {
       batch = addResultLoop(sizes.size(input, dims.inputDim(label)));
     } else if (label == ConvDimsAttr::kFeature) {
-      feature =
-          addResultLoop(sizes.size(op.getFilter(), dims.filterDim(ConvDimsAttr::kFilterOutput)));
+      if (groups != 1)
+        group = addResultLoop(sizes.constant(groups));
+      if (int64_t rest = countFilterRest(); groups == 1 || rest != 1)
+        feature = addResultLoop(sizes.constant(rest));
     } else {
       positions[label] = addResultLoop(counts[label]);
       if (spread[label].spread != 1)
@@ -141,7 +189,10 @@ SmallVector<AffineExpr> SpreadConvLowering::mapInput() {
       continue;
     }
     if (label == ConvDimsAttr::kFeature) {
-      exprs.push_back(channel);
+      if (groups != 1)
+        exprs.push_back(group);
+      if (groups == 1 || isInputSplit)
+        exprs.push_back(channel);
       continue;
     }
     AffineExpr tap = getTap(label, spread[label].taps);
@@ -161,8 +212,16 @@ SmallVector<AffineExpr> SpreadConvLowering::mapFilter() {
     } else if (label != ConvDimsAttr::kFilterOutput) {
       exprs.push_back(taps[label]);
     } else {
+      // Features of a group that are rows of tiles go on from phase to phase; of others, groups are
+      // neighbours.
+      bool isWide = group && countFilterRest() >= kWideGroup;
+      if (isWide)
+        exprs.push_back(group);
       llvm::copy_if(phases, std::back_inserter(exprs), [](AffineExpr phase) { return !!phase; });
-      exprs.push_back(feature);
+      if (group && !isWide)
+        exprs.push_back(group);
+      if (feature)
+        exprs.push_back(feature);
     }
   }
   return exprs;
@@ -172,8 +231,8 @@ Value SpreadConvLowering::padInput() {
   int64_t rank = cast<RankedTensorType>(input.getType()).getRank();
   SmallVector<OpFoldResult> before(rank, builder.getIndexAttr(0)), after(before);
   for (auto [spatial, dim] : llvm::enumerate(spread)) {
-    before[dims.inputDim(spatial)] = builder.getIndexAttr(dim.low);
-    after[dims.inputDim(spatial)] = high[spatial];
+    before[getInputPlace(spatial)] = builder.getIndexAttr(dim.low);
+    after[getInputPlace(spatial)] = high[spatial];
   }
   if (llvm::all_of(before, isZeroInteger) && llvm::all_of(after, isZeroInteger))
     return input;
@@ -195,6 +254,16 @@ Value SpreadConvLowering::findTap(OpBuilder &b, Location bodyLoc, const SpreadDi
       arith::SubIOp::create(b, bodyLoc, number(dim.spread - 1 - dim.before), phase));
 }
 
+/// The number of an output feature; a group is null if there is one, and so is what is in it.
+Value SpreadConvLowering::findFeature(OpBuilder &b, Location bodyLoc, Value inGroups,
+                                      Value inGroup) {
+  if (!inGroups || !inGroup)
+    return inGroups ? inGroups : inGroup;
+  Value rest = arith::ConstantIndexOp::create(b, bodyLoc, countFilterRest());
+  return arith::AddIOp::create(b, bodyLoc, arith::MulIOp::create(b, bodyLoc, inGroups, rest),
+                               inGroup);
+}
+
 /// The filter of all phases, whose dims are the loops `exprs`: of each phase its taps, and zeros
 /// where others have more. It is stored in the order in which it is read.
 Value SpreadConvLowering::buildPhaseFilter(ArrayRef<AffineExpr> exprs) {
@@ -205,9 +274,12 @@ Value SpreadConvLowering::buildPhaseFilter(ArrayRef<AffineExpr> exprs) {
     int64_t size = type.getDimSize(position);
     if (label == ConvDimsAttr::kFilterInput)
       shape[place(channel)] = size;
-    else if (label == ConvDimsAttr::kFilterOutput)
-      shape[place(feature)] = size;
-    else
+    else if (label == ConvDimsAttr::kFilterOutput) {
+      if (group)
+        shape[place(group)] = groups;
+      if (feature)
+        shape[place(feature)] = size / groups;
+    } else
       shape[place(taps[label])] = spread[label].taps;
     if (label >= 0 && spread[label].spread != 1)
       shape[place(phases[label])] = spread[label].spread;
@@ -225,9 +297,11 @@ Value SpreadConvLowering::buildPhaseFilter(ArrayRef<AffineExpr> exprs) {
         SmallVector<Value> indices;
         for (auto [position, label] : llvm::enumerate(dims.getFilter())) {
           bool isSpread = label >= 0 && spread[label].spread != 1;
-          indices.push_back(at(label == ConvDimsAttr::kFilterInput    ? channel
-                               : label == ConvDimsAttr::kFilterOutput ? feature
-                                                                      : taps[label]));
+          if (label == ConvDimsAttr::kFilterOutput)
+            indices.push_back(findFeature(b, bodyLoc, group ? at(group) : Value(),
+                                          feature ? at(feature) : Value()));
+          else
+            indices.push_back(at(label == ConvDimsAttr::kFilterInput ? channel : taps[label]));
           if (!isSpread)
             continue;
           Value size = arith::ConstantIndexOp::create(b, bodyLoc, type.getDimSize(position));
@@ -318,6 +392,7 @@ Value SpreadConvLowering::cut(Value result) {
 Value SpreadConvLowering::build() {
   countPositions();
   addLoops();
+  input = splitInput();
   SmallVector<AffineExpr> inputExprs = mapInput(), filterExprs = mapFilter();
   input = padInput();
   Value result = buildGeneric(buildPhaseFilter(filterExprs), inputExprs, filterExprs);

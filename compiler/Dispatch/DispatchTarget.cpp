@@ -38,6 +38,7 @@ public:
   bool sortsUpdates() const override { return true; }
   bool storesBoxes(Operation *op) const override { return isa<linalg::LinalgOp>(op); }
   bool mergesProducts() const override { return true; }
+  bool readsAcrossSums() const override { return true; }
   bool loadsBeforeWaiting() const override { return true; }
   bool mayComputeOperand(linalg::LinalgOp product, Value operand) const override;
   double estimateLayoutGain(const ConvolutionLayout &layout) const override;
@@ -133,14 +134,21 @@ static bool gainsVectors(const ConvolutionLayout &layout) {
 
 double CUDADispatchTarget::estimateLayoutGain(const ConvolutionLayout &layout) const {
   // With channels first, tiles are loaded element by element instead of in 16 bytes; an estimate.
-  // Those of a filter of one tap are loaded in vectors of places.
-  constexpr double gain = 1.0 / 256, pointwiseGain = 1.0 / 512;
+  // Those of a filter of one tap are loaded in vectors of places. Plain arithmetic takes so long
+  // that it hardly waits for them: by its model, 9 % of a convolution, and 1 % of a gradient to a
+  // filter.
+  constexpr double tensorCoreGain = 1.0 / 256, pointwiseGain = 1.0 / 512, plainGain = 1.0 / 512,
+                   plainAcrossGain = 1.0 / 3072;
   if (layout.isPointwise)
     return gainsVectors(layout) && layout.isTensorCoreProduct ? layout.operations * pointwiseGain
                                                               : 0;
   // A filter of groups alone: what is small beside the rest, and then read in vectors.
   bool gains = !layout.sumsPositions && (layout.movesGroupsOnly || gainsVectors(layout));
-  return gains ? layout.operations * gain : 0;
+  if (!gains)
+    return 0;
+  return layout.operations * (layout.isTensorCoreProduct || layout.movesGroupsOnly ? tensorCoreGain
+                              : layout.isAcross                                    ? plainAcrossGain
+                                                                                   : plainGain);
 }
 
 double CUDADispatchTarget::estimateResultGain(const ConvolutionLayout &layout) const {

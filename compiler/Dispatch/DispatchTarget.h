@@ -34,9 +34,11 @@ struct ConvolutionLayout {
   bool isPointwise = false;
   /// Only its filter would change, which has groups.
   bool movesGroupsOnly = false;
-  /// It sums up positions of 16-bit elements, the gradient to a filter: as they are, rows of both
-  /// operands run along dims of the result, not along the sum.
+  /// It sums up positions, the gradient to a filter: as they are, rows of both operands run along
+  /// dims of the result, not along the sum.
   bool sumsPositions = false;
+  /// It is a gradient to a filter whose rows would run along dims of the result.
+  bool isAcross = false;
   /// It sums up no channels: each result has a window of one of them.
   bool isDepthwise = false;
   /// Elements of the image, and of a filter that no call changes; symbolic sizes count as some.
@@ -76,6 +78,9 @@ public:
   /// Whether a vector of a convolution's kernel is neighbours in its result, so that the result has
   /// its features last, and a filter with few inputs, too.
   virtual bool vectorizesResults() const { return false; }
+
+  /// Whether a product's kernel reads operands as well along its own dims as along what it sums up.
+  virtual bool readsAcrossSums() const { return false; }
 
   /// Whether a kernel with `op` can store its result as a box of a buffer.
   virtual bool storesBoxes(mlir::Operation *op) const;

@@ -119,6 +119,13 @@ static SmallVector<DimKind> classify(AffineMap map, linalg::LinalgOp op,
   });
 }
 
+/// True if rows of `size` elements of `type` are vectors that threads load at once.
+static bool isWholeVectors(int64_t size, RankedTensorType type) {
+  constexpr int64_t vectorBits = 128;
+  int64_t bits = type.getElementTypeBitWidth();
+  return !ShapedType::isDynamic(size) && bits >= 8 && size % (vectorBits / bits) == 0;
+}
+
 /// Channels, groups and features last in a filter, after the taps; as it is where its rows are
 /// vectors already.
 static DimOrder orderFilter(AffineMap map, linalg::LinalgOp op, ArrayRef<int64_t> shape,
@@ -167,18 +174,14 @@ static bool isPointwise(linalg::GenericOp op, AffineMap imageMap, ArrayRef<int64
   return true;
 }
 
-/// True if rows of both operands, of 16-bit elements and whole vectors, run along dims of the
-/// result: what the convolution sums up is outside of them.
+/// True if rows of both operands, which are whole vectors, run along dims of the result: what the
+/// convolution sums up is outside of them.
 static bool sumsPositions(linalg::GenericOp op) {
-  constexpr int64_t rowBytes = 16;
   return llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+    AffineExpr innermost = op.getMatchingIndexingMap(input).getResults().back();
     auto type = cast<RankedTensorType>(input->get().getType());
-    std::optional<unsigned> loop =
-        getParallelLoop(op.getMatchingIndexingMap(input).getResults().back(), op);
-    bool isRow = isa<AffineDimExpr>(op.getMatchingIndexingMap(input).getResults().back());
-    return loop && isRow && type.getElementTypeBitWidth() == 16 &&
-           !ShapedType::isDynamic(type.getShape().back()) &&
-           type.getShape().back() * 2 % rowBytes == 0;
+    return isa<AffineDimExpr>(innermost) && getParallelLoop(innermost, op) &&
+           isWholeVectors(type.getShape().back(), type);
   });
 }
 
@@ -212,6 +215,7 @@ void LayoutChoice::estimate(Convolution &convolution, AffineMap imageMap, bool i
   layout.isTensorCoreProduct = isTensorCoreProduct(op);
   layout.isPointwise = isPointwise(op, imageMap, image.getShape());
   layout.sumsPositions = sumsPositions(op);
+  layout.isAcross = convolution.isAcross;
   layout.isDepthwise = isDepthwise(op, imageMap);
   layout.movesGroupsOnly = isGrouped && isIdentity(convolution.imageOrder);
   layout.imageElements = countElements(image.getShape());
@@ -256,6 +260,55 @@ static bool hasPackedPixels(linalg::GenericOp op, unsigned image) {
   return line && isInnermost(line->element) && !isInnermost(line->position);
 }
 
+/// The orders of a gradient to a filter: the result has the channels of the image and of what comes
+/// back, each innermost in rows of whole vectors, and positions are summed up outside of them.
+/// Nothing if `convolution` is another one, or has other channels.
+static std::optional<std::pair<DimOrder, DimOrder>>
+orderAcross(linalg::GenericOp op, unsigned image, const llvm::SmallBitVector &spatial,
+            const llvm::SmallBitVector &taps, const llvm::SmallBitVector &shared) {
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  // What tells it from a convolution are sizes: of the image's loops, most are summed up.
+  AffineMap imageMap = op.getMatchingIndexingMap(op.getDpsInputOperand(image));
+  SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
+  double places = 1, own = 1, positions = 1, summed = 1;
+  for (auto [loop, range] : llvm::enumerate(ranges)) {
+    double size = imageMap.isFunctionOfDim(loop) ? assumeSize(range) : 1;
+    (iterators[loop] == utils::IteratorType::parallel ? own : summed) *= size;
+    places *= spatial[loop] ? size : 1;
+    positions *= taps[loop] ? size : 1;
+  }
+  if (positions <= places || summed <= own)
+    return std::nullopt;
+  auto order = [&](unsigned input) -> std::optional<DimOrder> {
+    SmallVector<DimKind> kinds;
+    auto type = cast<RankedTensorType>(op.getDpsInputs()[input].getType());
+    int64_t channels = 1;
+    for (auto [expr, size] :
+         llvm::zip_equal(op.getMatchingIndexingMap(op.getDpsInputOperand(input)).getResults(),
+                         type.getShape())) {
+      auto loop = dyn_cast<AffineDimExpr>(expr);
+      unsigned position = loop ? loop.getPosition() : 0;
+      bool isParallel = loop && iterators[position] == utils::IteratorType::parallel;
+      bool isPlace = !loop || spatial[position] || taps[position];
+      kinds.push_back(isa<AffineConstantExpr>(expr)    ? DimKind::Batch
+                      : isPlace                        ? DimKind::Spatial
+                      : isParallel && shared[position] ? DimKind::Group
+                      : isParallel                     ? DimKind::Channel
+                                                       : DimKind::Batch);
+      if (kinds.back() == DimKind::Channel)
+        channels = size;
+    }
+    bool hasChannels = llvm::count(kinds, DimKind::Channel) == 1 && channels != 1;
+    return hasChannels && isWholeVectors(channels, type)
+               ? std::optional(orderByKind<DimKind>(kinds))
+               : std::nullopt;
+  };
+  std::optional<DimOrder> imageOrder = order(image), otherOrder = order(1 - image);
+  if (!imageOrder || !otherOrder)
+    return std::nullopt;
+  return std::pair(*imageOrder, *otherOrder);
+}
+
 std::optional<LayoutChoice::Convolution> LayoutChoice::analyze(linalg::GenericOp op) const {
   std::optional<unsigned> found = findImage(op);
   if (!found || hasPackedPixels(op, *found))
@@ -288,6 +341,12 @@ std::optional<LayoutChoice::Convolution> LayoutChoice::analyze(linalg::GenericOp
   result.resultOrder = orderByKind<DimKind>(classify(maps[2], op, spatial, shared, channels));
   result.filterOrder = orderFilter(filterMap, op, typeOf(result.filter).getShape(), taps, shared,
                                    target.vectorizesResults());
+  if (target.readsAcrossSums())
+    if (auto across = orderAcross(op, image, spatial, taps, shared)) {
+      std::tie(result.imageOrder, result.filterOrder) = *across;
+      result.isAcross = true;
+      result.resultOrder = llvm::to_vector(llvm::seq<int64_t>(0, maps[2].getNumResults()));
+    }
   estimate(result, imageMap, /*isGrouped=*/shared.any());
   return result;
 }

@@ -59,8 +59,9 @@ private:
     mlir::linalg::GenericOp op;
     mlir::Value image, filter, init, result;
     DimOrder imageOrder, filterOrder, resultOrder;
-    double gain;       ///< in elements that could be transposed in the time that it saves
-    double resultGain; ///< what it gains besides if its result goes with its image
+    bool isAcross = false; ///< see ConvolutionLayout
+    double gain;           ///< in elements that could be transposed in the time that it saves
+    double resultGain;     ///< what it gains besides if its result goes with its image
   };
 
   std::optional<Convolution> analyze(mlir::linalg::GenericOp op) const;

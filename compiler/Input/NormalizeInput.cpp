@@ -7,13 +7,14 @@
 //
 // linalg on tensors that a program brings becomes the few forms that later phases know:
 // contractions, generic ops and fills, with 16-bit floats summed up in f32. Padding and
-// concatenation become insertions. Array ops stay.
+// concatenation become insertions, but for padding that windows read. Array ops stay.
 //
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Input/Passes.h"
 
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
+#include "compiler/Dialect/Plan/IR/Products.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -342,6 +343,21 @@ struct DropEmptyLoops : OpRewritePattern<linalg::GenericOp> {
   }
 };
 
+/// Padding becomes an insertion, unless windows of known sizes read it: that is computed where they
+/// load, as that of array.conv.
+struct DecomposePad : linalg::DecomposePadOpPattern {
+  using DecomposePadOpPattern::DecomposePadOpPattern;
+
+  LogicalResult matchAndRewrite(tensor::PadOp op, PatternRewriter &rewriter) const override {
+    bool isStatic =
+        op.getLow().empty() && op.getHigh().empty() && op.getSourceType().hasStaticShape();
+    if (isStatic && plan::isPaddingOfWindows(op) &&
+        llvm::any_of(op->getUsers(), plan::isWindowReduction))
+      return rewriter.notifyMatchFailure(op, "windows read it");
+    return DecomposePadOpPattern::matchAndRewrite(op, rewriter);
+  }
+};
+
 struct DecomposeSoftmax : OpRewritePattern<linalg::SoftmaxOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -362,8 +378,7 @@ struct NormalizeInputPass : impl::NormalizeInputBase<NormalizeInputPass> {
     // A contraction must be seen as such before it is generalised.
     patterns.add<ToContract>(&getContext(), /*benefit=*/2);
     patterns.add<Generalize, DecomposeSoftmax, DropEmptyLoops, DropUnreadInits,
-                 SliceConstantResults, WidenAccumulator, linalg::DecomposePadOpPattern>(
-        &getContext());
+                 SliceConstantResults, WidenAccumulator, DecomposePad>(&getContext());
     tensor::populateDecomposeTensorConcatPatterns(patterns);
     // Folds would take away array ops before what they require of sizes has been stated.
     GreedyRewriteConfig config;

@@ -119,7 +119,8 @@ def NormalizeInput : Pass<"xc-normalize-input", "::mlir::ModuleOp"> {
     - other named ops become `linalg.generic`, but for `linalg.fill`; sums and products of 16-bit floats
       (convolutions, pools, reductions) accumulate in f32, too;
     - a result that is written at constants in some dims becomes a slice of its init, which is put back there;
-    - `tensor.pad` becomes a fill and an insertion, `tensor.concat` insertions.
+    - `tensor.pad` becomes a fill and an insertion, unless windows of known sizes read it; `tensor.concat` becomes
+      insertions.
 
     Array ops stay. Positions that bodies compute for `tensor.extract` are moved into the tensor, as those of gathers
     are, unless they are surely in it. Example:

@@ -108,6 +108,20 @@ static bool mayKeepAttention(const CompileOptions &options) {
   return mayKeepFused(options) || mayKeepBlocks(options);
 }
 
+/// Convolutions by fewer products, which round more: where the user trades accuracy for speed, and
+/// models know all targets. On tensor cores they would be slower.
+static void addAlgorithmChoice(OpPassManager &pm, const CompileOptions &options) {
+  cuda::ChooseWinogradOptions choice;
+  for (StringRef target : options.targets) {
+    auto [driver, arch] = target.split(':');
+    if (driver != "cuda")
+      return;
+    choice.archs.push_back(arch.str());
+  }
+  if (options.fastMath && !options.allowTF32)
+    pm.addNestedPass<func::FuncOp>(cuda::createChooseWinograd(choice));
+}
+
 /// Shapes first, since gradients, folding and decomposition look at them.
 static void addArrayPasses(OpPassManager &pm, const CompileOptions &options,
                            ArrayRef<Gradient> gradients) {
@@ -129,6 +143,7 @@ static void addArrayPasses(OpPassManager &pm, const CompileOptions &options,
     pm.addPass(array::createNarrowWeights({options.weightsType}));
     addCleanup(pm);
   }
+  addAlgorithmChoice(pm, options);
   if (mayKeepAttention(options))
     pm.addPass(array::createKeepAttention({mayKeepFused(options), mayKeepBlocks(options)}));
   pm.addPass(array::createDecompose());

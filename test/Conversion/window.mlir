@@ -161,6 +161,28 @@ func.func @open_phases(%x: tensor<?x?x?x2xf16>, %w: tensor<2x2x2x5xf16>) -> tens
   return %0 : tensor<?x?x?x5xf16>
 }
 
+// Of channels one by one each phase is a sum of its taps of the channel; groups of several are a loop of image, filter and result.
+// CHECK-LABEL: func.func @depthwise_phases(
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<2x6x3xf16>, tensor<2x2x3x1xf16>) outs(%{{.*}} : tensor<2x5x2x3xf32>)
+// CHECK:         tensor.collapse_shape %{{.*}} {{\[\[}}0], [1, 2], [3]] : tensor<2x5x2x3xf16> into tensor<2x10x3xf16>
+func.func @depthwise_phases(%x: tensor<2x5x3xf16>, %w: tensor<3x3x1xf16>) -> tensor<2x10x3xf16> {
+  %0 = array.conv %x, %w dims = <[b, 0, f] x [0, o, i] -> [b, 0, f]> low = [1] high = [2] input_dilation = [2] feature_groups = 3
+     : (tensor<2x5x3xf16>, tensor<3x3x1xf16>) -> tensor<2x10x3xf16>
+  return %0 : tensor<2x10x3xf16>
+}
+
+// CHECK-LABEL: func.func @grouped_phases(
+// CHECK-SAME:    %[[ARG:.*]]: tensor<2x6x5xf16>
+// CHECK:         %[[GROUPS:.*]] = tensor.expand_shape %[[ARG]] {{\[\[}}0], [1, 2], [3]] output_shape [2, 3, 2, 5]
+// CHECK:         %[[PAD:.*]] = tensor.pad %[[GROUPS]] low[0, 0, 0, 0] high[0, 0, 0, 1]
+// CHECK:         linalg.generic {{.*}} ins(%[[PAD]], %{{.*}} : tensor<2x3x2x6xf16>, tensor<2x2x2x3x4xf16>) outs(%{{.*}} : tensor<2x3x4x5x2xf32>)
+// CHECK:         tensor.collapse_shape %{{.*}} {{\[\[}}0], [1, 2], [3, 4]] : tensor<2x3x4x5x2xf16> into tensor<2x12x10xf16>
+func.func @grouped_phases(%x: tensor<2x6x5xf16>, %w: tensor<3x2x12xf16>) -> tensor<2x12x10xf16> {
+  %0 = array.conv %x, %w dims = <[b, f, 0] x [0, i, o] -> [b, f, 0]> low = [1] high = [2] input_dilation = [2] feature_groups = 3
+     : (tensor<2x6x5xf16>, tensor<3x2x12xf16>) -> tensor<2x12x10xf16>
+  return %0 : tensor<2x12x10xf16>
+}
+
 // CHECK-LABEL: func.func @max_pool(
 // CHECK-DAG:     %[[LOWEST:.*]] = arith.constant 0xFF800000 : f32
 // CHECK-DAG:     %[[SIZES:.*]] = tensor.empty() : tensor<3xi8>

@@ -313,8 +313,7 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
 
 // -----
 
-// The gradient to a filter would have a part of the image with its batch last, which the convolution beside it has with its channels
-// last: what would be moved between both orders is more than that gains, and the part stays as it is.
+// The gradient to a filter has a part of the image with its channels last, as the convolution beside it: the part stays as it is.
 #image = affine_map<(n, f, y, x, c, r, s) -> (n, y + r, x + s, c)>
 #filter = affine_map<(n, f, y, x, c, r, s) -> (f, c, r, s)>
 #result = affine_map<(n, f, y, x, c, r, s) -> (n, y, x, f)>
@@ -420,5 +419,49 @@ builtin.module attributes {plan.target = #plan.target<"cpu", "x86-64-v3">} {
       linalg.yield %s : f32
     } -> tensor<1x96x12x12xf32>
     return %c2 : tensor<1x96x12x12xf32>
+  }
+}
+
+// -----
+
+// So has a gradient to a filter of images with channels first on tensor cores, whose rows of both operands then run along dims of the result.
+// Plain arithmetic takes so long that transposes of both are more than they gain.
+#steps = affine_map<(f, c, r, s, n, y, x) -> (n, c, r + y, s + x)>
+#change = affine_map<(f, c, r, s, n, y, x) -> (n, f, y, x)>
+#sums = affine_map<(f, c, r, s, n, y, x) -> (f, c, r, s)>
+// CHECK-DAG: #[[LAST:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d4, d2 + d5, d3 + d6, d1)>
+// CHECK-DAG: #[[OTHER:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d4, d5, d6, d0)>
+// CHECK-DAG: #[[FIRST:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d4, d1, d2 + d5, d3 + d6)>
+// CHECK-DAG: #[[SUMS:.*]] = affine_map<(d0, d1, d2, d3, d4, d5, d6) -> (d0, d1, d2, d3)>
+// CHECK-LABEL: func.func @halves(
+// CHECK:         linalg.generic {indexing_maps = [#[[LAST]], #[[OTHER]], #[[SUMS]]]
+// CHECK-SAME:      : tensor<16x30x30x64xbf16>, tensor<16x28x28x128xbf16>) outs(%{{.*}} : tensor<128x64x3x3xf32>)
+// CHECK-LABEL: func.func @floats(
+// CHECK-NOT:     plan.layouts
+// CHECK:         linalg.generic {indexing_maps = [#[[FIRST]],
+builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @halves(%x: tensor<16x64x30x30xbf16>, %d: tensor<16x128x28x28xbf16>, %g: tensor<128x64x3x3xf32>) -> tensor<128x64x3x3xf32> {
+    %e = linalg.generic {indexing_maps = [#steps, #change, #sums],
+        iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+        ins(%x, %d : tensor<16x64x30x30xbf16>, tensor<16x128x28x28xbf16>) outs(%g : tensor<128x64x3x3xf32>) {
+    ^bb0(%a: bf16, %b: bf16, %o: f32):
+      %l = arith.extf %a : bf16 to f32
+      %r = arith.extf %b : bf16 to f32
+      %m = arith.mulf %l, %r : f32
+      %s = arith.addf %o, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<128x64x3x3xf32>
+    return %e : tensor<128x64x3x3xf32>
+  }
+  func.func @floats(%x: tensor<16x64x30x30xf32>, %d: tensor<16x128x28x28xf32>, %g: tensor<128x64x3x3xf32>) -> tensor<128x64x3x3xf32> {
+    %e = linalg.generic {indexing_maps = [#steps, #change, #sums],
+        iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]}
+        ins(%x, %d : tensor<16x64x30x30xf32>, tensor<16x128x28x28xf32>) outs(%g : tensor<128x64x3x3xf32>) {
+    ^bb0(%a: f32, %b: f32, %o: f32):
+      %m = arith.mulf %a, %b : f32
+      %s = arith.addf %o, %m : f32
+      linalg.yield %s : f32
+    } -> tensor<128x64x3x3xf32>
+    return %e : tensor<128x64x3x3xf32>
   }
 }

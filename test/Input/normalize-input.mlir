@@ -144,3 +144,37 @@ func.func @constant_place_symbolic(%x: tensor<6xf32>, %init: tensor<6x?xf32>) ->
   } -> tensor<6x?xf32>
   return %0 : tensor<6x?xf32>
 }
+
+// Padding stays where windows of known sizes read it, as that of array.conv does; elsewhere it is an insertion.
+
+// CHECK-LABEL: func.func @padding_of_windows(
+// CHECK:         %[[PADDED:.*]] = tensor.pad %{{.*}} low[1] high[1]
+// CHECK:         linalg.generic {{.*}} ins(%[[PADDED]], %{{.*}} : tensor<10xf32>, tensor<3xf32>)
+func.func @padding_of_windows(%x: tensor<8xf32>, %w: tensor<3xf32>, %init: tensor<8xf32>) -> tensor<8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %p = tensor.pad %x low[1] high[1] {
+  ^bb0(%i: index):
+    tensor.yield %zero : f32
+  } : tensor<8xf32> to tensor<10xf32>
+  %y = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0 + d1)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0)>],
+                       iterator_types = ["parallel", "reduction"]} ins(%p, %w : tensor<10xf32>, tensor<3xf32>) outs(%init : tensor<8xf32>) {
+  ^bb0(%a: f32, %b: f32, %sum: f32):
+    %product = arith.mulf %a, %b : f32
+    %next = arith.addf %sum, %product : f32
+    linalg.yield %next : f32
+  } -> tensor<8xf32>
+  return %y : tensor<8xf32>
+}
+
+// CHECK-LABEL: func.func @padding_of_a_product(
+// CHECK-NOT:     tensor.pad
+// CHECK:         tensor.insert_slice
+func.func @padding_of_a_product(%x: tensor<8x8xf32>, %w: tensor<16x4xf32>, %init: tensor<8x4xf32>) -> tensor<8x4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %p = tensor.pad %x low[0, 4] high[0, 4] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %zero : f32
+  } : tensor<8x8xf32> to tensor<8x16xf32>
+  %y = linalg.matmul ins(%p, %w : tensor<8x16xf32>, tensor<16x4xf32>) outs(%init : tensor<8x4xf32>) -> tensor<8x4xf32>
+  return %y : tensor<8x4xf32>
+}

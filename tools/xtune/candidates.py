@@ -54,8 +54,9 @@ def fetched_bytes(own, size, k, across, element_bytes, sharers):
     return count * (lines / sharers + 0.5 * max(0, touched - lines) * across)
 
 
-def candidates(batch, m, n, k, layout, most, output_bytes=2, output_ops=0, element_bytes=2):
-    """Configurations of a product, those that should be fast first; `layout` as in the key of the product."""
+def candidates(batch, m, n, k, layout, most, output_bytes=2, output_ops=0, element_bytes=2, of_pixels=False):
+    """Configurations of a product, those that should be fast first; `layout` as in the key of the product. One `of_pixels` is the gradient
+    to a filter, whose columns of pixels each block fetches for itself, in lines of 128 bytes."""
     if n == 1 or (m == 1 and layout[1] == "t"):  # reductions
         return []
     # An operand that wgmma cannot read across k is the first factor, and goes through registers; threads turn a second one.
@@ -78,6 +79,8 @@ def candidates(batch, m, n, k, layout, most, output_bytes=2, output_ops=0, eleme
                 parts = tile_m * (1 + ping_pong) // groups // 64
                 sums = parts * tile_n // 2 + (16 * parts if across else 0)
                 if across and parts != 2 and (parts != 1 or element_bytes == 1):
+                    continue
+                if of_pixels and (cluster_m * cluster_n > 1 or tile_n % tile_k):
                     continue
                 double = ping_pong and (blocks > 1 or split > 1)
                 cluster = cluster_m * cluster_n

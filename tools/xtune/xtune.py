@@ -5,7 +5,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 #===--------------------------------------------------------------------------===#
-"""Finds the fastest layouts of a model's matrix products: on wgmma, on mma.sync, and in f32 and f64 on ordinary arithmetic.
+"""Finds the fastest layouts of a model's matrix products and convolutions: on wgmma, on mma.sync, and in f32 and f64 on ordinary arithmetic.
 
     xtune.py build MODEL.mlir --out=DIR [--bin=DIR] [--candidates=N]   compiles them; needs no GPU
     xtune.py run --out=DIR [--bin=DIR] [--device=cuda]                 times them; needs xbench and libxcr only
@@ -29,22 +29,66 @@ import sys
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
+from windows import Windows  # noqa: E402 (beside this file)
+
 L2_BYTES = 50 << 20
 BYTES = {"f16": 2, "bf16": 2, "tf32": 4, "f32": 4, "f64": 8, "i8": 1, "u8": 1, "i32": 4}
 
 
+class Product:
+    """A matrix product of plain operands."""
+
+    def __init__(self, words):
+        sizes, self.layout = words
+        self.batch, self.m, self.n, self.k = map(int, sizes.split("x"))
+
+    def product(self):
+        return self.batch, self.m, self.n, self.k, self.layout
+
+    def sums_pixels(self):
+        return False
+
+    def is_copied(self):
+        """Whether threads copy the operands ahead of their use where they multiply by ordinary arithmetic."""
+        return True
+
+    def bytes_read(self, element_bytes):
+        return self.batch * element_bytes * (self.m * self.k + self.k * self.n)
+
+    def bytes_written(self, element_bytes):
+        return self.batch * element_bytes * self.m * self.n
+
+    def module(self, name, out):
+        dtype = {"tf32": "f32", "u8": "ui8"}.get(name, name)
+        out = "ui32" if name == "u8" else out
+        lead = f"{self.batch}x" if self.batch > 1 else ""
+        m, n, k, layout = self.m, self.n, self.k, self.layout
+        a = f"tensor<{lead}{f'{m}x{k}' if layout[0] == 'n' else f'{k}x{m}'}x{dtype}>"
+        b = f"tensor<{lead}{f'{k}x{n}' if layout[1] == 'n' else f'{n}x{k}'}x{dtype}>"
+        c = f"tensor<{lead}{m}x{n}x{out}>"
+        flags = (" transpose_a" if layout[0] == "t" else "") + (" transpose_b" if layout[1] == "t" else "")
+        flags += " allow_tf32" if name == "tf32" else ""
+        return (f"func.func @main(%a: {a}, %b: {b}) -> {c} {{\n  %p = array.matmul %a, %b{flags} : ({a}, {b}) -> {c}\n"
+                f"  return %p : {c}\n}}\n")
+
+
+# Words of a key behind the types, without what is fused, by its kind; and what they are read by.
+KINDS = {"matmul": (2, Product), "conv": (4, Windows)}
+
+
 def parse_key(key):
-    """The key of a product without what is fused to it, and what it consists of: element types of operands and result, batch, m, n,
-    k and layout. None for a key of anything else, of two operand types or of symbolic sizes."""
-    arch, kind, *rest = key.split()
-    if kind != "matmul":
+    """The key of a product without what is fused to it, element types of operands and result, and what it is. None for a key of anything
+    else, of two operand types or of symbolic sizes."""
+    arch, kind, types, *rest = key.split()
+    if kind not in KINDS:
         return None
-    types, sizes, layout = rest[:3]
+    count, read = KINDS[kind]
     operands, out = types.split(">")
     first, second = operands.split("*")
-    if first != second or first not in BYTES or "?" in sizes:
+    words = rest[:count]
+    if first != second or first not in BYTES or any("?" in word or "%" in word for word in words):
         return None
-    return " ".join((arch, kind, types, sizes, layout)), (first, out, *map(int, sizes.split("x")), layout)
+    return " ".join((arch, kind, types, *words)), (first, out, read(words))
 
 
 def variants_of(report):
@@ -53,9 +97,9 @@ def variants_of(report):
 
 
 def find_products(args):
-    """Keys of the model's products, without what is fused to them, and the strategy of each and what it consists of. A product that
+    """Keys of the model's products, without what is fused to them, and the strategy of each and what parse_key says of it. A product that
     has no key of its own, as the parts of a long sum, is timed as the plain one whose lines it takes."""
-    command = [f"{args.bin}/xcompile", args.model, "-o", f"{args.out}/model.vmfb", f"--target=cuda:{args.arch}", "--report=json"]
+    command = [f"{args.bin}/xcompile", args.model, "-o", f"{args.out}/model.vmfb", f"--target=cuda:{args.arch}", "--report=json", *args.option]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
         sys.exit(done.stderr.strip())
@@ -67,36 +111,24 @@ def find_products(args):
     return products
 
 
-def make_module(product):
-    name, out, batch, m, n, k, layout = product
-    dtype = {"tf32": "f32", "u8": "ui8"}.get(name, name)
-    out = "ui32" if name == "u8" else out
-    lead = f"{batch}x" if batch > 1 else ""
-    a = f"tensor<{lead}{f'{m}x{k}' if layout[0] == 'n' else f'{k}x{m}'}x{dtype}>"
-    b = f"tensor<{lead}{f'{k}x{n}' if layout[1] == 'n' else f'{n}x{k}'}x{dtype}>"
-    c = f"tensor<{lead}{m}x{n}x{out}>"
-    flags = (" transpose_a" if layout[0] == "t" else "") + (" transpose_b" if layout[1] == "t" else "")
-    flags += " allow_tf32" if name == "tf32" else ""
-    return f"func.func @main(%a: {a}, %b: {b}) -> {c} {{\n  %p = array.matmul %a, %b{flags} : ({a}, {b}) -> {c}\n  return %p : {c}\n}}\n"
-
-
-def compile_candidate(args, key, product, name, config):
+def compile_candidate(args, key, name, config):
     """The candidate as a row of DIR/candidates.json, or why there is none."""
     base = pathlib.Path(args.out) / name
-    pathlib.Path(f"{base}.mlir").write_text(make_module(product))
+    dtype, out, product = parse_key(key)[1]
+    pathlib.Path(f"{base}.mlir").write_text(product.module(dtype, out))
     pathlib.Path(f"{base}.tuning").write_text(f"{key} = {config}\n")
     command = [f"{args.bin}/xcompile", f"{base}.mlir", "-o", f"{base}.vmfb", f"--target=cuda:{args.arch}", f"--tuning={base}.tuning",
                "-j", "1", "--report=json"]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
-        return f"{name}: {done.stderr.strip()[-300:]}"
-    taken = [variant for variant in variants_of(done.stdout) if variant["config"] == config]
+        return f"{name}: {done.stderr.strip().splitlines()[0][-300:]}"
+    taken = [variant for variant in variants_of(done.stdout) if variant["config"] == config and variant.get("key") == key]
     if not taken:
-        return f"{name}: {config} was not taken"
+        return f"{name}: {config} was not taken for {key}"
     spills = max(variant.get("spills", 0) for variant in taken)
     if spills:
         return f"{name}: {config} spills {spills} bytes"
-    return {"key": key, "product": product, "config": config, "module": f"{name}.vmfb"}
+    return {"key": key, "config": config, "module": f"{name}.vmfb"}
 
 
 def build(args):
@@ -105,18 +137,20 @@ def build(args):
     out.mkdir(parents=True, exist_ok=True)
     jobs = []
     for number, (key, (strategy, product)) in enumerate(find_products(args).items()):
-        dtype, result, batch, m, n, k, layout = product
+        dtype, result, problem = product
+        batch, m, n, k, layout = problem.product()
         if strategy == "matmul-wgmma":
-            found = candidates(batch, m, n, k, layout, args.candidates, output_bytes=BYTES[result], element_bytes=BYTES[dtype])
+            found = candidates(batch, m, n, k, layout, args.candidates, output_bytes=BYTES[result], element_bytes=BYTES[dtype],
+                               of_pixels=problem.sums_pixels())
         elif strategy == "matmul-mma" and dtype == "f64":
             found = double_candidates(m, n, layout, args.candidates)
         elif strategy == "matmul-mma":
             found = mma_candidates(batch, m, n, args.candidates, BYTES[dtype])
         else:
-            can_copy = dtype in ("f32", "f64") and args.arch != "sm_75"
+            can_copy = dtype in ("f32", "f64") and args.arch != "sm_75" and problem.is_copied()
             found = fma_candidates(batch, m, n, k, args.candidates, max(4, BYTES[dtype]), can_copy)
         for index, config in enumerate(found):
-            jobs.append((key, product, f"p{number}_{index}", config))
+            jobs.append((key, f"p{number}_{index}", config))
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         rows = list(pool.map(lambda job: compile_candidate(args, *job), jobs))
     for row in rows:
@@ -134,8 +168,8 @@ def build(args):
 
 def time_candidate(args, row):
     """Seconds of a call."""
-    dtype, out, batch, m, n, k, _ = row["product"]
-    set_bytes = batch * (BYTES[dtype] * (m * k + k * n) + BYTES[out] * m * n)
+    dtype, out, product = parse_key(row["key"])[1]
+    set_bytes = product.bytes_read(BYTES[dtype]) + product.bytes_written(BYTES[out])
     sets = max(2, min(64, math.ceil(3 * L2_BYTES / set_bytes)))
     folder = pathlib.Path(args.out)
     xbench = folder / "xbench" if (folder / "xbench").exists() else pathlib.Path(args.bin) / "xbench"
@@ -167,6 +201,7 @@ def main():
     parser.add_argument("--out", required=True)
     parser.add_argument("--bin", default=str(pathlib.Path(shutil.which("xcompile") or "build/dev/bin/xcompile").parent))
     parser.add_argument("--arch", default="sm_90a")
+    parser.add_argument("--option", action="append", default=[], help="of xcompile for the model, as --option=--gradient=main:w")
     parser.add_argument("--candidates", type=int, default=12)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--carry", action="store_true", help="copy xbench and libxcr to DIR")

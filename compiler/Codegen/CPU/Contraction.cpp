@@ -24,12 +24,26 @@ std::optional<plan::MultiplyAdd> matchMultiplyAdd(linalg::GenericOp op) {
   return body;
 }
 
+/// True if neighbours in memory of both operands and of the result are of different products, as
+/// those of channels that are convolved one by one: then lanes go along these.
+static bool isBatchInnermost(linalg::GenericOp op, ArrayRef<unsigned> batch) {
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  return llvm::all_of(op.getIndexingMapsArray(), [&](AffineMap map) {
+    for (AffineExpr expr : llvm::reverse(map.getResults())) {
+      auto loop = dyn_cast<AffineDimExpr>(expr);
+      if (!loop || ranges[loop.getPosition()] != 1)
+        return loop && llvm::is_contained(batch, loop.getPosition());
+    }
+    return false;
+  });
+}
+
 FailureOr<ContractionLoops> matchContraction(linalg::GenericOp op) {
   std::optional<plan::ProductLoops> roles = plan::matchProduct(op);
   if (!roles || !matchMultiplyAdd(op) || roles->m.empty() || roles->n.empty() || roles->k.empty())
     return failure();
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
-  if (!maps[2].isProjectedPermutation())
+  if (!maps[2].isProjectedPermutation() || isBatchInnermost(op, roles->batch))
     return failure();
   ContractionLoops loops{*roles};
   // Lanes go along the columns, so these are what lies side by side in the result.

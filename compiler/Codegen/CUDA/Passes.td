@@ -95,6 +95,25 @@ def PackGroups : Pass<"xc-cuda-pack-groups", "mlir::func::FuncOp"> {
   let dependentDialects = ["mlir::linalg::LinalgDialect", "mlir::tensor::TensorDialect", "mlir::arith::ArithDialect"];
 }
 
+def ChooseWinograd : Pass<"xc-cuda-choose-winograd", "mlir::func::FuncOp"> {
+  let summary = "Compute convolutions by Winograd's algorithm where it pays";
+  let description = [{
+    For programs that trade accuracy for speed. An `array.conv` of f32 or f64 that names no algorithm gets `winograd` if that is for it, all of its sizes are known, and
+    the model of plain arithmetic expects less time of it on each of `archs`: of fewer products, and of images and results that go through memory as blocks. Both
+    times are noted, for the report. Tensor cores are faster: convolutions with `allow_tf32` are left alone. Runs before convolutions are taken apart. Example:
+    ```mlir
+    // input
+    %y = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> : (tensor<4x66x66x256xf32>, tensor<3x3x256x512xf32>) -> tensor<4x64x64x512xf32>
+
+    // output
+    %y = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> algorithm = winograd {plan.note = "by Winograd's algorithm ..."}
+       : (tensor<4x66x66x256xf32>, tensor<3x3x256x512xf32>) -> tensor<4x64x64x512xf32>
+    ```
+  }];
+  let options = [ListOption<"archs", "archs", "std::string", "Targets, as sm_90a">];
+  let dependentDialects = ["xc::array::ArrayDialect"];
+}
+
 def PackPixels : Pass<"xc-cuda-pack-pixels", "mlir::func::FuncOp"> {
   let summary = "Pack the pixels of images of few channels for tensor cores";
   let description = [{

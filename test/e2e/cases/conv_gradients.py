@@ -1,4 +1,5 @@
-"""Gradients of convolutions in the types that tensor cores take, by --gradient: `<name>_vjp` gets what comes back of the result.
+"""Gradients of convolutions in the types that tensor cores take, and in f32 and f64 beside, by --gradient: `<name>_vjp` gets what comes back
+of the result.
 
 Operands are small integers, so that no sum is rounded; those of the results are, once.
 """
@@ -57,7 +58,7 @@ def pulled_back(name, dtype, image, filter, dims=FILTER_LAST, tf32=False, **wind
 
 
 def cases():
-    for dtype, tf32 in (("f16", False), ("bf16", False), ("f32", True)):
+    for dtype, tf32 in (("f16", False), ("bf16", False), ("f32", True), ("f32", False), ("f64", False)):
         one = lambda name, *shapes, dtype=dtype, tf32=tf32, **window: pulled_back(name, dtype, *shapes, tf32=tf32, **window)  # noqa: E731
         # One size for all that a loop may be of; the filter goes over the edges on all sides.
         yield one("equal", (8, 8, 8, 8), (8, 8, 8, 8), low=[4, 4], high=[3, 3])
@@ -69,6 +70,11 @@ def cases():
         yield one("long_sums_strided", (2, 15, 14, 72), (104, 3, 3, 72), strides=[2, 2], low=[1, 1], high=[1, 0])
         yield one("long_sums_dilated", (1, 12, 13, 64), (72, 3, 3, 64), filter_dilation=[2, 2], low=[2, 1], high=[2, 3])
         yield one("long_sums_channels_first", (1, 64, 9, 11), (72, 64, 3, 3), dims=conv.NCHW, low=[1, 1], high=[1, 1])
+        # So many positions that blocks share them, in either order of the images.
+        yield one("positions", (6, 23, 21, 16), (24, 3, 3, 16), low=[1, 1], high=[1, 1])
+        yield one("positions_channels_first", (6, 16, 23, 21), (24, 16, 3, 3), dims=conv.NCHW, low=[1, 1], high=[1, 1])
+        yield one("positions_strided_channels_first", (3, 8, 29, 28), (8, 8, 3, 3), dims=conv.NCHW, strides=[2, 2], low=[1, 1], high=[1, 1])
+        yield one("one_image_channels_first", (1, 4, 1, 64), (4, 4, 1, 3), dims=conv.NCHW, low=[0, 1], high=[0, 1])
         yield one("large_filter", (2, 13, 12, 16), (24, 9, 9, 16), low=[4, 4], high=[4, 4])
         yield one("points", (2, 9, 7, 128), (96, 1, 1, 128), strides=[2, 2])
         yield one("groups", (2, 9, 8, 64), (64, 3, 3, 32), feature_groups=2, low=[1, 1], high=[1, 1])
@@ -77,5 +83,22 @@ def cases():
         yield one("volumes", (2, 5, 6, 7, 32), (48, 3, 2, 3, 32), dims=VOLUMES, low=[1, 0, 2], high=[0, 1, 1])
         yield one("volumes_in_groups", (1, 3, 5, 3, 64), (80, 3, 3, 3, 32), dims=VOLUMES, strides=[3, 3, 1], low=[2, 1, 0], high=[2, 2, 1],
                   filter_dilation=[1, 2, 1], feature_groups=2)
+        # Behind strides the phases of a group's channels, of one channel each or of several.
+        yield one("depthwise_strided", (2, 9, 10, 24), (24, 3, 3, 1), feature_groups=24, strides=[2, 2], low=[1, 1], high=[1, 1])
+        yield one("depthwise_strided_far", (1, 11, 12, 8), (8, 2, 5, 1), feature_groups=8, strides=[3, 2], low=[0, 1], high=[1, 2])
+        yield one("depthwise_strided_dilated", (2, 13, 12, 8), (8, 3, 3, 1), feature_groups=8, strides=[2, 2], low=[3, 3], high=[3, 3],
+                  filter_dilation=[3, 3])
+        yield one("depthwise_strided_alike", (2, 11, 12, 8), (8, 3, 3, 1), feature_groups=8, strides=[2, 2], low=[2, 2], high=[2, 2],
+                  filter_dilation=[2, 2])
+        yield one("depthwise_strided_twofold", (2, 7, 8, 8), (16, 3, 3, 1), feature_groups=8, strides=[2, 2], low=[1, 1], high=[1, 1])
+        yield one("depthwise_strided_channels_first", (2, 8, 9, 10), (8, 1, 3, 3), dims=conv.NCHW, feature_groups=8, strides=[2, 2], low=[1, 1],
+                  high=[1, 1])
+        yield one("depthwise_strided_equal", (4, 4, 4, 4), (4, 4, 4, 1), feature_groups=4, strides=[2, 2], low=[2, 2], high=[1, 1])
+        yield one("depthwise_strided_one", (1, 1, 1, 4), (4, 3, 3, 1), feature_groups=4, strides=[2, 2], low=[1, 1], high=[1, 1])
+        yield one("depthwise_strided_rows", (3, 21, 16), (16, 5, 1), dims=ROWS, feature_groups=16, strides=[2], low=[2], high=[1])
+        yield one("groups_strided", (2, 9, 8, 128), (128, 3, 3, 64), feature_groups=2, strides=[2, 2], low=[1, 1], high=[1, 1])
+        yield one("groups_strided_channels_first", (2, 12, 7, 9), (18, 4, 3, 3), dims=conv.NCHW, feature_groups=3, strides=[2, 2], low=[1, 1],
+                  high=[1, 1])
+        yield one("strided_dilated_alike", (2, 11, 12, 16), (24, 3, 3, 16), strides=[2, 2], low=[2, 2], high=[2, 2], filter_dilation=[2, 2])
         # Windows that reach further than the image does.
         yield one("padded", (2, 3, 4, 16), (8, 5, 7, 16), low=[2, 3], high=[2, 3])

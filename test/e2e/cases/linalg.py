@@ -168,6 +168,7 @@ def windows():
       %c = linalg.conv_2d_nhwc_hwcf ins(%p, %1 : {mlir_type("f32", padded.shape)}, {w.mlir}) outs(%init : {type}) -> {type}
       %z = arith.constant dense<0.0> : {type}
       %r0 = arith.maximumf %c, %z : {type}""", "sum")
+    yield from padded_windows()
     taps = np.stack([x.values[:, i:i + 7:2, j:j + 7:2] for i in range(3) for j in range(2)])
     attributes = "strides = dense<2> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>"
     size = mlir_type("f32", (3, 2))
@@ -180,6 +181,56 @@ def windows():
     yield simple("pooling_nchw_max", [turned], [("f32", taps.max(0).transpose(0, 3, 1, 2))],
                  f"%window = tensor.empty() : {size}\n" + init("%init", type, "0xFF800000") +
                  f"%r0 = linalg.pooling_nchw_max {{{attributes}}} ins(%0, %window : {turned.mlir}, {size}) outs(%init : {type}) -> {type}", "exact")
+
+
+def pad(name, tensor, padded, low, high, value):
+    """The text of `tensor` padded by `value`, and a constant for that."""
+    places = ", ".join(f"%i{dim}: index" for dim in range(len(low)))
+    return f"""%{name}_value = arith.constant {value} : {tensor.dtype}
+      %{name} = tensor.pad %{name[-1]} low{low} high{high} {{
+      ^bb0({places}):
+        tensor.yield %{name}_value : {tensor.dtype}
+      }} : {tensor.mlir} to {mlir_type(tensor.dtype, padded.shape)}
+      """
+
+
+def padded_windows():
+    """Padding that windows read is computed where they load: of zeros, as wgmma's columns of pixels have them, of another number, below a
+    maximum, and with windows that are gone through backwards."""
+    low, high = [0, 1, 2, 0], [0, 2, 1, 0]
+    around = list(zip(low, high))
+    for dtype, shape, features in (("bf16", (2, 9, 9, 64), 24), ("f16", (1, 1, 3, 8), 8), ("f32", (3, 8, 8, 5), 5)):
+        x, w = random(dtype, shape, 51, -1, 1), random(dtype, (3, 3, shape[3], features), 52, -1, 1)
+        for name, value in (("zeros", 0.0), ("halves", 0.5)):
+            padded = np.pad(x.values, around, constant_values=value)
+            want = convolve(padded, w.values, "[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]")
+            type, half = mlir_type("f32", want.shape), mlir_type(dtype, padded.shape)
+            yield simple(f"padded_conv_{dtype}_{name}", [x, w], [("f32", want)], pad("p0", x, padded, low, high, value) + init("%init", type, "0.0")
+                         + f"%r0 = linalg.conv_2d_nhwc_hwcf ins(%p0, %1 : {half}, {w.mlir}) outs(%init : {type}) -> {type}", "sum")
+        padded = np.pad(x.values, around)
+        want = convolve(padded, w.values[::-1], "[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]")
+        loops = "(n, p, q, f, r, s, c)"
+        maps = ", ".join(f"affine_map<{loops} -> ({exprs})>" for exprs in ("n, p - r + 2, q + s, c", "r, s, c, f", "n, p, q, f"))
+        kinds = ", ".join(['"parallel"'] * 4 + ['"reduction"'] * 3)
+        type, half = mlir_type("f32", want.shape), mlir_type(dtype, padded.shape)
+        extend = "" if dtype == "f32" else f"%aw = arith.extf %a : {dtype} to f32\n%bw = arith.extf %b : {dtype} to f32\n"
+        a, b = ("%a", "%b") if dtype == "f32" else ("%aw", "%bw")
+        yield simple(f"padded_conv_{dtype}_backwards", [x, w], [("f32", want)], pad("p0", x, padded, low, high, 0.0) + init("%init", type, "0.0")
+                     + f"""%r0 = linalg.generic {{indexing_maps = [{maps}], iterator_types = [{kinds}]}}
+                        ins(%p0, %1 : {half}, {w.mlir}) outs(%init : {type}) {{
+                      ^bb0(%a: {dtype}, %b: {dtype}, %sum: f32):
+                        {extend}%m = arith.mulf {a}, {b} : f32
+                        %n = arith.addf %sum, %m : f32
+                        linalg.yield %n : f32
+                      }} -> {type}""", "sum")
+    x = random("f32", (2, 6, 6, 6), 53, -2, -1)
+    padded = np.pad(x.values, [(0, 0), (1, 1), (1, 0), (0, 0)], constant_values=-np.inf)
+    want = np.stack([padded[:, i:i + 7:2, j:j + 6:2] for i in range(2) for j in range(2)]).max(0)
+    type = mlir_type("f32", want.shape)
+    yield simple("padded_maximum", [x], [("f32", want)], pad("p0", x, padded, [0, 1, 1, 0], [0, 1, 0, 0], "0xFF800000")
+                 + "%window = tensor.empty() : tensor<2x2xf32>\n" + init("%init", type, "0xFF800000") +
+                 "%r0 = linalg.pooling_nhwc_max {strides = dense<2> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>} ins(%p0, %window : "
+                 f"{mlir_type('f32', padded.shape)}, tensor<2x2xf32>) outs(%init : {type}) -> {type}", "exact")
 
 
 def movement():

@@ -63,13 +63,6 @@ static int64_t multiply(ArrayRef<int64_t> sizes) {
 
 namespace {
 
-/// Where the operand's elements are in memory.
-struct Source {
-  plan::BindingOp binding;
-  SmallVector<AffineExpr> coords; // in the binding, over the loops
-  bool isPadded = false;
-};
-
 class ConvolutionMatcher {
 public:
   ConvolutionMatcher(const Contraction &contraction, std::string &reason)
@@ -108,7 +101,7 @@ private:
   const Contraction &contraction;
   std::string &reason;
   SmallVector<int64_t> ranges;
-  Source source;
+  ElementSource source;
   SmallVector<LoopSum> dims; // of the source's coordinates
   WindowedImage image;
   std::optional<unsigned> channel;
@@ -117,11 +110,13 @@ private:
 
 } // namespace
 
-/// Follows padding by zeros and copies back to memory. Behind padding only the order of dims may
-/// change: elsewhere what is outside of a copy need not be outside of what it copies.
-bool ConvolutionMatcher::findSource() {
-  const Contraction::Side &side = image.isB ? contraction.b : contraction.a;
-  source = Source();
+std::optional<ElementSource> findElementSource(const Contraction &contraction,
+                                               const Contraction::Side &side, std::string &reason) {
+  auto refuse = [&](const char *why) {
+    reason = why;
+    return std::nullopt;
+  };
+  ElementSource source;
   source.coords =
       llvm::to_vector(contraction.getOp().getMatchingIndexingMap(side.operand).getResults());
   Value tensor = side.operand->get();
@@ -148,7 +143,15 @@ bool ConvolutionMatcher::findSource() {
       return refuse("the image is computed, or a part of a tensor that is padded");
   }
   source.binding = getSourceBinding(tensor);
-  return true;
+  return source;
+}
+
+bool ConvolutionMatcher::findSource() {
+  std::optional<ElementSource> found =
+      findElementSource(contraction, image.isB ? contraction.b : contraction.a, reason);
+  if (found)
+    source = std::move(*found);
+  return found.has_value();
 }
 
 /// Loops of one step are left out: they are zero.

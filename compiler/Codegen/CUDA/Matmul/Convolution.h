@@ -16,6 +16,19 @@ namespace xc::cuda {
 /// Elements of 16 bits in a line of a tile: the channels of a whole panel, and of a step of a sum.
 inline constexpr int64_t kPanelChannels = 64;
 
+/// Where the elements of a product's operand are in memory.
+struct ElementSource {
+  plan::BindingOp binding;
+  llvm::SmallVector<mlir::AffineExpr> coords; // in the binding, over the product's loops
+  bool isPadded = false;                      // what is outside of the binding is zero
+};
+
+/// Follows padding by zeros and copies of an operand back to memory. Behind padding only the order
+/// of dims may change: elsewhere what is outside of a copy need not be outside of what it copies.
+/// Nothing, with a reason, where that does not end at a binding.
+std::optional<ElementSource> findElementSource(const Contraction &contraction,
+                                               const Contraction::Side &side, std::string &reason);
+
 /// An image in memory under the windows of a convolution, as a tensor map in im2col mode wants it:
 /// images, 1 to 3 spatial dims and channels, outermost first. What windows read outside is zero.
 /// Of a convolution, and of its gradient to the image, the product's rows are output positions. Of

@@ -12,6 +12,7 @@
 
 #include "compiler/Codegen/CUDA/Matmul/ProductChooser.h"
 
+#include "compiler/Codegen/CUDA/Matmul/ConvolutionKey.h"
 #include "compiler/Codegen/CUDA/Matmul/MatmulLimits.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 #include "compiler/Dialect/Plan/IR/Reductions.h"
@@ -44,10 +45,9 @@ ProductChooser::ProductChooser(const Contraction &contraction, const KernelInfo 
                                const ProductTuning &tuning)
     : contraction(contraction), kernel(kernel), sizes(sizes), options(options), tuning(tuning),
       isTF32(contraction.hasSingleOperands() && contraction.getOp()->hasAttr(plan::kAllowTF32Attr)),
-      outputOps(countOutputOps(kernel, contraction)), key(makeKey(/*isExpected=*/false)),
-      noKeyReason(findNoKeyReason(contraction.a, contraction.m)) {
-  if (noKeyReason.empty())
-    noKeyReason = findNoKeyReason(contraction.b, contraction.n);
+      outputOps(countOutputOps(kernel, contraction)),
+      windows(hasWindows(contraction) ? describeWindows(contraction, windowRefusal) : std::nullopt),
+      key(makeKey(/*isExpected=*/false)), noKeyReason(findNoKeyReason()) {
   problem = makeProblem();
 }
 

@@ -64,8 +64,11 @@ public:
   double predict(mlir::Attribute config);
 
 private:
-  /// What identifies the product in a tuning table; symbolic sizes as what is expected, or a `?`.
+  /// What identifies the product in a tuning table; symbolic sizes as what is expected, or a `?`,
+  /// which those of windows always are.
   std::string makeKey(bool isExpected);
+  /// Why the key stands for another product than this one; empty if it does not.
+  std::string findNoKeyReason() const;
   /// The product of the sizes of `dims`; where that is symbolic, `guess`, or what ranges and guards
   /// allow.
   int64_t getExpectedSize(llvm::ArrayRef<unsigned> dims, int64_t guess);
@@ -117,9 +120,11 @@ private:
   KernelSizes &sizes;
   const SelectStrategyOptions &options;
   const ProductTuning &tuning;
-  bool isTF32;             // f32 operands may be rounded
-  int64_t outputOps;       // see countOutputOps
-  std::string key;         // what identifies the product in a tuning table
+  bool isTF32;               // f32 operands may be rounded
+  int64_t outputOps;         // see countOutputOps
+  std::string windowRefusal; // why `windows`, which the product has, are not what a key says
+  std::optional<std::string> windows; // see describeWindows
+  std::string key;                    // what identifies the product in a tuning table
   std::string noKeyReason; // why it is not the product that the key stands for; empty if it is
   std::string refusal; // why wgmma, which the target has and which knows the types, is not taken
   std::optional<Convolution> convolution; // what wgmma sees, if columns of pixels are an operand

@@ -7,7 +7,8 @@
 //
 // A tuning table knows a product by its key: the target, the types, the sizes and the orders of its
 // operands. A product that is more than that, such as one of a computed operand, takes the lines of
-// that key, but cannot be tuned by it.
+// that key, but cannot be tuned by it. Keys of convolutions have the indices of their operands
+// instead (ConvolutionKey.cpp).
 //
 //===----------------------------------------------------------------------===//
 
@@ -57,18 +58,32 @@ static std::string getTypeName(const Contraction::Side &side) {
   return side.isUnsigned() && name[0] == 'i' ? "u" + name.substr(1) : name;
 }
 
+std::string ProductChooser::findNoKeyReason() const {
+  if (windows || !windowRefusal.empty())
+    return windowRefusal;
+  std::string reason = findNoKeyReason(contraction.a, contraction.m);
+  return reason.empty() ? findNoKeyReason(contraction.b, contraction.n) : reason;
+}
+
 std::string ProductChooser::makeKey(bool isExpected) {
   auto getSize = [&](ArrayRef<unsigned> dims, int64_t expected) {
     std::optional<int64_t> size = contraction.getProduct(dims);
     return size || isExpected ? std::to_string(size.value_or(expected)) : "?";
   };
+  // Indices say which operand is A or B; where there are none, A has the result's rows.
+  bool isInOrder = !windows || contraction.a.operand->getOperandNumber() == 0;
+  const Contraction::Side &first = isInOrder ? contraction.a : contraction.b,
+                          &second = isInOrder ? contraction.b : contraction.a;
   std::string types;
   llvm::raw_string_ostream stream(types);
   if (isTF32)
     stream << "tf32*tf32";
   else
-    stream << getTypeName(contraction.a) << "*" << getTypeName(contraction.b);
+    stream << getTypeName(first) << "*" << getTypeName(second);
   stream << ">" << getOutputType(contraction);
+  std::string fused = outputOps ? TuningTable::kFused.str() + std::to_string(outputOps) : "";
+  if (windows)
+    return llvm::formatv("{0} conv {1} {2}{3}", kernel.target->arch, types, *windows, fused);
   return llvm::formatv("{0} matmul {1} {2}x{3}x{4}x{5} {6}{7}{8}", kernel.target->arch, types,
                        getSize(contraction.batch, getExpectedBatch()),
                        getSize(contraction.m, getExpectedRows()),
@@ -77,8 +92,7 @@ std::string ProductChooser::makeKey(bool isExpected) {
                            ? std::to_string(contraction.partial->size)
                            : getSize(contraction.k, getExpectedSum()),
                        contraction.a.isKContiguous ? "n" : "t",
-                       contraction.b.isKContiguous ? "t" : "n",
-                       outputOps ? TuningTable::kFused.str() + std::to_string(outputOps) : "")
+                       contraction.b.isKContiguous ? "t" : "n", fused)
       .str();
 }
 
@@ -138,8 +152,8 @@ std::string ProductChooser::describe(Attribute config) {
 }
 
 Choice ProductChooser::replaceByShipped(Choice choice) {
-  // What was measured is of products.
-  if (convolution)
+  // What was measured of a product is not of a convolution that is more than its own key says.
+  if (convolution && !windows)
     return choice;
   const TuningTable::Entry *entry = tuning.shipped.lookup(makeKey(/*isExpected=*/true));
   Attribute measured = entry ? entry->config : Attribute();

@@ -20,6 +20,7 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <limits>
+#include <numeric>
 
 using namespace mlir;
 
@@ -119,7 +120,7 @@ static std::optional<ProductSplit> choosePartsOnWGMMA(linalg::ContractOp op,
 }
 
 /// True if operands and sums are of one type, and no tensor core is asked.
-static bool isPlain(linalg::ContractOp op, const Target &target) {
+static bool isPlain(linalg::LinalgOp op, const Target &target) {
   Type type = getElementTypeOrSelf(op.getDpsInits().front());
   bool isTF32 = type.isF32() && target.hasMMA16816 && op->hasAttr(plan::kAllowTF32Attr);
   return !isTF32 && type.getIntOrFloatBitWidth() >= 32 &&
@@ -401,6 +402,64 @@ static bool hasColumnsOfPixels(linalg::GenericOp op, const plan::ProductLoops &l
   });
 }
 
+/// True if an operand is read along the loop alone, which says how long a part of it is.
+static bool isReadAlone(linalg::GenericOp op, unsigned loop) {
+  return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+    return !input->get().getDefiningOp<tensor::PadOp>() &&
+           llvm::is_contained(op.getMatchingIndexingMap(input).getResults(),
+                              getAffineDimExpr(loop, op.getContext()));
+  });
+}
+
+/// Neighbours of `input` that threads load at once: of its innermost dim, if that is one loop.
+static int64_t getLoadWidth(linalg::GenericOp op, OpOperand *input, ArrayRef<int64_t> ranges) {
+  constexpr int64_t most = 4;
+  auto loop = dyn_cast<AffineDimExpr>(op.getMatchingIndexingMap(input).getResults().back());
+  return loop ? std::gcd(ranges[loop.getPosition()], most) : 1;
+}
+
+/// Equal parts of one loop of a convolution's sums on plain arithmetic: as many as make the product
+/// and their sum fastest, if any.
+static std::optional<ProductSplit> choosePlainWindowParts(linalg::GenericOp op,
+                                                          const plan::ProductLoops &loops,
+                                                          const Target &target) {
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  auto product = [&](ArrayRef<unsigned> dims) { return multiplyRanges(ranges, dims); };
+  FMAProblem problem{};
+  problem.batch = product(loops.batch);
+  problem.m = product(loops.m);
+  problem.n = product(loops.n);
+  problem.k = product(loops.k);
+  Type type = getElementTypeOrSelf(op.getDpsInits().front());
+  problem.elementBytes = type.getIntOrFloatBitWidth() / 8;
+  problem.widthA = getLoadWidth(op, op.getDpsInputOperand(0), ranges);
+  problem.widthB = getLoadWidth(op, op.getDpsInputOperand(1), ranges);
+  // Threads share windows of shorter sums by themselves.
+  if (getMostParts(/*tiles=*/1, problem.k, target) == 1)
+    return std::nullopt;
+  double limit = kPlainWorthwhile * estimatePlain(target, problem, type.isF64());
+  double sumBytes =
+      static_cast<double>(problem.batch * problem.m * problem.n * problem.elementBytes);
+  int64_t most = std::min(problem.k / kShortestPlainPart, 8 * int64_t(target.multiprocessors));
+  std::optional<ProductSplit> best;
+  for (unsigned loop : loops.k)
+    for (int64_t parts = 2; isReadAlone(op, loop) && parts <= std::min(ranges[loop], most);
+         ++parts) {
+      if (ranges[loop] % parts != 0)
+        continue;
+      FMAProblem part = problem;
+      part.batch *= parts;
+      part.k /= parts;
+      double time = estimatePlain(target, part, type.isF64()) +
+                    estimateSumOfParts(target, sumBytes * static_cast<double>(parts));
+      if (time < limit) {
+        limit = time;
+        best = ProductSplit{loop, parts, ranges[loop] / parts};
+      }
+    }
+  return best;
+}
+
 /// Loops of the sums of a convolution's products. Of those of symbolic size there may be any
 /// number.
 static std::optional<ProductSplit> chooseWindowParts(linalg::GenericOp op, const Target &target) {
@@ -423,19 +482,15 @@ static std::optional<ProductSplit> chooseWindowParts(linalg::GenericOp op, const
   int64_t tile = isOnTensorCores ? kSmallestTile : kSmallestScalarTile;
   if (std::min(m, n) <= narrow)
     return std::nullopt;
+  if (isPlain(op, target) && !llvm::is_contained(ranges, ShapedType::kDynamic) &&
+      !llvm::is_contained(ranges, 0))
+    return choosePlainWindowParts(op, *loops, target);
   int64_t most = getMostParts(countTiles(product(loops->batch, many), m, n, tile), sum, target);
   std::optional<ProductSplit> best;
-  for (unsigned loop : loops->k) {
-    // An operand that is read along the loop alone says how long a part is.
-    bool isPlain = llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
-      return !input->get().getDefiningOp<tensor::PadOp>() &&
-             llvm::is_contained(op.getMatchingIndexingMap(input).getResults(),
-                                getAffineDimExpr(loop, op.getContext()));
-    });
-    for (int64_t parts = most; isPlain && parts > (best ? best->parts : 1); --parts)
+  for (unsigned loop : loops->k)
+    for (int64_t parts = most; isReadAlone(op, loop) && parts > (best ? best->parts : 1); --parts)
       if (!ShapedType::isDynamic(ranges[loop]) && ranges[loop] % parts == 0)
         best = ProductSplit{loop, parts, ranges[loop] / parts};
-  }
   return best;
 }
 

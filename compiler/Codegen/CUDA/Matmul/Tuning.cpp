@@ -28,14 +28,24 @@ static bool isOfAttention(ArrayRef<StringRef> key) {
   return key[1] == "attention" || key[1].starts_with("attention_gradient_of_");
 }
 
+/// Words of keys without what is fused: target, kind, types, sizes and order of a product, or sizes
+/// and the indices of both operands and of the result of one with windows.
+static constexpr size_t kProductWords = 5, kConvolutionWords = 7;
+
 /// What is wrong with the form of `key`; empty if nothing is.
 static std::string checkKey(ArrayRef<StringRef> key) {
-  bool isPlain = key.size() == 5, isAttention = isPlain && isOfAttention(key),
-       isFused = key.size() == 7 && key[5] == "fused" && llvm::all_of(key[6], llvm::isDigit);
-  if (!isAttention && (!(isPlain || isFused) || key[1] != "matmul"))
+  auto isPlain = [](ArrayRef<StringRef> words, size_t count) {
+    return words.size() == count || (words.size() == count + 2 && words[count] == "fused" &&
+                                     llvm::all_of(words[count + 1], llvm::isDigit));
+  };
+  bool isAttention = key.size() == kProductWords && isOfAttention(key),
+       isProduct = isPlain(key, kProductWords) && key[1] == "matmul",
+       isConvolution = isPlain(key, kConvolutionWords) && key[1] == "conv";
+  if (!isAttention && !isProduct && !isConvolution)
     return "expected a key such as 'sm_90a matmul bf16*bf16>bf16 1x4096x4096x4096 nn', with "
-           "'fused N' behind it or not, or 'sm_90a attention bf16 8x16x4096x4096x128x128 causal', "
-           "got '" +
+           "'fused N' behind it or not, 'sm_90a conv bf16*bf16>bf16 8x30x30x64x3x3x64 "
+           "a,b+e-1,c+f-1,g/8x30x30x64 d,e,f,g a,b,c,d', likewise, or 'sm_90a attention bf16 "
+           "8x16x4096x4096x128x128 causal', got '" +
            llvm::join(key, " ") + "'";
   if (!findTarget(key[0]))
     return "expected a target out of " + listTargets() + ", got '" + key[0].str() + "'";

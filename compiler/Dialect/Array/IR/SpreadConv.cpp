@@ -67,8 +67,9 @@ static SpreadDim describeDilated(const WindowDim &window, int64_t size, int64_t 
 
 std::optional<SmallVector<SpreadDim>> matchSpreadConv(ConvOp op) {
   ConvDimsAttr dims = op.getDims();
-  if (op.getFeatureGroups() != 1 || op.getBatchGroups() != 1 ||
-      !isa<FloatType>(op.getType().getElementType()) ||
+  int64_t features = op.getInput().getType().getDimSize(dims.inputDim(ConvDimsAttr::kFeature));
+  bool hasOpenGroups = op.getFeatureGroups() != 1 && ShapedType::isDynamic(features);
+  if (hasOpenGroups || op.getBatchGroups() != 1 || !isa<FloatType>(op.getType().getElementType()) ||
       op.getAlgorithm() == ConvAlgorithm::Winograd || !op.getFilter().getType().hasStaticShape() ||
       op->hasAttr(kFirstPlacesAttr))
     return std::nullopt;

@@ -46,8 +46,8 @@ struct SpreadDim {
 };
 
 /// The spatial dims of `op`. Nothing if it is no such convolution: nothing is spread, strides come
-/// with it or a dilation that has a factor in common, there are groups, a filter's size is not
-/// known, or elements are left out.
+/// with it or a dilation that has a factor in common, there are groups of the batch or of features
+/// of unknown number, a filter's size is not known, or elements are left out.
 std::optional<llvm::SmallVector<SpreadDim>> matchSpreadConv(ConvOp op);
 
 /// The phase of output number `output` of a dilated filter.

@@ -20,6 +20,7 @@
 
 #include "compiler/Dialect/Array/IR/WinogradConv.h"
 #include "compiler/Dialect/Array/IR/Sizes.h"
+#include "compiler/Dialect/Plan/IR/Reductions.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -55,6 +56,15 @@ LogicalResult verifyWinograd(ConvOp op) {
   return success();
 }
 
+bool canUseWinograd(ConvOp op) {
+  int64_t rank = op.getDims().getSpatialRank();
+  return isa<Float32Type, Float64Type>(op.getInput().getType().getElementType()) && rank >= 1 &&
+         rank <= 3 && op.getFeatureGroups() == 1 && op.getBatchGroups() == 1 &&
+         llvm::all_of(op.getWindow(), [](const WindowDim &window) {
+           return window.size == kTaps && window.stride == 1 && window.dilation == 1;
+         });
+}
+
 bool hasWinogradSizes(ConvOp op) {
   ArrayRef<int64_t> input = op.getInput().getType().getShape();
   int64_t batch = op.getDims().inputDim(ConvDimsAttr::kBatch);
@@ -80,9 +90,9 @@ private:
   /// The input, padded to whole blocks, at least one.
   Value padInput();
   Value orderFilter();
-  Values transformInput(Value value, int64_t dim);
+  Value transformInput(Value padded, int64_t point, SmallVector<int64_t> starts);
   Values transformFilter(Value value, int64_t dim);
-  Values transformProducts(ArrayRef<Value> products);
+  Value transformProducts(ArrayRef<Value> products, int64_t place, int64_t point, int64_t dim);
   /// Elements of `even` and `odd` in turn along `dim`.
   Value interleave(Value even, Value odd, int64_t dim);
   Value orderResult(Value value);
@@ -142,12 +152,34 @@ Value WinogradBuilder::orderFilter() {
   return transpose(op.getFilter(), permutation);
 }
 
-Values WinogradBuilder::transformInput(Value value, int64_t dim) {
-  Values d;
-  int64_t span = kPlaces * (blocks[dim - 1] - 1) + 1; // from the first block to the last
-  for (int64_t point = 0; point < kPoints; ++point)
-    d.push_back(slice(value, dim, point, point + span, kPlaces));
-  return {e.sub(d[0], d[2]), e.add(d[1], d[2]), e.sub(d[2], d[1]), e.sub(d[1], d[3])};
+/// What the input's blocks are at point number `point`, from the spatial dim on that `starts` does
+/// not say yet. Points share what is summed up along the last dim; sums along the first belong to
+/// one of them, so that they are made where points are put beside each other.
+Value WinogradBuilder::transformInput(Value padded, int64_t point, SmallVector<int64_t> starts) {
+  int64_t spatial = starts.size();
+  if (spatial == rank) {
+    SmallVector<int64_t> from(rank + 2, 0), limits(rank + 2, ShapedType::kDynamic),
+        strides(rank + 2, 1);
+    for (auto [dim, start] : llvm::enumerate(starts)) {
+      from[dim + 1] = start;
+      limits[dim + 1] = start + kPlaces * (blocks[dim] - 1) + 1; // from first block to last
+      strides[dim + 1] = kPlaces;
+    }
+    return e.make<SliceOp>(padded, from, limits, strides);
+  }
+  // Rows of B: the elements that are added or subtracted.
+  static constexpr struct {
+    int64_t first, second;
+    bool isSum;
+  } rows[kPoints] = {{0, 2, false}, {1, 2, true}, {2, 1, false}, {1, 3, false}};
+  const auto &row = rows[point >> (2 * (rank - 1 - spatial)) & (kPoints - 1)];
+  auto get = [&](int64_t start) {
+    SmallVector<int64_t> further = starts;
+    further.push_back(start);
+    return transformInput(padded, point, further);
+  };
+  Value first = get(row.first), second = get(row.second);
+  return row.isSum ? e.add(first, second) : e.sub(first, second);
 }
 
 Values WinogradBuilder::transformFilter(Value value, int64_t dim) {
@@ -158,16 +190,19 @@ Values WinogradBuilder::transformFilter(Value value, int64_t dim) {
   return {g[0], e.mul(e.add(outer, g[1]), 0.5), e.mul(e.sub(outer, g[1]), 0.5), g[2]};
 }
 
-/// Takes the first dim of the points away and puts one of places behind the others.
-Values WinogradBuilder::transformProducts(ArrayRef<Value> products) {
-  Values result;
-  size_t others = products.size() / kPoints;
-  for (size_t i = 0; i < others; ++i) {
-    auto m = [&](size_t point) { return products[point * others + i]; };
-    result.push_back(e.add(e.add(m(0), m(1)), m(2)));
-    result.push_back(e.sub(e.sub(m(1), m(2)), m(3)));
-  }
-  return result;
+/// Place number `place` of each block, of `products` at all points; from spatial dim `dim` on,
+/// where `point` has the points of those before.
+Value WinogradBuilder::transformProducts(ArrayRef<Value> products, int64_t place, int64_t point,
+                                         int64_t dim) {
+  if (dim == rank)
+    return products[point];
+  auto get = [&](int64_t next) {
+    return transformProducts(products, place, point * kPoints + next, dim + 1);
+  };
+  // Rows of A.
+  if ((place >> (rank - 1 - dim) & 1) == 0)
+    return e.add(e.add(get(0), get(1)), get(2));
+  return e.sub(e.sub(get(1), get(2)), get(3));
 }
 
 Value WinogradBuilder::interleave(Value even, Value odd, int64_t dim) {
@@ -191,15 +226,15 @@ Value WinogradBuilder::orderResult(Value value) {
 }
 
 Value WinogradBuilder::build() {
-  Values inputs = {padInput()}, filters = {orderFilter()};
+  Value padded = padInput();
+  Values inputs, filters = {orderFilter()};
+  for (int64_t point = 0; point < int64_t(1) << (2 * rank); ++point)
+    inputs.push_back(transformInput(padded, point, {}));
   for (int64_t spatial = 0; spatial < rank; ++spatial) {
-    Values nextInputs, nextFilters;
-    for (Value value : inputs)
-      llvm::append_range(nextInputs, transformInput(value, spatial + 1));
+    Values next;
     for (Value value : filters)
-      llvm::append_range(nextFilters, transformFilter(value, spatial));
-    inputs = std::move(nextInputs);
-    filters = std::move(nextFilters);
+      llvm::append_range(next, transformFilter(value, spatial));
+    filters = std::move(next);
   }
   auto block = cast<RankedTensorType>(inputs.front().getType());
   auto filter = cast<RankedTensorType>(filters.front().getType());
@@ -212,13 +247,16 @@ Value WinogradBuilder::build() {
   Value product = e.make<MatMulOp>(e.make<ConcatenateOp>(inputs, 0),
                                    e.make<ConcatenateOp>(filters, 0), /*transpose_a=*/false,
                                    /*transpose_b=*/false, op.getAllowTf32());
+  // What was said of the convolution is of its products.
+  if (Attribute note = op->getAttr(plan::kNoteAttr))
+    product.getDefiningOp()->setAttr(plan::kNoteAttr, note);
   SmallVector<int64_t> shape(block.getShape());
   shape.back() = filter.getShape().back();
-  Values places;
+  Values products, places;
   for (size_t point = 0; point < inputs.size(); ++point)
-    places.push_back(reshape(slice(product, 0, point, point + 1, 1), shape));
-  for (int64_t spatial = rank; spatial > 0; --spatial)
-    places = transformProducts(places);
+    products.push_back(reshape(slice(product, 0, point, point + 1, 1), shape));
+  for (int64_t place = 0; place < int64_t(1) << rank; ++place)
+    places.push_back(transformProducts(products, place, 0, 0));
   for (int64_t spatial = rank; spatial > 0; --spatial) {
     Values merged;
     for (size_t i = 0; i < places.size(); i += kPlaces)

@@ -15,6 +15,9 @@ namespace xc::array {
 /// Checks what Winograd's algorithm needs of a convolution.
 mlir::LogicalResult verifyWinograd(ConvOp op);
 
+/// The same without an error.
+bool canUseWinograd(ConvOp op);
+
 /// Whether all sizes but the batch are known, which blocks are made of.
 bool hasWinogradSizes(ConvOp op);
 
