@@ -13,6 +13,7 @@ from tensors import Tensor, mlir_type
 
 ROWS = "[b, 0, f] x [o, 0, i] -> [b, 0, f]"
 FILTER_LAST = "[b, 0, 1, f] x [o, 0, 1, i] -> [b, 0, 1, f]"
+TAPS_FIRST = "[b, 0, 1, f] x [0, 1, o, i] -> [b, 0, 1, f]"
 VOLUMES = "[b, 0, 1, 2, f] x [o, 0, 1, 2, i] -> [b, 0, 1, 2, f]"
 
 
@@ -70,6 +71,9 @@ def cases():
         yield one("long_sums_strided", (2, 15, 14, 72), (104, 3, 3, 72), strides=[2, 2], low=[1, 1], high=[1, 0])
         yield one("long_sums_dilated", (1, 12, 13, 64), (72, 3, 3, 64), filter_dilation=[2, 2], low=[2, 1], high=[2, 3])
         yield one("long_sums_channels_first", (1, 64, 9, 11), (72, 64, 3, 3), dims=conv.NCHW, low=[1, 1], high=[1, 1])
+        # The same of filters whose taps are outermost, with channels or with features innermost.
+        yield one("long_sums_taps_first", (2, 8, 8, 64), (3, 3, 64, 64), dims=conv.NHWC, low=[1, 1], high=[1, 1])
+        yield one("long_sums_taps_first_channels_last", (8, 8, 8, 64), (3, 3, 72, 64), dims=TAPS_FIRST, low=[1, 1], high=[1, 1])
         # So many positions that blocks share them, in either order of the images.
         yield one("positions", (6, 23, 21, 16), (24, 3, 3, 16), low=[1, 1], high=[1, 1])
         yield one("positions_channels_first", (6, 16, 23, 21), (24, 16, 3, 3), dims=conv.NCHW, low=[1, 1], high=[1, 1])

@@ -163,6 +163,13 @@ def in_parts():
         want = np.log(np.exp(y.values.astype(np.float64) - shift).sum(axis, keepdims=True)) + shift
         yield simple(f"logsumexp_in_parts_{dtype}_{'x'.join(map(str, shape))}", [y], [(dtype, want.squeeze(axis))],
                      f"%r0 = array.logsumexp %0 axes = [{axis}] : {y.mlir} -> {kept.mlir}", "sum")
+    # Of one infinity the sum is infinite, whatever part it is in.
+    x = random("f32", (4160, 24), 7)
+    x.values[1000, 3], x.values[2000, 5] = np.inf, -np.inf
+    with np.errstate(invalid="ignore"):
+        top = x.values.astype(np.float64).max(0)
+        want = np.where(np.isinf(top), top, np.log(np.exp(x.values.astype(np.float64) - top).sum(0)) + top)
+    yield simple("logsumexp_in_parts_of_infinity", [x], [("f32", want)], f"%r0 = array.logsumexp %0 axes = [0] : {x.mlir} -> tensor<24xf32>", "sum")
     x, w, b = random("f32", (4096, 80), 82, 3, 5), random("f32", (80,), 83), random("f32", (80,), 84)
     mean, var = x.values.mean(0), x.values.var(0)
     yield simple("batch_norm_in_parts", [x, w, b], [("f32", (x.values - mean) / np.sqrt(var + 1e-5) * w.values + b.values), ("f32", mean), ("f32", var)],

@@ -17,7 +17,7 @@
 // and
 //   %s = max(x), %m = f(%s), %e = sum(exp(x - %m))
 // becomes
-//   %sp = max(xp), %ep = sum(exp(xp - %cp)), where %cp is %sp, or 0 where that is -infinity
+//   %sp = max(xp), %ep = sum(exp(xp - %cp)), where %cp is %sp, or 0 where that is no number
 //   %s = max(%sp), %m = f(%s), %e = sum(%ep exp(%sp - %m))
 //
 // The first identity holds for every %m, and for every %cp up to L (%cp - mean) (%m - %cp), which
@@ -383,11 +383,13 @@ Value PairSplitter::makeCenters(Value results) {
                if (form == Form::Square) {
                  center = makeMean(body, value);
                } else {
-                 // A part of nothing but -infinity adds nothing, and is at no distance.
-                 Value least = getConstant(body, -std::numeric_limits<double>::infinity());
-                 Value isMore =
-                     arith::CmpFOp::create(body, loc, arith::CmpFPredicate::OGT, value, least);
-                 center = arith::SelectOp::create(body, loc, isMore, value, getConstant(body, 0));
+                 // An infinity is at no distance from itself: a part of nothing but the one below
+                 // adds nothing, and with the one above the sum is infinite.
+                 Value most = getConstant(body, std::numeric_limits<double>::infinity());
+                 Value size = math::AbsFOp::create(body, loc, value);
+                 Value isFinite =
+                     arith::CmpFOp::create(body, loc, arith::CmpFPredicate::ONE, size, most);
+                 center = arith::SelectOp::create(body, loc, isFinite, value, getConstant(body, 0));
                }
                linalg::YieldOp::create(body, loc, center);
              })

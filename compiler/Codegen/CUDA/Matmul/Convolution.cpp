@@ -328,6 +328,8 @@ bool ConvolutionMatcher::separateTaps() {
   product = contraction;
   if (image.isAcross)
     return separateOwnTaps();
+  if (contraction.partial)
+    return refuse("its results are partial sums, which steps go through tap after tap");
   SmallVector<unsigned> sum = getLong(contraction.k);
   if (sum.size() != image.taps.size() + 1)
     return refuse("the sum has other loops than taps and channels");

@@ -153,7 +153,8 @@ std::optional<Choice> ProductChooser::chooseMMA() {
                                                 makeMMASize(), second);
   nextMMA =
       second ? std::optional(Choice{second, describe(second), predict(second)}) : std::nullopt;
-  return Choice{config, describe(config)};
+  // No tile may do where both rows and columns are reduced in parts.
+  return config ? std::optional(Choice{config, describe(config)}) : std::nullopt;
 }
 
 std::optional<Choice> ProductChooser::chooseDoubleMMA() {

@@ -18,9 +18,10 @@
 // whatever tile the kernel takes has in one warp, so that variants of a kernel agree in what they
 // write. Their index is the quotient of the column: the last part of a row may be shorter.
 //
-// Left alone is what gains nothing: a reduction whose result meets the row again (softmax, a norm)
-// is one kernel with what follows, which reads the row once in any case. Left alone, too, is what
-// tensor cores do not compute, and what saves few bytes.
+// Left alone are products whose columns are reduced in parts, and what gains nothing: a reduction
+// whose result meets the row again (softmax, a norm) is one kernel with what follows, which reads
+// the row once in any case. Left alone, too, is what tensor cores do not compute, and what saves
+// few bytes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -190,6 +191,12 @@ static std::optional<Candidate> matchCandidate(linalg::GenericOp op) {
     return std::nullopt;
   llvm::SetVector<Operation *> followers;
   collectFollowers(candidate.product, followers);
+  // Few tiles have parts of both rows and columns, and on mma.sync they have no registers to spare.
+  if (llvm::any_of(followers, [](Operation *follower) {
+        auto linalgOp = dyn_cast<linalg::LinalgOp>(follower);
+        return linalgOp && plan::getColumnPart(linalgOp);
+      }))
+    return std::nullopt;
   llvm::SmallPtrSet<Operation *, 8> seen;
   if (!needsElementsOnly(op, candidate.product, followers, seen))
     return std::nullopt;

@@ -63,6 +63,7 @@ struct Side {
   SmallVector<unsigned> own, k; // its loops of more than one step, in its order
   bool isImage = false;         // windows move over it
   bool hasOwnLines = false;     // its innermost dim is one of its own, in aligned lines
+  bool endsInSum = false;       // its innermost dim is one that is summed up
   bool liesInRows = false;      // its innermost dims are all that is summed up, or a pixel of it
 };
 
@@ -148,6 +149,8 @@ std::optional<Side> PositionSplitter::matchSide(OpOperand *input, ArrayRef<unsig
     for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
       if (ranges[loop] != 1 && expr.isFunctionOfDim(loop) && !llvm::is_contained(groups, loop))
         (llvm::is_contained(own, loop) ? side.own : side.k).push_back(loop);
+  AffineDimExpr innermost = findInnermost(map);
+  side.endsInSum = innermost && llvm::is_contained(side.k, innermost.getPosition());
   side.liesInRows = liesInRows(map, side);
   return side;
 }
@@ -179,8 +182,12 @@ bool PositionSplitter::match() {
   bool isNarrow = std::min(count(first->own), count(second->own)) <= kNarrow;
   if (!isOnWGMMA && isNarrow)
     return false;
-  // Others that wgmma takes have clusters that share their sums.
-  auto isReadInRows = [](const Side &side) { return side.hasOwnLines || side.liesInRows; };
+  // Others that wgmma takes have clusters that share their sums. It goes through a convolution's
+  // tap after tap, wherever the filter has them.
+  bool hasImage = first->isImage || second->isImage;
+  auto isReadInRows = [&](const Side &side) {
+    return side.hasOwnLines || side.liesInRows || (hasImage && side.endsInSum);
+  };
   if (!isOnWGMMA && !isOpen && target.hasWGMMA && isReadInRows(*first) && isReadInRows(*second))
     return false;
   unsigned innermost = 0;

@@ -22,6 +22,7 @@
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/ScopeExit.h"
 
 using namespace mlir;
 
@@ -91,9 +92,10 @@ std::optional<int64_t> TokenPaths::countLeast(ArrayRef<std::pair<Value, Operatio
 }
 
 std::optional<int64_t> TokenPaths::count(Value token, Operation *wait) {
-  // Round a loop there are only more of them.
+  // Round a loop there are only more of them; on another path there may be fewer.
   if (!visited.insert(token).second)
     return kManyStarted;
+  auto leave = llvm::make_scope_exit([&] { visited.erase(token); });
   Operation *op = token.getDefiningOp();
   if (isa_and_nonnull<tile::NothingOp>(op))
     return kManyStarted;

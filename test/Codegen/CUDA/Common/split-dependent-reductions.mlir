@@ -70,8 +70,8 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
 // CHECK-SAME:      iterator_types = ["parallel", "parallel", "reduction"]
 // CHECK:           arith.maximumf
 // CHECK:         linalg.generic
-// CHECK:           %[[IS_MORE:.*]] = arith.cmpf ogt
-// CHECK:           arith.select %[[IS_MORE]]
+// CHECK:           %[[IS_FINITE:.*]] = arith.cmpf one
+// CHECK:           arith.select %[[IS_FINITE]]
 // CHECK:         %[[SUMS:.*]] = linalg.generic
 // CHECK:           math.exp
 // CHECK:         %[[MAXIMUM:.*]] = linalg.generic

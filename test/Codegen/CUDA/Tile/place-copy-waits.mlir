@@ -16,6 +16,21 @@ func.func @in_order(%m: !memory, %i: index, %a: !smem, %b: !smem, %c: !smem) {
   return
 }
 
+// The same token comes along two paths, and only one of them starts another copy.
+// CHECK-LABEL: func.func @paths
+// CHECK:         tile.await_copies %{{.*}} after %{{.*}} pending 0 :
+func.func @paths(%m: !memory, %i: index, %c: i1, %a: !smem, %b: !smem) {
+  %0 = tile.copy %m[%i] stride %i rows %i of %i columns 64 to %a threads 128 : !memory to !smem
+  %t = scf.if %c -> !tile.token {
+    %1 = tile.copy %m[%i] stride %i rows %i of %i columns 64 to %b threads 128 : !memory to !smem
+    scf.yield %0 : !tile.token
+  } else {
+    scf.yield %0 : !tile.token
+  }
+  %x = tile.await_copies %a after %t : !smem
+  return
+}
+
 // Tokens that go round a loop: whichever copy it was, one other has been started since. Behind the loop it may have had no iterations.
 // CHECK-LABEL: func.func @loop
 // CHECK:         scf.for
