@@ -73,6 +73,12 @@ def windows():
     yield case("same", x, w, low=[1, 1], high=[1, 1])
     yield case("strided", x, w, strides=[2, 3], low=[1, 0], high=[0, 2])
     yield case("dilated", x, w, filter_dilation=[2, 3], low=[2, 1], high=[0, 3])
+    # One image of windows of one element with padding behind alone: its rows are no images. One filter with features between its taps and channels.
+    for groups in (1, 2):
+        yield case(f"padded_behind_in_{groups}", random("f16", (1, 7, 5, 128), 1), random("f16", (1, 1, 128 // groups, 72), 2), high=[1, 1],
+                   feature_groups=groups)
+    yield case("features_between", random("bf16", (2, 8, 8, 64), 1), random("bf16", (3, 3, 64, 64), 2), "[b, 0, 1, f] x [0, 1, o, i] -> [b, 0, 1, f]",
+               low=[1, 1], high=[1, 1])
     yield case("transposed", x, w, input_dilation=[2, 2], low=[2, 1], high=[1, 2])
     # Sums wider than the operands, of one tap and of several.
     half = random("bf16", (2, 5, 4, 8), 81)

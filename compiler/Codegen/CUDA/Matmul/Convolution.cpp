@@ -89,6 +89,7 @@ private:
   bool addSpatial(const LoopSum &terms, unsigned dim, int64_t size);
   bool addLine(const LoopSum &terms, int64_t size);
   bool matchGroup();
+  bool goesOverAll(unsigned loop, int64_t size) const;
   bool placeDims();
   bool checkLimits();
   bool separateTaps();
@@ -231,6 +232,20 @@ bool ConvolutionMatcher::addLine(const LoopSum &terms, int64_t size) {
   return true;
 }
 
+/// True if there are as many places along `loop` as the dim of memory has: no padding is behind it.
+bool ConvolutionMatcher::goesOverAll(unsigned loop, int64_t size) const {
+  if (!ShapedType::isDynamic(ranges[loop]) && !ShapedType::isDynamic(size))
+    return ranges[loop] <= size;
+  if (!source.isPadded)
+    return true;
+  OpOperand *operand = (image.isB ? contraction.b : contraction.a).operand;
+  auto pad = operand->get().getDefiningOp<tensor::PadOp>();
+  AffineMap map = contraction.getOp().getMatchingIndexingMap(operand);
+  std::optional<unsigned> dim = map.getResultPosition(getAffineDimExpr(loop, map.getContext()));
+  return pad && dim && isConstantIntValue(pad.getMixedLowPad()[*dim], 0) &&
+         isConstantIntValue(pad.getMixedHighPad()[*dim], 0);
+}
+
 /// Which dims of memory have images, positions and channels.
 bool ConvolutionMatcher::placeDims() {
   ArrayRef<int64_t> shape = cast<MemRefType>(source.binding.getMemory().getType()).getShape();
@@ -244,7 +259,8 @@ bool ConvolutionMatcher::placeDims() {
     }
     bool isImage = dim == 0 && terms.constant == 0 &&
                    (terms.loops.empty() ||
-                    (isPlain && llvm::is_contained(getPositionLoops(), terms.loops[0].first)));
+                    (isPlain && llvm::is_contained(getPositionLoops(), terms.loops[0].first) &&
+                     goesOverAll(terms.loops[0].first, shape[dim])));
     // Where images are one dim of several, the others are spatial ones.
     if (isImage && dims.size() > kLeastRank - 1) {
       image.imageDim = dim;
