@@ -60,6 +60,8 @@ def constant(*shape):
 
 F16, BYTES, TF32 = ("f16", "f16", "f16*f16>f16"), ("i8", "i32", "i8*i8>i32"), ("f32", "f32", "tf32*tf32>f32")
 
+CONV_KEY = "sm_90a conv f16*f16>f16 96x96x16x3x3x16 a+d-1,b+e-1,f/96x96x16 d,e,f,c a,b,c"
+FILTER_KEY = "sm_90a conv f16*f16>f32 16x2x64x2x47x41 d,e,b+f-1,c/2x47x41x64 d,e,f,a def/320,a,b,c"
 NHWC = "dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> low = [1, 1] high = [1, 1]"
 
 MODELS = [
@@ -103,13 +105,13 @@ MODELS = [
     # Columns of pixels, under more taps than there are stages; more tiles than multiprocessors.
     model("conv_wgmma", ["1x96x96x16xf16", "3x3x16x16xf16"], "1x96x96x16xf16",
           f"%r = array.conv %0, %1 {NHWC} : (tensor<1x96x96x16xf16>, tensor<3x3x16x16xf16>) -> tensor<1x96x96x16xf16>",
-          targets=("sm_90a",), tuning="sm_90a matmul f16*f16>f16 1x9216x16x144 nn = #cuda.matmul_wgmma<tile_m = 64, tile_n = 16, "
+          targets=("sm_90a",), tuning=CONV_KEY + " = #cuda.matmul_wgmma<tile_m = 64, tile_n = 16, "
           "tile_k = 16, warpgroups = 1, stages = 3, raster = 8, blocks = 1, split = 1, ping_pong = 0, cluster_m = 1, cluster_n = 1>"),
     # The gradient to a filter: two taps beside each other in a tile, neither operand along the sum, and partial sums that end within images.
     model("conv_wgmma_filter", ["2x47x41x64xf16", "2x47x41x16xf16"], "16x1x2x64xf16",
           "%r = array.conv %0, %1 dims = <[f, 0, 1, b] x [i, 0, 1, o] -> [f, 0, 1, b]> low = [0, 1] "
           ": (tensor<2x47x41x64xf16>, tensor<2x47x41x16xf16>) -> tensor<16x1x2x64xf16>", targets=("sm_90a",),
-          tuning="sm_90a matmul f16*f16>f32 13x16x128x320 tn = #cuda.matmul_wgmma<tile_m = 64, tile_n = 128, "
+          tuning=FILTER_KEY + " = #cuda.matmul_wgmma<tile_m = 64, tile_n = 128, "
           "tile_k = 64, warpgroups = 1, stages = 3, raster = 8, blocks = 1, split = 1, ping_pong = 0, cluster_m = 1, cluster_n = 1>"),
     # So long a sum that its parts are a batch of products, which another kernel adds up; fewer stages than a part has steps.
     model("matmul_wgmma_parts", ["128x16384xf16", "16384x128xf16"], "128x128xf16",
