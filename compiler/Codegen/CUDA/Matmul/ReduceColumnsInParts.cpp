@@ -33,6 +33,7 @@
 #include "compiler/Codegen/CUDA/Common/SplitDependentReductions.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/Matmul/Contraction.h"
+#include "compiler/Codegen/CUDA/Matmul/ProductFollowers.h"
 #include "compiler/Dialect/Array/IR/Sizes.h"
 #include "compiler/Dialect/Plan/IR/MultiplyAdd.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
@@ -63,13 +64,6 @@ static constexpr unsigned kMostEpilogueSteps = 8;
 // What a product's kernel can reduce
 //===----------------------------------------------------------------------===//
 
-/// True if `op` computes one tensor, element by element.
-static bool computesElements(linalg::GenericOp op) {
-  return op && op.hasPureTensorSemantics() && op.getNumResults() == 1 &&
-         op.getNumReductionLoops() == 0 &&
-         op.getIndexingMapMatchingResult(op->getResult(0)).isIdentity();
-}
-
 /// The product of whose elements alone `rows` is computed by its epilogue, each at its own place.
 static linalg::LinalgOp findColumnProduct(Value rows, unsigned steps = 0) {
   auto op = rows.getDefiningOp<linalg::LinalgOp>();
@@ -77,7 +71,7 @@ static linalg::LinalgOp findColumnProduct(Value rows, unsigned steps = 0) {
   if (loops && !loops->m.empty() && !loops->n.empty())
     return op;
   auto generic = rows.getDefiningOp<linalg::GenericOp>();
-  if (steps == kMostEpilogueSteps || !computesElements(generic))
+  if (steps == kMostEpilogueSteps || !isElementwise(generic))
     return nullptr;
   for (OpOperand *input : generic.getDpsInputOperands())
     if (generic.getMatchingIndexingMap(input).isIdentity() && input->get().hasOneUse())
@@ -170,6 +164,7 @@ public:
   void run();
 
 private:
+  SmallVector<Operation *> getReductions();
   bool isWorthwhile();
   bool matchReductions();
   bool isAlone(linalg::GenericOp op);
@@ -192,46 +187,47 @@ private:
 
 } // namespace
 
-static void collectAllUsers(Operation *op, llvm::SetVector<Operation *> &users) {
-  for (Operation *user : op->getUsers()) {
-    Operation *outer = op->getBlock()->findAncestorOpInBlock(*user);
-    if (outer && users.insert(outer))
-      collectAllUsers(outer, users);
-  }
-}
-
 /// True if `op` would be one kernel with what goes over its columns again.
 static bool isHeldWithUsers(linalg::GenericOp op) {
   llvm::SetVector<Operation *> users;
-  collectAllUsers(op, users);
+  collectFollowers(op, users);
   return llvm::any_of(users, [&](Operation *user) {
     auto linalgOp = dyn_cast<linalg::LinalgOp>(user);
     return linalgOp && linalgOp.getStaticLoopRanges() == op.getStaticLoopRanges();
   });
 }
 
-/// Whether parts save a launch, or enough of memory traffic; with a note that says which.
-bool ColumnReducer::isWorthwhile() {
-  auto type = cast<RankedTensorType>(rows.getType());
-  llvm::SetVector<Operation *> reductions, users;
+/// What reduces the columns of the rows, in the order of the block.
+SmallVector<Operation *> ColumnReducer::getReductions() {
+  llvm::SetVector<Operation *> reductions;
   for (Operation *user : rows.getUsers())
     if (reducesColumnsOf(user, rows))
       reductions.insert(user);
+  SmallVector<Operation *> ordered = reductions.takeVector();
+  llvm::sort(ordered, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  return ordered;
+}
+
+/// Whether parts save a launch, or enough of memory traffic; with a note that says which.
+bool ColumnReducer::isWorthwhile() {
+  auto type = cast<RankedTensorType>(rows.getType());
+  SmallVector<Operation *> reductions = getReductions();
+  llvm::SetVector<Operation *> users;
   for (Operation *op : reductions)
-    collectAllUsers(op, users);
+    collectFollowers(op, users);
   // Something needs the rows in memory; and nothing has two forms of them there, or reads them for
   // their columns, that is none of these.
   bool isStored = false;
   for (Operation *user : rows.getUsers()) {
-    if (reductions.contains(user) || isa<tensor::DimOp>(user))
+    if (llvm::is_contained(reductions, user) || isa<tensor::DimOp>(user))
       continue;
     isStored = true;
     auto op = dyn_cast<linalg::LinalgOp>(user);
     if (op && !users.contains(user) &&
         (op.getNumReductionLoops() == 0 ||
-         op.getIteratorTypesArray().back() == utils::IteratorType::parallel))
-      if (!plan::matchProduct(op))
-        return false;
+         op.getIteratorTypesArray().back() == utils::IteratorType::parallel) &&
+        !plan::matchProduct(op))
+      return false;
   }
   int64_t bytes = array::multiplyKnown(type.getShape()) * 2;
   int64_t known = array::multiplyKnown(type.getShape().drop_back());
@@ -257,7 +253,7 @@ bool ColumnReducer::isAlone(linalg::GenericOp op) {
       combiner->getPosition())
     return false;
   llvm::SetVector<Operation *> users;
-  collectAllUsers(rows.getDefiningOp(), users);
+  collectFollowers(rows.getDefiningOp(), users);
   return llvm::all_of(op.getInputs(), [&](Value input) {
     return input == rows || !users.contains(input.getDefiningOp());
   });
@@ -266,15 +262,6 @@ bool ColumnReducer::isAlone(linalg::GenericOp op) {
 /// Sorts the reductions into those that are alone and pairs.
 bool ColumnReducer::matchReductions() {
   llvm::SmallPtrSet<Operation *, 4> done;
-  auto getReductions = [&] {
-    llvm::SetVector<Operation *> reductions;
-    for (Operation *user : rows.getUsers())
-      if (reducesColumnsOf(user, rows))
-        reductions.insert(user);
-    SmallVector<Operation *> ordered = reductions.takeVector();
-    llvm::sort(ordered, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
-    return ordered;
-  };
   for (Operation *user : getReductions()) {
     auto op = cast<linalg::GenericOp>(user);
     if (done.contains(user) || isAlone(op))

@@ -27,6 +27,7 @@
 
 #include "compiler/Codegen/CUDA/Common/CombineResults.h"
 #include "compiler/Codegen/CUDA/Common/Targets.h"
+#include "compiler/Codegen/CUDA/Matmul/ProductFollowers.h"
 #include "compiler/Codegen/CUDA/Passes.h"
 #include "compiler/Dialect/Array/IR/Sizes.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
@@ -67,17 +68,6 @@ struct Candidate {
 
 } // namespace
 
-static AffineMap getWrittenMap(OpResult result) {
-  auto op = cast<linalg::LinalgOp>(result.getOwner());
-  return op.getIndexingMapMatchingResult(result);
-}
-
-/// True if `op` computes one tensor, element by element.
-static bool isElementwise(linalg::GenericOp op) {
-  return op && op.hasPureTensorSemantics() && op.getNumResults() == 1 &&
-         op.getNumReductionLoops() == 0 && getWrittenMap(op->getResult(0)).isIdentity();
-}
-
 /// The product whose elements `tensor` is computed of, each at its own place.
 static linalg::ContractOp findProduct(Value tensor, llvm::SmallPtrSetImpl<Operation *> &seen,
                                       unsigned steps = 0) {
@@ -91,15 +81,6 @@ static linalg::ContractOp findProduct(Value tensor, llvm::SmallPtrSetImpl<Operat
       if (linalg::ContractOp product = findProduct(input->get(), seen, steps + 1))
         return product;
   return nullptr;
-}
-
-/// All ops that need a result of `op`.
-static void collectFollowers(Operation *op, llvm::SetVector<Operation *> &followers) {
-  for (Operation *user : op->getUsers()) {
-    Operation *outer = op->getBlock()->findAncestorOpInBlock(*user);
-    if (outer && followers.insert(outer))
-      collectFollowers(outer, followers);
-  }
 }
 
 /// True if all that `op` needs of a product is computed element by element, each at its own place;
@@ -164,7 +145,8 @@ static bool reducesRows(linalg::GenericOp op) {
   bool gathers = false;
   op.getBlock()->walk([&](tensor::ExtractOp) { gathers = true; });
   return !gathers && op.getNumLoops() > 1 &&
-         getWrittenMap(op->getResult(0)) == rows.dropResult(op.getNumLoops() - 1) &&
+         op.getIndexingMapMatchingResult(op->getResult(0)) ==
+             rows.dropResult(op.getNumLoops() - 1) &&
          llvm::all_of(op.getIndexingMapsArray(),
                       [](AffineMap map) { return map.isProjectedPermutation(); }) &&
          getInitSizes(op.getDpsInits().front());
