@@ -64,7 +64,7 @@ struct Side {
   bool isImage = false;         // windows move over it
   bool hasOwnLines = false;     // its innermost dim is one of its own, in aligned lines
   bool endsInSum = false;       // its innermost dim is one that is summed up
-  bool liesInRows = false;      // its innermost dims are all that is summed up, or a pixel of it
+  bool liesInRows = false;      // its innermost dims are all that is summed up
 };
 
 class PositionSplitter {
@@ -120,13 +120,9 @@ static bool hasOwnLines(OpOperand *input, AffineMap map, ArrayRef<unsigned> own)
   return innermost && llvm::is_contained(own, innermost.getPosition());
 }
 
-/// True if what is summed up lies in a row of the input that `map` reads, as products on wgmma and
-/// pixels of a convolution want it.
+/// True if what is summed up lies in a row of the input that `map` reads, as products on wgmma want
+/// it.
 static bool liesInRows(AffineMap map, const Side &side) {
-  if (side.isImage) {
-    AffineDimExpr innermost = findInnermost(map);
-    return innermost && llvm::is_contained(side.k, innermost.getPosition());
-  }
   SmallVector<unsigned> innermost;
   for (AffineExpr expr : map.getResults().take_back(side.k.size()))
     if (auto dim = dyn_cast<AffineDimExpr>(expr))
