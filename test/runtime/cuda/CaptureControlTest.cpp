@@ -5,9 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/hal/cuda/cuda_symbols.h"
-#include "test/runtime/cuda/CudaKernels.h"
-#include "test/runtime/hal/HalTest.h"
+#include "test/runtime/cuda/NativeStreamTest.h"
 
 using namespace xc;
 using namespace xc::test;
@@ -16,34 +14,22 @@ using hal::LaunchMode;
 namespace {
 
 /// A program that captures its stream, and plans with control on it.
-class CaptureControlTest : public HalTest {
+class CaptureControlTest : public NativeStreamTest {
 protected:
   void SetUp() override {
-    HalTest::SetUp();
-    if (IsSkipped())
-      return;
-    ASSERT_TRUE(ok(cuda::loadSymbols(HostAllocator(), &cu)));
-    ASSERT_EQ(cu->cuDevicePrimaryCtxRetain(&context, cudaOrdinal()), CUDA_SUCCESS);
-    ASSERT_EQ(cu->cuCtxPushCurrent(context), CUDA_SUCCESS);
-    ASSERT_EQ(cu->cuStreamCreateWithPriority(&native, CU_STREAM_NON_BLOCKING, 0), CUDA_SUCCESS);
-    ASSERT_TRUE(ok(device->importStream(native, &captured)));
-    captured->owner = device;
-    values = upload(iota(256));
-    sum = upload(std::vector<float>(256));
-    counter = upload(std::vector<float>{0});
-    test = allocate(4);
-  }
-  void TearDown() override {
+    NativeStreamTest::SetUp();
     if (!native)
       return;
+    ASSERT_TRUE(ok(device->importStream(native, &captured)));
+    captured->owner = device;
+    counter = upload(std::vector<float>{0});
+  }
+  void letGo() override {
     if (exec)
       EXPECT_EQ(cu->cuGraphExecDestroy(exec), CUDA_SUCCESS);
     if (graph)
       EXPECT_EQ(cu->cuGraphDestroy(graph), CUDA_SUCCESS);
     captured = Ref<hal::Stream>();
-    EXPECT_EQ(cu->cuStreamDestroy(native), CUDA_SUCCESS);
-    cu->cuCtxPopCurrent(&context);
-    cu->cuDevicePrimaryCtxRelease(cudaOrdinal());
   }
 
   bool canCapture() const { return cu->driverVersion >= 12080; }
@@ -87,13 +73,10 @@ protected:
     return record(plan);
   }
 
-  const cuda::Symbols *cu = nullptr;
-  CUcontext context = nullptr;
-  CUstream native = nullptr;
   CUgraph graph = nullptr;
   CUgraphExec exec = nullptr;
   Ref<hal::Stream> captured;
-  Ref<hal::Memory> values, sum, counter, test;
+  Ref<hal::Memory> counter;
 };
 
 } // namespace

@@ -13,9 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "runtime/hal/cuda/cuda_symbols.h"
-#include "test/runtime/cuda/CudaKernels.h"
-#include "test/runtime/hal/HalTest.h"
+#include "test/runtime/cuda/NativeStreamTest.h"
 
 #include <atomic>
 #include <condition_variable>
@@ -28,28 +26,9 @@ using hal::LaunchMode;
 
 namespace {
 
-class HostLoopTest : public HalTest {
+class HostLoopTest : public NativeStreamTest {
 protected:
-  void SetUp() override {
-    HalTest::SetUp();
-    if (IsSkipped())
-      return;
-    ASSERT_TRUE(ok(cuda::loadSymbols(HostAllocator(), &cu)));
-    ASSERT_EQ(cu->cuDevicePrimaryCtxRetain(&context, cudaOrdinal()), CUDA_SUCCESS);
-    ASSERT_EQ(cu->cuCtxPushCurrent(context), CUDA_SUCCESS);
-    ASSERT_EQ(cu->cuStreamCreateWithPriority(&native, CU_STREAM_NON_BLOCKING, 0), CUDA_SUCCESS);
-    values = upload(iota(256));
-    sum = upload(std::vector<float>(256));
-    test = allocate(4);
-  }
-  void TearDown() override {
-    if (!native)
-      return;
-    openGate();
-    EXPECT_EQ(cu->cuStreamDestroy(native), CUDA_SUCCESS);
-    cu->cuCtxPopCurrent(&context);
-    cu->cuDevicePrimaryCtxRelease(cudaOrdinal());
-  }
+  void letGo() override { openGate(); }
 
   /// Lets \p queue wait for openGate.
   void closeGate(hal::Stream &queue) {
@@ -94,15 +73,11 @@ protected:
     return recording;
   }
 
-  const cuda::Symbols *cu = nullptr;
-  CUcontext context = nullptr;
-  CUstream native = nullptr;
   std::mutex gateMutex;
   std::condition_variable gateOpened;
   bool isOpen = false;
   std::vector<Ref<hal::Stream>> gates;
   std::vector<Ref<hal::Memory>> keep;
-  Ref<hal::Memory> values, sum, test;
   TestPlan plan;
 };
 
