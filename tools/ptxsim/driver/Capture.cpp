@@ -49,6 +49,13 @@ bool isProgrammatic(const Payload &payload, const std::vector<CUgraphNode> &befo
 
 } // namespace
 
+/// What keeps more from being captured; \p capture is null where nothing captures the stream.
+static CUresult checkOpen(const Capture *capture) {
+  if (!capture)
+    return CUDA_ERROR_ILLEGAL_STATE;
+  return capture->isInvalid ? CUDA_ERROR_STREAM_CAPTURE_INVALIDATED : CUDA_SUCCESS;
+}
+
 std::shared_ptr<Capture> Captures::find(const Stream &stream) const {
   for (const std::shared_ptr<Capture> &capture : active_)
     if (capture->streams.count(&stream))
@@ -136,10 +143,8 @@ CUresult Captures::depend(const Stream &stream, const CUgraphNode *nodes, size_t
                           bool replaces) {
   std::lock_guard<std::mutex> lock(mutex_);
   std::shared_ptr<Capture> capture = find(stream);
-  if (!capture)
-    return CUDA_ERROR_ILLEGAL_STATE;
-  if (capture->isInvalid)
-    return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+  if (CUresult result = checkOpen(capture.get()); result != CUDA_SUCCESS)
+    return result;
   for (size_t i = 0; i < count; ++i) {
     std::shared_ptr<GraphNode> node = driver().nodes.find(nodes[i]);
     if (!node || node->graph != capture->graph.get())
@@ -161,10 +166,8 @@ bool Captures::holds(const Stream &stream) {
 CUresult Captures::add(const Stream &stream, Payload payload) {
   std::lock_guard<std::mutex> lock(mutex_);
   std::shared_ptr<Capture> capture = find(stream);
-  if (!capture)
-    return CUDA_ERROR_ILLEGAL_STATE;
-  if (capture->isInvalid)
-    return CUDA_ERROR_STREAM_CAPTURE_INVALIDATED;
+  if (CUresult result = checkOpen(capture.get()); result != CUDA_SUCCESS)
+    return result;
   std::vector<CUgraphNode> &before = capture->streams[&stream];
   CUgraphEdgeData edge = {};
   if (isProgrammatic(payload, before)) {
