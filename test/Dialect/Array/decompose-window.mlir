@@ -105,6 +105,16 @@ func.func @grouped_attention(%q: tensor<2x4x5x8xf16>, %k: tensor<2x2x7x8xf16>, %
   return %0 : tensor<2x4x5x6xf16>
 }
 
+// A mask with a `?` for its heads has as many as there are.
+// CHECK-LABEL: func.func @mask_of_open_heads(
+// CHECK-SAME:    %[[M:[a-z0-9]+]]: tensor<?x5x7xf16>
+// CHECK:         %[[HEADS:.*]] = tensor.cast %[[M]] : tensor<?x5x7xf16> to tensor<4x5x7xf16>
+// CHECK:         array.reshape %[[HEADS]] : tensor<4x5x7xf16> -> tensor<2x2x5x7xf16>
+func.func @mask_of_open_heads(%m: tensor<?x5x7xf16>, %q: tensor<2x4x5x8xf16>, %k: tensor<2x2x7x8xf16>, %v: tensor<2x2x7x6xf16>) -> tensor<2x4x5x6xf16> {
+  %y = array.attention %q, %k, %v mask(%m : tensor<?x5x7xf16>) scale = 0.125 : (tensor<2x4x5x8xf16>, tensor<2x2x7x8xf16>, tensor<2x2x7x6xf16>) -> tensor<2x4x5x6xf16>
+  return %y : tensor<2x4x5x6xf16>
+}
+
 // Too many scores to hold: some queries at a time, with the keys that the last of them sees.
 // CHECK-LABEL: func.func @long_attention(
 // CHECK:         array.slice %{{.*}} [:, :512, :] : tensor<4x2048x8xf32> -> tensor<4x512x8xf32>

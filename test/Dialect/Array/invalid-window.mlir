@@ -562,7 +562,7 @@ func.func @f(%x: tensor<4x8xf32>) {
 // -----
 
 func.func @f(%q: tensor<4x8xf16>) {
-  // expected-error @+1 {{'array.attention_gradient' op expected query, key, value and cotangent of one rank of at least 3, got 'tensor<4x8xf16>', 'tensor<4x8xf16>', 'tensor<4x8xf16>' and 'tensor<4x8xf16>'}}
+  // expected-error @+1 {{'array.attention_gradient' op expected query, key and value of one rank of at least 3, got 'tensor<4x8xf16>', 'tensor<4x8xf16>' and 'tensor<4x8xf16>'}}
   %0:3 = array.attention_gradient %q, %q, %q, %q scale = 0.5 : (tensor<4x8xf16>, tensor<4x8xf16>, tensor<4x8xf16>, tensor<4x8xf16>) -> tensor<4x8xf16>, tensor<4x8xf16>, tensor<4x8xf16>
   return
 }
@@ -578,8 +578,24 @@ func.func @f(%q: tensor<4x5x8xf32>, %g: tensor<4x6x8xf32>) {
 // -----
 
 func.func @f(%q: tensor<4x5x8xf32>) {
-  // expected-error @+1 {{'array.attention_gradient' op expected 'causal' beside an offset or a window}}
+  // expected-error @+1 {{'array.attention_gradient' op expected 'causal' beside a window}}
   %0:3 = array.attention_gradient %q, %q, %q, %q window = 3 scale = 0.5 : (tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<4x5x8xf32>) -> tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<4x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<?x5x8xf32>) {
+  // expected-error @+1 {{'array.attention_gradient' op expected a number of query heads that is a multiple of the key heads, got ? and ?}}
+  %0:3 = array.attention_gradient %q, %q, %q, %q scale = 0.5 : (tensor<?x5x8xf32>, tensor<?x5x8xf32>, tensor<?x5x8xf32>, tensor<?x5x8xf32>) -> tensor<?x5x8xf32>, tensor<?x5x8xf32>, tensor<?x5x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%q: tensor<4x5x8xf32>, %m: tensor<3x5xi1>) {
+  // expected-error @+1 {{'array.attention_gradient' op expected a mask that broadcasts to [4, 5, 5], got 'tensor<3x5xi1>'}}
+  %0:3 = array.attention_gradient %q, %q, %q, %q mask(%m : tensor<3x5xi1>) scale = 0.5 : (tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<4x5x8xf32>) -> tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<4x5x8xf32>
   return
 }
 
@@ -594,7 +610,7 @@ func.func @f(%q: tensor<4x5x8xf32>, %l: tensor<4x6xf32>) {
 // -----
 
 func.func @f(%q: tensor<4x5x8xf32>, %s: tensor<5xf32>) {
-  // expected-error @+1 {{'array.attention_gradient' op expected a sink for each of 4 query heads, of f32 or the queries' type, got 'tensor<5xf32>'}}
+  // expected-error @+1 {{'array.attention_gradient' op expected a sink for each of 4 query heads, got 'tensor<5xf32>'}}
   %0:4 = array.attention_gradient %q, %q, %q, %q sinks(%s : tensor<5xf32>) to_sinks scale = 0.5 : (tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<4x5x8xf32>) -> tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<4x5x8xf32>, tensor<5xf32>
   return
 }

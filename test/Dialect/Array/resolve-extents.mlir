@@ -34,6 +34,19 @@ func.func @symbolic(%x: tensor<?xf32>, %n: tensor<ui64>, %zero: tensor<f32>) -> 
 
 // -----
 
+// The result's type says of a dim without an extent what the operand's does not.
+// CHECK-LABEL: func.func @more_is_known(
+// CHECK-SAME: %[[Q:[a-z0-9]+]]: tensor<4x1x8xf32>, %[[X:[a-z0-9]+]]: tensor<?x?x8xf32>
+// CHECK: %[[CACHE:.*]] = tensor.cast %[[X]] : tensor<?x?x8xf32> to tensor<2x?x8xf32>
+// CHECK: array.attention %[[Q]], %[[CACHE]], %[[CACHE]] causal offset(
+func.func @more_is_known(%q: tensor<4x1x8xf32>, %x: tensor<?x?x8xf32>, %n: tensor<i32>) -> tensor<4x1x8xf32> {
+  %0 = array.set_extent %x, %n axis = 1 : (tensor<?x?x8xf32>, tensor<i32>) -> tensor<2x?x8xf32>
+  %1 = array.attention %q, %0, %0 scale = 0.5 {array.whole} : (tensor<4x1x8xf32>, tensor<2x?x8xf32>, tensor<2x?x8xf32>) -> tensor<4x1x8xf32>
+  return %1 : tensor<4x1x8xf32>
+}
+
+// -----
+
 // Elementwise ops need nothing; the end of the chain is marked for kernels.
 // CHECK-LABEL: func.func @elementwise(
 // CHECK-SAME: %[[X:.*]]: tensor<64x8xf32>

@@ -61,3 +61,11 @@ func.func @alias(%x: tensor<4xf32> {array.donated}, %y: tensor<4xf32>) -> (tenso
   %z = array.add %x, %y : tensor<4xf32>
   return %z : tensor<4xf32>
 }
+
+// Of a private function others know the types: who declares its gradient does.
+// CHECK-LABEL: func.func private @hidden(
+// CHECK-SAME:    %{{.*}}: tensor<4xf32>) -> tensor<4xf32>
+func.func private @hidden(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %y = array.exp %x : tensor<4xf32>
+  return %y : tensor<4xf32>
+}

@@ -64,34 +64,20 @@ LogicalResult AttentionGradientOp::reifySizes(SizeBuilder &sizes,
 }
 
 LogicalResult AttentionGradientOp::verify() {
-  RankedTensorType query = getQuery().getType(), key = getKey().getType(),
-                   value = getValue().getType(), cotangent = getCotangent().getType();
-  int64_t rank = query.getRank();
-  if (rank < 3 || key.getRank() != rank || value.getRank() != rank || cotangent.getRank() != rank)
-    return emitOpError("expected query, key, value and cotangent of one rank of at least 3, got ")
-           << query << ", " << key << ", " << value << " and " << cotangent;
-  SmallVector<int64_t> shape(query.getShape());
-  shape.back() = value.getShape().back();
-  Type result = RankedTensorType::get(shape, query.getElementType()), given = cotangent;
+  FailureOr<Dims> shape = inferAttention({getLoc(), getOperationName()}, getQuery(), getKey(),
+                                         getValue(), getMask(), getSinks());
+  if (failed(shape) || failed(verifyAttention(*this, *this)))
+    return failure();
+  Type result = RankedTensorType::get(*shape, getQuery().getType().getElementType()),
+       given = getCotangent().getType();
   if (!areCompatibleTypes(result, given))
     return emitOpError("expected the cotangent of a result of ") << result << ", got " << given;
-  if ((getOffset() || getWindow()) && !getCausal())
-    return emitOpError("expected 'causal' beside an offset or a window");
   if (getWithMask() && (!getMask() || getMask().getType().getElementType().isInteger(1)))
     return emitOpError("expected a mask that is added beside 'to_mask'");
   if (getWithSinks() && !getSinks())
     return emitOpError("expected sinks beside 'to_sinks'");
-  if (getSinks()) {
-    RankedTensorType sinks = getSinks().getType();
-    Type element = sinks.getElementType();
-    bool isOfHeads =
-        sinks.getRank() == 1 && areCompatibleDims(sinks.getDimSize(0), shape[rank - 3]);
-    if (!isOfHeads || (element != query.getElementType() && !element.isF32()))
-      return emitOpError("expected a sink for each of ")
-             << shape[rank - 3] << " query heads, of f32 or the queries' type, got " << sinks;
-  }
-  shape.pop_back();
-  Type row = RankedTensorType::get(shape, Float32Type::get(getContext()));
+  Type row =
+      RankedTensorType::get(llvm::ArrayRef(*shape).drop_back(), Float32Type::get(getContext()));
   for (Value numbers : {Value(getLogsumexp()), Value(getDelta()), Value(getLogsumexpCotangent())}) {
     Type own = numbers ? numbers.getType() : row;
     if (!areCompatibleTypes(row, own))
@@ -101,8 +87,7 @@ LogicalResult AttentionGradientOp::verify() {
 }
 
 void reifyRequirements(AttentionGradientOp op, RequirementBuilder &requirements) {
-  requireAttention(op.getQuery(), op.getKey(), op.getValue(), op.getMask(), op.getSinks(),
-                   requirements);
+  requireAttention(op, requirements);
   // The cotangent is like the result.
   int64_t last = op.getQuery().getType().getRank() - 1;
   for (int64_t dim = 0; dim < last; ++dim)

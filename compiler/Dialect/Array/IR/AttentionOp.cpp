@@ -38,19 +38,24 @@ static Type sumType(Type element) {
   return element.isF64() ? element : Float32Type::get(element.getContext());
 }
 
-LogicalResult AttentionOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
-                                            Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
-  RuleContext rule{location, getOperationName()};
-  RankedTensorType query = typeOf(adaptor.getQuery()), key = typeOf(adaptor.getKey()),
-                   value = typeOf(adaptor.getValue());
-  if (failed(
-          checkSameElementType(rule, {adaptor.getQuery(), adaptor.getKey(), adaptor.getValue()})))
+LogicalResult checkHeads(const RuleContext &rule, int64_t heads, int64_t groups) {
+  if (!ShapedType::isDynamic(heads) && !ShapedType::isDynamic(groups) && groups != 0 &&
+      heads % groups == 0)
+    return success();
+  return rule.error("expected a number of query heads that is a multiple of the key heads, got ",
+                    formatDim(heads), " and ", formatDim(groups));
+}
+
+FailureOr<Dims> inferAttention(const RuleContext &rule, Value queryValue, Value keyValue,
+                               Value valueValue, Value mask, Value sinks) {
+  RankedTensorType query = typeOf(queryValue), key = typeOf(keyValue), value = typeOf(valueValue);
+  if (failed(checkSameElementType(rule, {queryValue, keyValue, valueValue})))
     return failure();
   int64_t rank = query.getRank(), batch = rank - 3;
   if (rank < 3 || key.getRank() != rank || value.getRank() != rank)
     return rule.error("expected query, key and value of one rank of at least 3, got ", query, ", ",
                       key, " and ", value);
-  Dims shape, scores;
+  Dims shape;
   for (int64_t dim = 0; dim < batch; ++dim) {
     int64_t size = mergeDims(query.getDimSize(dim), key.getDimSize(dim));
     if (!areCompatibleDims(query.getDimSize(dim), key.getDimSize(dim)) ||
@@ -65,24 +70,30 @@ LogicalResult AttentionOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
                       value);
   if (!areCompatibleDims(query.getDimSize(rank - 1), key.getDimSize(rank - 1)))
     return rule.error("expected vectors of one length in query and key, got ", query, " and ", key);
-  if (ShapedType::isDynamic(heads) || ShapedType::isDynamic(groups) || groups == 0 ||
-      heads % groups != 0)
-    return rule.error("expected a number of query heads that is a multiple of the key heads, got ",
-                      formatDim(heads), " and ", formatDim(groups));
-  shape.append({heads, query.getDimSize(rank - 2), value.getDimSize(rank - 1)});
-  scores.assign(shape.begin(), shape.end() - 1);
-  scores.push_back(mergeDims(key.getDimSize(batch + 1), value.getDimSize(batch + 1)));
-  if (adaptor.getMask() && failed(checkMask(rule, adaptor.getMask(), scores)))
+  if (failed(checkHeads(rule, heads, groups)))
     return failure();
-  if (Value sinks = adaptor.getSinks())
-    if (typeOf(sinks).getRank() != 1 || !areCompatibleDims(typeOf(sinks).getDimSize(0), heads))
-      return rule.error("expected a sink for each of ", heads, " query heads, got ",
-                        sinks.getType());
-  inferred.push_back(RankedTensorType::get(shape, query.getElementType()));
-  if (adaptor.getWithLogsumexp()) {
-    shape.pop_back();
-    inferred.push_back(RankedTensorType::get(shape, sumType(query.getElementType())));
-  }
+  shape.append({heads, query.getDimSize(rank - 2), value.getDimSize(rank - 1)});
+  Dims scores(llvm::ArrayRef(shape).drop_back());
+  scores.push_back(mergeDims(key.getDimSize(batch + 1), value.getDimSize(batch + 1)));
+  if (mask && failed(checkMask(rule, mask, scores)))
+    return failure();
+  if (sinks &&
+      (typeOf(sinks).getRank() != 1 || !areCompatibleDims(typeOf(sinks).getDimSize(0), heads)))
+    return rule.error("expected a sink for each of ", heads, " query heads, got ", sinks.getType());
+  return shape;
+}
+
+LogicalResult AttentionOp::inferReturnTypes(MLIRContext *, std::optional<Location> location,
+                                            Adaptor adaptor, SmallVectorImpl<Type> &inferred) {
+  RuleContext rule{location, getOperationName()};
+  FailureOr<Dims> shape = inferAttention(rule, adaptor.getQuery(), adaptor.getKey(),
+                                         adaptor.getValue(), adaptor.getMask(), adaptor.getSinks());
+  if (failed(shape))
+    return failure();
+  Type element = typeOf(adaptor.getQuery()).getElementType();
+  inferred.push_back(RankedTensorType::get(*shape, element));
+  if (adaptor.getWithLogsumexp())
+    inferred.push_back(RankedTensorType::get(llvm::ArrayRef(*shape).drop_back(), sumType(element)));
   return success();
 }
 
@@ -96,37 +107,38 @@ LogicalResult AttentionOp::reifySizes(SizeBuilder &sizes, ReifiedRankedShapedTyp
                         : success();
 }
 
-LogicalResult AttentionOp::verify() {
-  if (getOffset() && !getCausal())
-    return emitOpError("expected 'causal' beside an offset");
-  if (getWindow() && !getCausal())
-    return emitOpError("expected 'causal' beside a window");
-  if (getWindow() && static_cast<int64_t>(*getWindow()) < 1)
-    return emitOpError("expected a window of at least 1 key, got ")
-           << static_cast<int64_t>(*getWindow());
-  Type element = getQuery().getType().getElementType();
-  if (getSinks()) {
-    Type sink = getSinks().getType().getElementType();
+LogicalResult verifyAttention(Operation *op, const AttentionInputs &inputs) {
+  if (inputs.offset && !inputs.isCausal)
+    return op->emitOpError("expected 'causal' beside an offset");
+  if (inputs.window && !inputs.isCausal)
+    return op->emitOpError("expected 'causal' beside a window");
+  if (inputs.window && *inputs.window < 1)
+    return op->emitOpError("expected a window of at least 1 key, got ") << *inputs.window;
+  Type element = inputs.getQueryType().getElementType();
+  if (inputs.sinks) {
+    Type sink = getElementTypeOrSelf(inputs.sinks);
     if (sink != element && !sink.isF32())
-      return emitOpError("expected sinks of f32 or ") << element << ", got " << sink;
+      return op->emitOpError("expected sinks of f32 or ") << element << ", got " << sink;
   }
-  if (!getMask())
+  if (!inputs.mask)
     return success();
-  Type mask = getMask().getType().getElementType();
+  Type mask = getElementTypeOrSelf(inputs.mask);
   if (!mask.isInteger(1) && mask != element && !mask.isF32())
-    return emitOpError("expected a mask of i1, f32 or ") << element << ", got " << mask;
+    return op->emitOpError("expected a mask of i1, f32 or ") << element << ", got " << mask;
   return success();
 }
 
-void requireAttention(Value query, Value key, Value value, Value mask, Value sinks,
-                      RequirementBuilder &requirements) {
+LogicalResult AttentionOp::verify() { return verifyAttention(*this, *this); }
+
+void requireAttention(const AttentionInputs &inputs, RequirementBuilder &requirements) {
+  Value query = inputs.query, key = inputs.key, mask = inputs.mask;
   int64_t rank = typeOf(query).getRank(), heads = rank - 3, length = rank - 2, last = rank - 1;
   for (int64_t dim = 0; dim < heads; ++dim)
-    for (Value other : {key, value})
+    for (Value other : {key, inputs.value})
       requirements.requireAgreement(query, dim, other, dim);
   requirements.requireAgreement(query, last, key, last);
   for (int64_t dim : {heads, length})
-    requirements.requireAgreement(key, dim, value, dim);
+    requirements.requireAgreement(key, dim, inputs.value, dim);
   // As scores, which have queries and keys as their last dims.
   int64_t lead = mask ? rank - typeOf(mask).getRank() : rank;
   for (int64_t dim = lead; dim < rank; ++dim)
@@ -134,14 +146,13 @@ void requireAttention(Value query, Value key, Value value, Value mask, Value sin
       requirements.requireAgreement(dim == last ? key : query, dim == last ? length : dim, mask,
                                     dim - lead);
   SizeBuilder &sizes = requirements.getSizes();
-  if (sinks)
+  if (inputs.sinks)
     requirements.requireElementCount(
-        sinks, {sizes.size(query, heads), sizes.constant(1), sizes.constant(1)});
+        inputs.sinks, {sizes.size(query, heads), sizes.constant(1), sizes.constant(1)});
 }
 
 void reifyRequirements(AttentionOp op, RequirementBuilder &requirements) {
-  requireAttention(op.getQuery(), op.getKey(), op.getValue(), op.getMask(), op.getSinks(),
-                   requirements);
+  requireAttention(op, requirements);
   requirements.requireResultTypes();
 }
 
@@ -157,6 +168,10 @@ Value AttentionSteps::split(Value value) {
     return value;
   SmallVector<int64_t> shape(type.getShape());
   bool broadcast = shape[dim] == 1;
+  if (ShapedType::isDynamic(shape[dim])) {
+    shape[dim] = heads;
+    value = e.finish(value, type.clone(shape));
+  }
   shape[dim] = broadcast ? 1 : groups;
   shape.insert(shape.begin() + dim + 1, broadcast ? 1 : heads / groups);
   return e.make<ReshapeOp>(RankedTensorType::get(shape, type.getElementType()), value,

@@ -8,6 +8,7 @@
 #ifndef XC_DIALECT_ARRAY_IR_ATTENTIONSTEPS_H
 #define XC_DIALECT_ARRAY_IR_ATTENTIONSTEPS_H
 
+#include "compiler/Dialect/Array/IR/AttentionGradientOp.h"
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
 #include "compiler/Dialect/Array/IR/Requirements.h"
 #include "compiler/Dialect/Array/IR/ShapeRules.h"
@@ -16,15 +17,8 @@ namespace xc::array {
 
 /// Operands and attributes of `array.attention`, or of a part of one that is no op of its own.
 struct AttentionInputs {
-  AttentionInputs(AttentionOp op)
-      : query(op.getQuery()), key(op.getKey()), value(op.getValue()), mask(op.getMask()),
-        offset(op.getOffset()), sinks(op.getSinks()), isCausal(op.getCausal()),
-        hasLogsumexp(op.getWithLogsumexp()), scale(op.getScale().convertToDouble()) {
-    if (op.getWindow())
-      window = static_cast<int64_t>(*op.getWindow());
-    if (op.getSoftcap())
-      softcap = op.getSoftcap()->convertToDouble();
-  }
+  AttentionInputs(AttentionOp op) : AttentionInputs(op, op.getWithLogsumexp()) {}
+  AttentionInputs(AttentionGradientOp op) : AttentionInputs(op, /*hasLogsumexp=*/false) {}
 
   mlir::RankedTensorType getQueryType() const {
     return llvm::cast<mlir::RankedTensorType>(query.getType());
@@ -43,11 +37,30 @@ struct AttentionInputs {
   std::optional<int64_t> window;
   std::optional<double> softcap;
   double scale;
+
+private:
+  template <typename Op>
+  AttentionInputs(Op op, bool hasLogsumexp)
+      : query(op.getQuery()), key(op.getKey()), value(op.getValue()), mask(op.getMask()),
+        offset(op.getOffset()), sinks(op.getSinks()), isCausal(op.getCausal()),
+        hasLogsumexp(hasLogsumexp), scale(op.getScale().convertToDouble()) {
+    if (op.getWindow())
+      window = static_cast<int64_t>(*op.getWindow());
+    if (op.getSoftcap())
+      softcap = op.getSoftcap()->convertToDouble();
+  }
 };
 
-/// Requires of the operands of some attention that they agree. Mask and sinks may be null.
-void requireAttention(mlir::Value query, mlir::Value key, mlir::Value value, mlir::Value mask,
-                      mlir::Value sinks, RequirementBuilder &requirements);
+/// The shape of attention's result. Mask and sinks may be null.
+mlir::FailureOr<Dims> inferAttention(const RuleContext &rule, mlir::Value query, mlir::Value key,
+                                     mlir::Value value, mlir::Value mask, mlir::Value sinks);
+/// Checks a number of query heads, and one of the key heads that share them evenly.
+mlir::LogicalResult checkHeads(const RuleContext &rule, int64_t heads, int64_t groups);
+/// Checks what `inferAttention` does not: types of mask and sinks, and what `op` says beside
+/// 'causal'.
+mlir::LogicalResult verifyAttention(mlir::Operation *op, const AttentionInputs &inputs);
+/// Requires of the operands of some attention that they agree.
+void requireAttention(const AttentionInputs &inputs, RequirementBuilder &requirements);
 
 /// The steps of attention, for its value and for its gradient. Heads are split into the key heads
 /// and the query heads that share one, if there are several: `[..., G, H / G, Q, D]`.

@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Dialect/Array/IR/AttentionSteps.h"
 #include "compiler/Dialect/Array/IR/ExpressionBuilder.h"
 #include "compiler/Dialect/Array/IR/Requirements.h"
 #include "compiler/Dialect/Array/IR/TensorTypes.h"
@@ -56,10 +57,8 @@ LogicalResult PagedAttentionOp::inferReturnTypes(MLIRContext *, std::optional<Lo
     return rule.error("expected vectors of one length in query and keys, got ", query, " and ",
                       keys);
   int64_t heads = query.getDimSize(1), groups = mergeDims(keys.getDimSize(1), values.getDimSize(1));
-  if (ShapedType::isDynamic(heads) || ShapedType::isDynamic(groups) || groups == 0 ||
-      heads % groups != 0)
-    return rule.error("expected a number of query heads that is a multiple of the key heads, got ",
-                      formatDim(heads), " and ", formatDim(groups));
+  if (failed(checkHeads(rule, heads, groups)))
+    return failure();
   inferred.push_back(RankedTensorType::get(
       {mergeDims(batch, lengths.getDimSize(0)), heads, query.getDimSize(2), values.getDimSize(3)},
       query.getElementType()));

@@ -47,9 +47,21 @@ bool BoundedValues::hasExtents(Operation *op) const {
                       [&](Value value) { return bounded.count(value) || sizes.count(value); });
 }
 
+void BoundedValues::setArray(Value value, Value array, Extents extents) {
+  // The value's type may say more of dims without an extent than the array's does.
+  RankedTensorType type = typeOf(value), arrayType = typeOf(array);
+  Dims shape(arrayType.getShape());
+  for (auto [dim, extent] : llvm::enumerate(extents))
+    if (!extent)
+      shape[dim] = mergeDims(shape[dim], type.getDimSize(dim));
+  if (arrayType.getShape() != ArrayRef<int64_t>(shape))
+    array = tensor::CastOp::create(builder, value.getLoc(), arrayType.clone(shape), array);
+  bounded[value] = {array, std::move(extents)};
+}
+
 void BoundedValues::define(Value value, Value array, Extents extents) {
   if (llvm::any_of(extents, [](Value extent) { return static_cast<bool>(extent); })) {
-    bounded[value] = {array, extents};
+    setArray(value, array, extents);
     computed.push_back({array, extents});
     return;
   }

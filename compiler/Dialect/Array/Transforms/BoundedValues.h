@@ -64,9 +64,7 @@ public:
   void define(mlir::Value value, mlir::Value array, Extents extents = {});
   void defineAll(mlir::Operation *old, mlir::Operation *rebuilt, const Extents &extents = {});
   /// Makes `array`, which others may look at as well, stand for `value`.
-  void setArray(mlir::Value value, mlir::Value array, Extents extents) {
-    bounded[value] = {array, std::move(extents)};
-  }
+  void setArray(mlir::Value value, mlir::Value array, Extents extents);
   /// Says that `extent` is not above the size of dim `dim` of `array`.
   void setLimit(mlir::Value extent, mlir::Value array, int64_t dim);
   /// Arrays with extents that have been computed, in program order.

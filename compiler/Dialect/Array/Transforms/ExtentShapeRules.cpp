@@ -396,20 +396,13 @@ static LogicalResult resolveCast(BoundedValues &bounded, tensor::CastOp op) {
   if (!type)
     return bounded.refuse(op);
   Extents extents = bounded.extentsOf(op.getSource());
-  Value array = bounded.arrayOf(op.getSource());
-  Dims shape(typeOf(array).getShape());
-  for (auto [dim, extent] : llvm::enumerate(extents)) {
+  for (auto [dim, extent] : llvm::enumerate(extents))
     if (extent && !type.isDynamicDim(dim))
       return bounded.refuseDim(op, 0, dim,
                                "where a size of " + Twine(type.getDimSize(dim)) +
                                    " is asked for; array.pad_to_bound gives it one");
-    if (!extent)
-      shape[dim] = mergeDims(shape[dim], type.getDimSize(dim));
-  }
-  if (typeOf(array).getShape() != ArrayRef<int64_t>(shape))
-    array = tensor::CastOp::create(bounded.builder, op.getLoc(), type.clone(shape), array);
   // The array may be one whose elements behind the extent others look at.
-  bounded.setArray(op.getResult(), array, extents);
+  bounded.setArray(op.getResult(), bounded.arrayOf(op.getSource()), extents);
   bounded.eraseLater(op);
   return success();
 }

@@ -157,8 +157,9 @@ struct TestOpenDims : impl::TestOpenDimsBase<TestOpenDims> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
     for (func::FuncOp func : module.getOps<func::FuncOp>())
-      // Callers know a function's types.
-      if (!func.isDeclaration() && SymbolTable::symbolKnownUseEmpty(func, module))
+      // Who calls a private function, or declares its gradient, knows its types.
+      if (func.isPublic() && !func.isDeclaration() &&
+          SymbolTable::symbolKnownUseEmpty(func, module))
         Opener(func, onlyFirst).run();
   }
 };
