@@ -96,6 +96,32 @@ static bool expandsFarSlice(Operation *op) {
          llvm::all_of(op->getUsers(), llvm::IsaPred<linalg::LinalgOp, tensor::DimOp>);
 }
 
+/// A copy of `tensor` by a linalg op, right behind it.
+static Value copyBehind(Value tensor) {
+  Location loc = tensor.getLoc();
+  OpBuilder builder(tensor.getContext());
+  builder.setInsertionPointAfterValue(tensor);
+  auto type = cast<RankedTensorType>(tensor.getType());
+  Value empty = tensor::EmptyOp::create(builder, loc, tensor::getMixedSizes(builder, loc, tensor),
+                                        type.getElementType());
+  return createCopy(builder, loc, tensor, empty, builder.getMultiDimIdentityMap(type.getRank()));
+}
+
+/// Copies the slice that `op` shows in another shape behind it, if only ops read that which can
+/// read its rows where they are: the copy may become theirs.
+static void copyRowsBehind(Operation *op) {
+  if (!isa<tensor::ExpandShapeOp>(op) || op->use_empty())
+    return;
+  Value expanded = op->getResult(0);
+  auto readsRows = [&](Operation *user) {
+    return llvm::is_contained(getRowOperands(user), expanded);
+  };
+  if (!llvm::all_of(op->getUsers(), readsRows))
+    return;
+  Value copy = copyBehind(expanded);
+  expanded.replaceUsesWithIf(copy, [&](OpOperand &use) { return readsRows(use.getOwner()); });
+}
+
 /// Clones slices that are no views into the computing ops that read them; copies them for other
 /// users.
 static void placeSlices(Block &block) {
@@ -103,21 +129,13 @@ static void placeSlices(Block &block) {
     auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
     if (!slice || isContiguousSlice(slice))
       continue;
-    OpBuilder builder(slice);
-    builder.setInsertionPointAfter(slice);
     Value copy;
     for (OpOperand &use : llvm::make_early_inc_range(slice->getUses())) {
+      copyRowsBehind(use.getOwner());
       if (isa<linalg::LinalgOp, tensor::DimOp>(use.getOwner()) || expandsFarSlice(use.getOwner()))
         continue;
-      if (!copy) {
-        auto type = slice.getType();
-        SmallVector<OpFoldResult> sizes =
-            tensor::getMixedSizes(builder, slice.getLoc(), slice.getResult());
-        Value empty =
-            tensor::EmptyOp::create(builder, slice.getLoc(), sizes, type.getElementType());
-        copy = createCopy(builder, slice.getLoc(), slice.getResult(), empty,
-                          builder.getMultiDimIdentityMap(type.getRank()));
-      }
+      if (!copy)
+        copy = copyBehind(slice);
       use.set(copy);
     }
   }

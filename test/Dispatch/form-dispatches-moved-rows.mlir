@@ -153,3 +153,39 @@ func.func @mask(%q: tensor<4x128x64xbf16>, %m: tensor<4x128x128xf32>, %l: tensor
   } -> tensor<128x4x128xf32>
   return %r : tensor<128x4x128xf32>
 }
+
+// -----
+
+// Queries out of the rows of one product: the kernel of few queries reads them there.
+// CHECK-LABEL: func.func @packed_queries(
+// CHECK-SAME:    %[[X:.*]]: tensor<8x96xbf16>, %[[K:.*]]: tensor<8x2x64x16xbf16>)
+// CHECK:         plan.region -> (tensor<8x4x1x16xbf16>) {
+// CHECK:           %[[PART:.*]] = tensor.extract_slice %[[X]][0, 0] [8, 64] [1, 1]
+// CHECK:           %[[HEADS:.*]] = tensor.expand_shape %[[PART]] {{\[}}[0], [1, 2, 3]]
+// CHECK:           %[[ROWS:.*]] = linalg.generic {{.*}} ins(%[[HEADS]] : tensor<8x4x1x16xbf16>)
+// CHECK:           kernel.attention_decode %[[ROWS]], %[[K]], %[[K]]
+// CHECK-NOT:     plan.region
+// ALONE-LABEL: func.func @packed_queries(
+// ALONE-COUNT-2: plan.region
+func.func @packed_queries(%x: tensor<8x96xbf16>, %k: tensor<8x2x64x16xbf16>) -> tensor<8x4x1x16xbf16> {
+  %e = tensor.empty() : tensor<8x4x1x16xbf16>
+  %part = tensor.extract_slice %x[0, 0] [8, 64] [1, 1] : tensor<8x96xbf16> to tensor<8x64xbf16>
+  %q = tensor.expand_shape %part [[0], [1, 2, 3]] output_shape [8, 4, 1, 16] : tensor<8x64xbf16> into tensor<8x4x1x16xbf16>
+  %a = kernel.attention_decode %q, %k, %k into %e scale = 0.25 splits = 1
+      : tensor<8x4x1x16xbf16>, tensor<8x2x64x16xbf16>, tensor<8x2x64x16xbf16> into tensor<8x4x1x16xbf16> -> tensor<8x4x1x16xbf16>
+  return %a : tensor<8x4x1x16xbf16>
+}
+
+// -----
+
+// Rows that begin anywhere are copied first.
+// CHECK-LABEL: func.func @rows_anywhere(
+// CHECK-COUNT-2: plan.region
+func.func @rows_anywhere(%x: tensor<8x97xbf16>, %k: tensor<8x2x64x16xbf16>) -> tensor<8x4x1x16xbf16> {
+  %e = tensor.empty() : tensor<8x4x1x16xbf16>
+  %part = tensor.extract_slice %x[0, 1] [8, 64] [1, 1] : tensor<8x97xbf16> to tensor<8x64xbf16>
+  %q = tensor.expand_shape %part [[0], [1, 2, 3]] output_shape [8, 4, 1, 16] : tensor<8x64xbf16> into tensor<8x4x1x16xbf16>
+  %a = kernel.attention_decode %q, %k, %k into %e scale = 0.25 splits = 1
+      : tensor<8x4x1x16xbf16>, tensor<8x2x64x16xbf16>, tensor<8x2x64x16xbf16> into tensor<8x4x1x16xbf16> -> tensor<8x4x1x16xbf16>
+  return %a : tensor<8x4x1x16xbf16>
+}

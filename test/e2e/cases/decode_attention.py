@@ -285,8 +285,34 @@ def norms():
         %r0 = array.add %0, %d : {x.mlir}""", "sum" if dtype == "f32" else "model")
 
 
+def packed():
+    """Queries, keys and values out of the rows of one product, as they are: rows of several sequences, and of a number of them that is open."""
+    for name, dtype, heads, groups, queries, width, first in (("", "bf16", 4, 2, 1, 32, 0), ("_equal", "f16", 8, 8, 1, 8, 0), ("_queries_last", "f16", 4, 1, 1, 64, 1),
+                                                              ("_single", "f32", 4, 2, 1, 16, 0), ("_anywhere", "f16", 4, 2, 1, 16, 3)):
+        row, length = first * groups * width if first < 3 else first, heads * queries * width
+        steps = []
+        for batch in (8, 3, 1):
+            x, keys, values = inputs(dtype, (batch, row + length + 24), (batch, groups, 77, width), (batch, groups, 77, width))
+            taken = x.values[:, row:row + length].reshape(batch, heads, queries, width)
+            steps.append(Step([x, keys, values], [(dtype, attend(taken, keys.values, values.values, 0.25).reshape(batch, length))]))
+        for known in (False, True):
+            batch = 8 if known else "?"
+            wide, part, cache = (f"tensor<{batch}x{rest}x{dtype}>" for rest in (row + length + 24, length, f"{groups}x77x{width}"))
+            split = f"tensor<{batch}x{heads}x{queries}x{width}x{dtype}>"
+            sizes = "" if known else "sizes(%batch) "
+            open_dim = "" if known else "    %zero = arith.constant 0 : index\n    %batch = tensor.dim %x, %zero : " + wide + "\n"
+            yield Case(f"packed{name}" + "_symbolic" * (not known), f"""  func.func @NAME(%x: {wide}, %k: {cache}, %v: {cache}) -> {part} {{
+{open_dim}    %s = array.slice %x [:, {row}:{row + length}] : {wide} -> {part}
+    %q = array.reshape %s {sizes}: {part} -> {split}
+    %a = array.attention %q, %k, %v scale = 0.25 : ({split}, {cache}, {cache}) -> {split}
+    %r = array.reshape %a {sizes}: {split} -> {part}
+    return %r : {part}
+  }}
+""", steps[:1] if known else steps, "sum")
+
+
 def cases():
     yield from symbolic("symbolic", "f16")
     yield from extents("", "f16")
-    for make in (shapes, hidden_keys, masks, fusion, paged, single, digits, norms):
+    for make in (shapes, hidden_keys, masks, fusion, packed, paged, single, digits, norms):
         yield from make()
