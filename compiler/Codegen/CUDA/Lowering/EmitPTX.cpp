@@ -13,6 +13,7 @@
 
 #include "compiler/Codegen/CUDA/Common/Targets.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
+#include "compiler/Codegen/CUDA/Lowering/EarlyWaits.h"
 #include "compiler/Codegen/CUDA/Lowering/UnlikelyTails.h"
 #include "compiler/Codegen/CUDA/Passes.h"
 
@@ -158,8 +159,10 @@ FailureOr<std::string> EmitPTX::compile(const Target &target) {
   module->setTargetTriple(triple);
   module->setDataLayout(machine->createDataLayout());
   optimize(*module, *machine, optLevel);
-  for (llvm::Function &function : *module)
+  for (llvm::Function &function : *module) {
     separateUnlikelyTails(function);
+    moveWaitsUp(function);
+  }
 
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream stream(text);
