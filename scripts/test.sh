@@ -11,7 +11,7 @@ stages=("${@:-${all_stages[@]}}")
 logs=$root/build/test-logs
 fuzz_seconds=${XC_FUZZ_SECONDS:-60}
 e2e_share=${XC_E2E_SHARE:-3}
-cuda_share=${XC_CUDA_SHARE:-16}
+cuda_share=${XC_CUDA_SHARE:-8}
 stablehlo_share=${XC_STABLEHLO_SHARE:-6}
 
 for stage in "${stages[@]}"; do
@@ -154,8 +154,8 @@ run_stage() {
     e2e) # a third of the cases (XC_E2E_SHARE=1: all)
       run e2e /usr/bin/python3 test/e2e/run.py --build build/dev --device=cpu --share="$e2e_share" --record="$logs/ran-cpu.json"
       # fewer of them once more, with sizes that are known when inputs are bound
-      run e2e-dynamic /usr/bin/python3 test/e2e/run.py --build build/dev --device=cpu --dynamic=all --share=$((8 * e2e_share)) ;;
-    cuda) # a sixteenth of the cases (XC_CUDA_SHARE=1: all) as PTX, on the stand-in for the driver: as stream launches on an older GPU, as graphs
+      run e2e-dynamic /usr/bin/python3 test/e2e/run.py --build build/dev --device=cpu --dynamic=all --share=$((2 * e2e_share)) ;;
+    cuda) # an eighth of the cases (XC_CUDA_SHARE=1: all) as PTX, on the stand-in for the driver: as stream launches on an older GPU, as graphs
       # on a Hopper GPU, there with an allocation for each temporary, so that what runs from one into the next is seen.
       for way in sm_80-stream sm_90a-graph; do
         local apart=() temporaries=arena
@@ -164,6 +164,9 @@ run_stage() {
           /usr/bin/python3 test/e2e/run.py --build build/dev --device="cuda:0?launch=${way#*-}" --target=cuda:${way%-*} "${apart[@]}" --share="$cuda_share" \
           --record="$logs/ran-cuda-$way.json"
       done
+      # fewer of them with sizes that are known when inputs are bound
+      XCR_CUDA_LIBRARY=$root/build/dev/lib/libcuda_sim.so PTXSIM_ARCH=sm_90a run cuda-dynamic \
+        /usr/bin/python3 test/e2e/run.py --build build/dev --device="cuda:0?launch=graph" --target=cuda:sm_90a --dynamic=all --share=$((6 * cuda_share))
       # A sixth of the plans of several kernels once more, in another order that the edges of their graphs allow; and a third
       # of the kernels without one of their barriers each, which must be found.
       PTXSIM_GRAPH_SEED=5 XCR_CUDA_LIBRARY=$root/build/dev/lib/libcuda_sim.so PTXSIM_ARCH=sm_90a run cuda-seeded \
