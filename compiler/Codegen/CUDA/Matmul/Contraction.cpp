@@ -399,9 +399,8 @@ FailureOr<Contraction> matchContraction(const KernelInfo &kernel, std::string &r
     return failure();
   orderDims(op, result.a, result.m, result.k);
   orderDims(op, result.b, result.n, result.k);
-  bool followsA = result.a.isKContiguous && !result.b.isKContiguous;
   result.k = plan::orderByUse(result.k,
-                              op.getMatchingIndexingMap((followsA ? result.a : result.b).operand));
+                              op.getMatchingIndexingMap(getOrderOfSum(result.a, result.b).operand));
   if (kernel.target->hasWGMMA && result.hasWGMMATypes()) {
     moveToBatch(op, result.a, result.m, result.batch);
     moveToBatch(op, result.b, result.n, result.batch);

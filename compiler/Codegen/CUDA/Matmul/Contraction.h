@@ -116,10 +116,15 @@ inline constexpr int64_t kShareStep = 64;
 /// the matrix is large, is not reduced along its rows, and its rows are aligned.
 bool isStreamedProduct(mlir::linalg::LinalgOp op, const Target &target);
 
-/// True if the memory of `operand` runs along a loop of the sum `k`, and none of its `own`. Kernels
-/// go through a sum as operand b has it, or as a has it where that alone runs along it.
+/// True if the memory of `operand` runs along a loop of the sum `k`, and none of its `own`.
 bool runsAlongSum(mlir::linalg::LinalgOp op, mlir::OpOperand *operand, llvm::ArrayRef<unsigned> own,
                   llvm::ArrayRef<unsigned> k);
+
+/// The operand in whose order kernels go through the sum: `b`, or `a` where the memory of that one
+/// alone runs along it.
+template <typename Side> const Side &getOrderOfSum(const Side &a, const Side &b) {
+  return a.isKContiguous && !b.isKContiguous ? a : b;
+}
 
 /// What keeps a kernel of configuration `config` from giving such partial sums; empty if nothing
 /// does. Their steps along k must be whole.
