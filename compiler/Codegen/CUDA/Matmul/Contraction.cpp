@@ -175,6 +175,11 @@ bool runsAlongSum(linalg::LinalgOp op, OpOperand *operand, ArrayRef<unsigned> ow
   return !runsAlong(own) && runsAlong(k);
 }
 
+bool isWindowed(linalg::LinalgOp op, OpOperand *operand) {
+  return !op.getMatchingIndexingMap(operand).isProjectedPermutation(/*allowZeroInResults=*/true) ||
+         operand->get().getDefiningOp<tensor::PadOp>();
+}
+
 /// Orders the operand's own dims as the operand has them, since they are gone through row-major,
 /// and says which group its memory runs along.
 static void orderDims(linalg::LinalgOp op, Contraction::Side &side, SmallVector<unsigned> &own,

@@ -120,6 +120,10 @@ bool isStreamedProduct(mlir::linalg::LinalgOp op, const Target &target);
 bool runsAlongSum(mlir::linalg::LinalgOp op, mlir::OpOperand *operand, llvm::ArrayRef<unsigned> own,
                   llvm::ArrayRef<unsigned> k);
 
+/// True if windows move over the operand of a product, as over the image of a convolution and of
+/// its gradients: it is padded, or indexed by sums or multiples of loops.
+bool isWindowed(mlir::linalg::LinalgOp op, mlir::OpOperand *operand);
+
 /// The operand in whose order kernels go through the sum: `b`, or `a` where the memory of that one
 /// alone runs along it.
 template <typename Side> const Side &getOrderOfSum(const Side &a, const Side &b) {

@@ -140,8 +140,7 @@ std::optional<Side> PositionSplitter::matchSide(OpOperand *input, ArrayRef<unsig
     return std::nullopt;
   Side side{input, {}, {}};
   side.hasOwnLines = hasOwnLines(input, map, own);
-  side.isImage = !map.isProjectedPermutation(/*allowZeroInResults=*/true) ||
-                 input->get().getDefiningOp<tensor::PadOp>();
+  side.isImage = isWindowed(op, input);
   for (AffineExpr expr : map.getResults())
     for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
       if (ranges[loop] != 1 && expr.isFunctionOfDim(loop) && !llvm::is_contained(groups, loop))
