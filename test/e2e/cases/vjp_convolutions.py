@@ -136,4 +136,5 @@ def cases():
     yield from pixels()
     yield from channels_first()
     yield from depthwise()
+    yield from packed()
     yield from without_places()
