@@ -34,20 +34,26 @@ def make_functions(jax):
     return layer_norm, rms_norm, group_norm, conv, attend
 
 
+def make_layers(w):
+    """Layers whose weights are those of a name."""
+    def linear(x, name):
+        return x @ w[f"{name}.weight"] + w[f"{name}.bias"]
+
+    def norm(function, x, name):
+        return function(x, w[f"{name}.scale"], w[f"{name}.bias"])
+    return linear, norm
+
+
 def jax_bert(jax, layers, heads):
     layer_norm, _, _, _, attend = make_functions(jax)
 
     def run(w, ids):
-        def linear(x, name):
-            return x @ w[f"{name}.weight"] + w[f"{name}.bias"]
-
-        def norm(x, name):
-            return layer_norm(x, w[f"{name}.scale"], w[f"{name}.bias"])
-        x = norm(w["words"][ids] + w["positions"][:ids.shape[1]], "embeddings")
+        linear, norm = make_layers(w)
+        x = norm(layer_norm, w["words"][ids] + w["positions"][:ids.shape[1]], "embeddings")
         for i in range(layers):
             q, k, v = jax.numpy.moveaxis(linear(x, f"{i}.qkv").reshape(*x.shape[:2], 3, heads, -1), 2, 0)
-            x = norm(x + linear(attend(q, k, v).reshape(x.shape), f"{i}.out"), f"{i}.norm1")
-            x = norm(x + linear(jax.nn.gelu(linear(x, f"{i}.up"), approximate=False), f"{i}.down"), f"{i}.norm2")
+            x = norm(layer_norm, x + linear(attend(q, k, v).reshape(x.shape), f"{i}.out"), f"{i}.norm1")
+            x = norm(layer_norm, x + linear(jax.nn.gelu(linear(x, f"{i}.up"), approximate=False), f"{i}.down"), f"{i}.norm2")
         return linear(x, "head")
     return run
 
@@ -75,20 +81,16 @@ def jax_vit(jax, layers, heads):
     layer_norm, _, _, conv, attend = make_functions(jax)
 
     def run(w, image):
-        def linear(x, name):
-            return x @ w[f"{name}.weight"] + w[f"{name}.bias"]
-
-        def norm(x, name):
-            return layer_norm(x, w[f"{name}.scale"], w[f"{name}.bias"])
+        linear, norm = make_layers(w)
         x = conv(image, w["patch.weight"], w["patch.weight"].shape[1]) + w["patch.bias"]
         x = x.reshape(len(x), -1, x.shape[-1])
         first = jax.numpy.broadcast_to(w["first"], (len(x), 1, x.shape[-1]))
         x = jax.numpy.concatenate((first, x), 1) + w["positions"]
         for i in range(layers):
-            q, k, v = jax.numpy.moveaxis(linear(norm(x, f"{i}.norm1"), f"{i}.qkv").reshape(*x.shape[:2], 3, heads, -1), 2, 0)
+            q, k, v = jax.numpy.moveaxis(linear(norm(layer_norm, x, f"{i}.norm1"), f"{i}.qkv").reshape(*x.shape[:2], 3, heads, -1), 2, 0)
             x = x + linear(attend(q, k, v).reshape(x.shape), f"{i}.out")
-            x = x + linear(jax.nn.gelu(linear(norm(x, f"{i}.norm2"), f"{i}.up"), approximate=False), f"{i}.down")
-        return linear(norm(x, "norm")[:, 0], "head")
+            x = x + linear(jax.nn.gelu(linear(norm(layer_norm, x, f"{i}.norm2"), f"{i}.up"), approximate=False), f"{i}.down")
+        return linear(norm(layer_norm, x, "norm")[:, 0], "head")
     return run
 
 
@@ -97,11 +99,7 @@ def jax_unet_block(jax, heads):
     silu = jax.nn.silu
 
     def run(w, image, steps, text):
-        def linear(x, name):
-            return x @ w[f"{name}.weight"] + w[f"{name}.bias"]
-
-        def norm(function, x, name):
-            return function(x, w[f"{name}.scale"], w[f"{name}.bias"])
+        linear, norm = make_layers(w)
 
         def cross(y, of_keys, name):
             q, k, v = (linear(x, f"{name}.{part}").reshape(*x.shape[:2], heads, -1) for part, x in (("q", y), ("k", of_keys), ("v", of_keys)))

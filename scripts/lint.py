@@ -5,6 +5,7 @@
 
 A check is a generator of complaints ("file:line: what is wrong"); it passes when it has none.
 """
+import ast
 import itertools
 import json
 import pathlib
@@ -115,6 +116,18 @@ def untested_messages():
                                  for part in parts):
                 number = text[:match.start()].count("\n") + 1
                 yield f"{name}:{number}: no test expects '{parts[0]}'"
+
+
+def uncalled_tests():
+    """Every function of a test that is written in Python is called, or named by another file: cases that nobody lists do not run."""
+    files = {name: ast.parse((ROOT / name).read_text()) for name in tracked((".py",), ("test/",))}
+    others = {alias.name for tree in files.values() for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
+    others |= {node.attr for tree in files.values() for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    for name, tree in files.items():
+        own = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef) and not node.decorator_list and node.name not in own | others:
+                yield f"{name}:{node.lineno}: nothing calls '{node.name}'"
 
 
 # ---- Documentation ---------------------------------------------------------------------------------------------------
@@ -634,7 +647,7 @@ def scripts_run():
                 yield f"{name}:1: begins with #! and is not executable: git update-index --chmod=+x"
 
 
-CHECKS = (dead_check_lines, missing_verify_diagnostics, untested_messages, undocumented_ops, undocumented_passes, pass_files,
+CHECKS = (dead_check_lines, missing_verify_diagnostics, untested_messages, uncalled_tests, undocumented_ops, undocumented_passes, pass_files,
           include_directions, analysis_includes, target_kinds, forbidden_calls, unchecked_reads, raw_size_products, formatting, headings,
           machine_paths, todos,
           words_of_messages, words_of_comments, words_of_descriptions, commit_subjects, sentences, private_words, links, pages_in_menu, names_on_pages,

@@ -525,10 +525,15 @@ bool DispatchGrouping::tryJoin(DispatchGroup &group, Operation *op) {
   return true;
 }
 
-void DispatchGrouping::addTo(DispatchGroup &group, Operation *op, ArrayRef<int> rows) {
+bool DispatchGrouping::tryAdd(DispatchGroup &group, Operation *op, ArrayRef<int> rows,
+                              StringRef why) {
+  if (StringRef conflict = findConflict(group, {op}, getUsedValues(op)); !conflict.empty())
+    return refuse(group, op, conflict);
+  note(group, op, why);
   group.rowOfLoop[op].assign(rows.begin(), rows.end());
   group.ops.push_back(op);
   groupOf[op] = &group;
+  return true;
 }
 
 bool DispatchGrouping::tryJoinPartial(DispatchGroup &group, Operation *op) {
@@ -564,13 +569,7 @@ bool DispatchGrouping::tryJoinRowPart(DispatchGroup &group, Operation *op) {
       getCost(group.ops) + getBodyCost(op) > kMaxGroupCost)
     return refuse(group, op, "its kernel does not make parts of rows");
   std::optional<SmallVector<int>> rows = matchRows(group, op);
-  if (!rows)
-    return false;
-  if (StringRef conflict = findConflict(group, {op}, getUsedValues(op)); !conflict.empty())
-    return refuse(group, op, conflict);
-  note(group, op, "the product reduces parts of its rows");
-  addTo(group, op, *rows);
-  return true;
+  return rows && tryAdd(group, op, *rows, "the product reduces parts of its rows");
 }
 
 bool DispatchGrouping::tryJoinColumnPart(DispatchGroup &group, Operation *op) {
@@ -585,13 +584,7 @@ bool DispatchGrouping::tryJoinColumnPart(DispatchGroup &group, Operation *op) {
     rows = SmallVector<int>(linalgOp.getNumLoops(), -1);
   else
     rows = matchRows(group, op);
-  if (!rows)
-    return false;
-  if (StringRef conflict = findConflict(group, {op}, getUsedValues(op)); !conflict.empty())
-    return refuse(group, op, conflict);
-  note(group, op, "the product reduces parts of its columns");
-  addTo(group, op, *rows);
-  return true;
+  return rows && tryAdd(group, op, *rows, "the product reduces parts of its columns");
 }
 
 } // namespace xc::plan

@@ -143,8 +143,10 @@ private:
   /// Puts a reduction of columns in parts (getColumnPart), or what is computed of its results for
   /// another one, into the group of the product whose columns are reduced.
   bool tryJoinColumnPart(DispatchGroup &group, mlir::Operation *op);
-  /// Puts `op`, whose loops go over these rows of the group (-1: over none), behind its ops.
-  void addTo(DispatchGroup &group, mlir::Operation *op, mlir::ArrayRef<int> rows);
+  /// Puts `op`, whose loops go over these rows of the group (-1: over none), behind its ops, and
+  /// notes `why`, unless the group cannot take it in (findConflict).
+  bool tryAdd(DispatchGroup &group, mlir::Operation *op, mlir::ArrayRef<int> rows,
+              llvm::StringRef why);
   bool tryJoinSibling(mlir::Operation *op);
   /// Puts a reduction of rows that nothing else needs the elements of into a group that reduces the
   /// same rows of an input, which is read once then.

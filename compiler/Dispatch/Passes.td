@@ -161,10 +161,10 @@ def PlaceUpdates : Pass<"xc-place-updates", "::mlir::func::FuncOp"> {
   let summary = "Decide which updates of a part of an array are done in place";
   let description = [{
     A `kernel.update` touches its box only, and a `kernel.scatter` that this pass marks `in_place` the rows that it updates only;
-    `-xc-build-plan` gives their results the memory of the destination, or copies the destination first. A scatter is marked where the
-    destination is a variable, donated, carried by a loop or computed by an op of another kind than elementwise, is not read later,
-    and on CUDA its updates are few (64) or `unique`; there also where they are many and `unique`, whatever the destination
-    is, since they would be sorted otherwise. An update whose destination's memory cannot be taken, and that
+    `-xc-build-plan` gives their results the memory of the destination, or copies the destination first. A scatter is marked where its
+    destination is not read later, and is a variable, donated, carried by a loop, or computed by an op of another kind than
+    elementwise. On CUDA its updates must also be few (64) or `unique`. Many that are `unique` are marked there whatever the
+    destination is, since they would be sorted otherwise. An update whose destination's memory cannot be taken, and that
     would fuse with what makes the destination or reads the result, becomes an elementwise op on all of the destination. Runs
     behind `-xc-promote-variables`, on functions of a target's module. Example:
     ```mlir
@@ -180,8 +180,8 @@ def PlaceUpdates : Pass<"xc-place-updates", "::mlir::func::FuncOp"> {
 def FoldScales : Pass<"xc-fold-scales", "::mlir::func::FuncOp"> {
   let summary = "Multiply filters with what scales the features of a product";
   let description = [{
-    Where a product's operand depends on parameters and constants alone, and so do the scales and shifts of its result that follow it,
-    such as those of a batch norm, the operand is multiplied instead of the result, and the shifts become one.
+    For products of which one operand depends on parameters and constants alone, and whose result meets scales and shifts that do so too,
+    such as those of a batch norm. The operand is multiplied instead of the result, and the shifts become one.
     `-xc-hoist-parameters`, which has to come next, computes both once. Operands of another type than the product's stay: 16-bit filters would be
     rounded anew. Must run before elementwise ops are fused. Example:
     ```mlir
@@ -284,10 +284,15 @@ def DedupKernels : Pass<"xc-dedup-kernels", "::mlir::ModuleOp"> {
 def AnnotateCost : Pass<"xc-annotate-cost", "::mlir::ModuleOp"> {
   let summary = "Say what each kernel moves and computes";
   let description = [{
-    Sets on each kernel module, as maps over the kernel's scalars: `plan.bytes`, the fewest bytes that one run must move (each binding once;
-    of one that is only read at computed places no more elements than are taken, where that number is known), and `plan.flops`, the arithmetic ops of its bodies times their iterations (a fused multiply-add counts two, any `math` op one); and
-    `plan.locations`, the source locations of its ops; `plan.counts`, how many bindings and scalars a dispatch brings; and `plan.operands`, the
-    element type and dims of each binding. Reports, benchmarks and debuggers read them. Example:
+    Sets on each kernel module what reports, benchmarks and debuggers read. Two are maps over the kernel's scalars:
+
+    - `plan.bytes`, the fewest bytes that one run must move: each binding once. Of one that is only read at computed places no more
+      elements count than are taken, where that number is known.
+    - `plan.flops`, the arithmetic ops of its bodies times their iterations. A fused multiply-add counts two, any `math` op one.
+
+    The others: `plan.locations` has the source locations of its ops, `plan.counts` how many bindings and scalars a dispatch brings, and
+    `plan.operands` the element type and dims of each binding. Example:
+
     ```mlir
     module @k attributes {plan.kernel, plan.bytes = affine_map<()[s0] -> (s0 * 8)>, plan.flops = affine_map<()[s0] -> (s0)>, ...}
     ```

@@ -34,6 +34,11 @@ FAULTS = {
         ("compiler/Dialect/A/IR/A.cpp", 'auto x = op.emitOpError("expected a thing");\n', 'auto x = op.getThing("expected a thing");\n'),
         ("compiler/Input/VerifyA.cpp", 'auto x = op->emitError() << "\'" << "is not known here";\n', "int x;\n"),
     ],
+    "uncalled_tests": [
+        ("test/a.py", "def shapes():\n    return []\n", "def shapes():\n    return []\n\n\nprint(shapes())\n"),
+        ("test/a.py", "def shapes():\n    return []\n\n\ndef cases():\n    return []\n\n\ncases()\n",
+         "def shapes():\n    return []\n\n\ndef cases():\n    return shapes()\n\n\ncases()\n"),
+    ],
     "undocumented_ops": [
         ("compiler/A.td", TD + 'def AOp : Op<D, "a"> { let summary = "A"; let description = "No example."; }\n',
          TD + 'def AOp : Op<D, "a"> { let summary = "A"; let description = "```mlir\\nd.a\\n```"; }\n'),

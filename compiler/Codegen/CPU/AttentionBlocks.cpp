@@ -26,14 +26,6 @@ void AttentionLowering::emitScores(OpBuilder &b, Value length, LoadElement loadK
                 });
 }
 
-/// Multiples of the limit as scores that do not exceed it.
-Lanes AttentionLowering::limit(OpBuilder &b, Lanes multiples) {
-  Value most = spread(b, scalar(b, op.getSoftcap()->convertToDouble()));
-  for (Value &multiple : multiples)
-    multiple = arith::MulFOp::create(b, loc, math::TanhOp::create(b, loc, multiple), most);
-  return multiples;
-}
-
 /// The scores of |key|, row |row| of the block; minus infinity for queries that do not see it.
 Lanes AttentionLowering::hide(OpBuilder &b, Lanes scores, Value row, Value key) {
   Value none = spread(b, lowest(b));
@@ -75,7 +67,8 @@ Lanes AttentionLowering::emitMaximum(OpBuilder &b, Value first, Value length, La
   return loop(b, length, std::move(maximum), [&](OpBuilder &in, Value row, const Lanes &most) {
     Lanes seen = load(in, scores, row);
     if (op.getSoftcap())
-      seen = limit(in, seen);
+      for (Value &score : seen)
+        score = limit(in, score);
     if (op.getMask() || op.isBounded())
       seen = hide(in, seen, row, arith::AddIOp::create(in, loc, first, row));
     if (op.getSoftcap() || op.getMask() || op.isBounded())

@@ -36,7 +36,6 @@ private:
   void emitBiasOfEach(mlir::OpBuilder &b, mlir::Value first, mlir::Value length);
   void emitBiasOfLanes(mlir::OpBuilder &b, mlir::Value first, mlir::Value length);
   mlir::Value hasAllQueries(mlir::OpBuilder &b);
-  Lanes limit(mlir::OpBuilder &b, Lanes multiples);
   Lanes hide(mlir::OpBuilder &b, Lanes scores, mlir::Value row, mlir::Value key);
   Lanes emitMaximum(mlir::OpBuilder &b, mlir::Value first, mlir::Value length, Lanes maximum);
   Lanes emitWeights(mlir::OpBuilder &b, mlir::Value length, const Lanes &maximum);

@@ -11,6 +11,7 @@
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -36,11 +37,7 @@ Value AttentionOperands::widen(OpBuilder &b, Value value) {
 }
 
 Value AttentionOperands::replaceInfinity(OpBuilder &b, Value maximum) {
-  Value none = lowest(b), zero = scalar(b, 0);
-  if (isa<VectorType>(maximum.getType())) {
-    none = spread(b, none);
-    zero = spread(b, zero);
-  }
+  Value none = spreadLike(b, lowest(b), maximum), zero = spreadLike(b, scalar(b, 0), maximum);
   Value isNone = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, maximum, none);
   return arith::SelectOp::create(b, loc, isNone, zero, maximum);
 }
@@ -157,6 +154,16 @@ void AttentionOperands::widenBlock(OpBuilder &b, Value tensor, Value into, Value
   });
 }
 
+Value AttentionOperands::getQueryScale(OpBuilder &b) {
+  double limit = op.getSoftcap() ? op.getSoftcap()->convertToDouble() : 1;
+  return scalar(b, op.getScale().convertToDouble() / limit);
+}
+
+Value AttentionOperands::limit(OpBuilder &b, Value multiples) {
+  Value most = spreadLike(b, scalar(b, op.getSoftcap()->convertToDouble()), multiples);
+  return arith::MulFOp::create(b, loc, math::TanhOp::create(b, loc, multiples), most);
+}
+
 SmallVector<LaneIndex> AttentionOperands::maskPoint(OpBuilder &b, Value head, LaneIndex query,
                                                     LaneIndex key) {
   SmallVector<LaneIndex> all = batch;
@@ -180,11 +187,7 @@ Value AttentionOperands::makeAdded(OpBuilder &b, Value stored) {
     return widen(b, stored);
   Value zero = arith::ConstantOp::create(b, loc, b.getZeroAttr(stored.getType()));
   Value seen = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, stored, zero);
-  Value shown = scalar(b, 0), hidden = lowest(b);
-  if (isa<VectorType>(stored.getType())) {
-    shown = spread(b, shown);
-    hidden = spread(b, hidden);
-  }
+  Value shown = spreadLike(b, scalar(b, 0), stored), hidden = spreadLike(b, lowest(b), stored);
   return arith::SelectOp::create(b, loc, seen, shown, hidden);
 }
 

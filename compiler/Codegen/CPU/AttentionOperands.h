@@ -42,6 +42,10 @@ protected:
     return mlir::vector::BroadcastOp::create(
         b, loc, mlir::VectorType::get({lanes}, value.getType()), value);
   }
+  /// `value`, or a vector of it as long as `like`.
+  mlir::Value spreadLike(mlir::OpBuilder &b, mlir::Value value, mlir::Value like) {
+    return mlir::isa<mlir::VectorType>(like.getType()) ? spread(b, value) : value;
+  }
   mlir::Value at(mlir::OpBuilder &b, mlir::Value base, int64_t offset) {
     return b.createOrFold<mlir::arith::AddIOp>(loc, base, index(b, offset));
   }
@@ -70,6 +74,11 @@ protected:
   /// Keys or values from `first` on, in f32.
   void widenBlock(mlir::OpBuilder &b, mlir::Value tensor, mlir::Value into, mlir::Value first,
                   mlir::Value length);
+  /// What queries are multiplied by, f32: the scale. Where scores have a limit, products with keys
+  /// are then multiples of it.
+  mlir::Value getQueryScale(mlir::OpBuilder &b);
+  /// Multiples of the limit, one or several, as scores that do not exceed it.
+  mlir::Value limit(mlir::OpBuilder &b, mlir::Value multiples);
   /// Where the mask has what it says of a query and a key, one of which may be several. A dim of
   /// one element is the same for all.
   llvm::SmallVector<LaneIndex> maskPoint(mlir::OpBuilder &b, mlir::Value head, LaneIndex query,

@@ -110,9 +110,7 @@ Value AttentionLowering::evaluateMask(OpBuilder &b, Value query, Value key) {
 
 void AttentionLowering::emitQueries() {
   Lanes zero = spreadAll(builder, scalar(builder, 0));
-  // Scores that are limited are so many times the limit, in the first place.
-  double limit = op.getSoftcap() ? op.getSoftcap()->convertToDouble() : 1;
-  Value scale = scalar(builder, op.getScale().convertToDouble() / limit);
+  Value scale = getQueryScale(builder);
   auto clear = [&](Value memory, Value rows) {
     emitLoop(builder, loc, {index(builder, 0), rows}, 1,
              [&](OpBuilder &b, Location, Value row) { store(b, zero, memory, row); });

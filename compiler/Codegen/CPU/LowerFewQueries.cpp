@@ -120,9 +120,7 @@ void FewQueriesLowering::place() {
 
 /// Queries times the scale, with zeros behind them, and sums of nothing.
 void FewQueriesLowering::emitQueries() {
-  // Scores that are limited are so many times the limit, in the first place.
-  double limit = op.getSoftcap() ? op.getSoftcap()->convertToDouble() : 1;
-  Value scale = scalar(builder, op.getScale().convertToDouble() / limit);
+  Value scale = getQueryScale(builder);
   auto clear = [&](OpBuilder &b, Value memory, Value row) {
     int64_t columns = cast<MemRefType>(memory.getType()).getDimSize(1);
     emitLoop(b, loc, {index(b, 0), index(b, columns)}, lanes,
@@ -267,9 +265,7 @@ Value FewQueriesLowering::emitVisible(OpBuilder &b, Value query, Value key, Valu
   }
   Value seen = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, key, newest);
   if (op.getWindow()) {
-    Value window = index(b, static_cast<int64_t>(*op.getWindow()));
-    if (isa<VectorType>(score.getType()))
-      window = spread(b, window);
+    Value window = spreadLike(b, index(b, static_cast<int64_t>(*op.getWindow())), score);
     Value before = arith::SubIOp::create(b, loc, newest, window);
     Value later = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, key, before);
     seen = arith::AndIOp::create(b, loc, seen, later);
@@ -290,11 +286,8 @@ void FewQueriesLowering::emitSeen(OpBuilder &b, Value row, Value first, Value le
                   Value score =
                       isOne ? memref::LoadOp::create(in, loc, scores, ValueRange{row, column})
                             : loadVector(in, scores, row, column);
-                  if (op.getSoftcap()) {
-                    Value most = scalar(in, op.getSoftcap()->convertToDouble());
-                    score = arith::MulFOp::create(in, loc, math::TanhOp::create(in, loc, score),
-                                                  isOne ? most : spread(in, most));
-                  }
+                  if (op.getSoftcap())
+                    score = limit(in, score);
                   Value key = arith::AddIOp::create(in, loc, first, column);
                   if (op.getMask()) {
                     Environment environment;

@@ -51,12 +51,12 @@ def SplitReductions : Pass<"xc-cuda-split-reductions", "mlir::func::FuncOp"> {
     the parts in turn (`#plan.partial<cyclic, 132>`), so that all of them go over the same rows, of any number; several
     loops that count the rows become one. The first step has a `plan.partial`, so that they can share a kernel with it. Where no number of parts divides a loop, or its length is symbolic, what equal parts leave over is
     reduced by one more op, and joined to their result. Elementwise inputs that others use too are computed once more by the first
-    step, where that reads no more than they are: then they are not in memory before it begins. A product of so few tiles that most multiprocessors would have
-    none, with a long sum for each element, becomes a batch of products of parts of that sum, and their sum, as the gradient of a
-    convolution to its filter does; on targets
-    with wgmma, where clusters can share a sum, one of types that it takes does only if the model of its time says that parts gain,
-    and so does, on every target, one whose operands and sums have one type that no tensor core takes. What equal parts leave over of such
-    a sum is one more product, which the sum of the others starts from. A sum of squares, or of exponentials, of distances from
+    step, where that reads no more than they are: then they are not in memory before it begins. A product with a long sum for each element,
+    and of so few tiles that most multiprocessors would have none, becomes a batch of products of parts of that sum, and their
+    sum. So does the gradient of a convolution to its filter. The model of time has to say that parts gain in two cases: of types
+    that wgmma takes, on targets that have it, where clusters can share a sum; and, on every target, of operands and sums of
+    one type that no tensor core takes. What equal parts leave over of such a sum is one more product, which the sum of the
+    others starts from. A sum of squares, or of exponentials, of distances from
     what was computed of the sum, or the maximum, of the same elements is split with that one: each part does both about a result of its own, and a last
     step moves what it gave (`cuda.in_parts`). Where reductions of the columns of what tensor cores compute are all that would read it
     for that, the first steps are of 64 rows each (`#plan.partial<rows, 64>`), and join the product's kernel. Does nothing for other targets than CUDA. Example:
@@ -98,9 +98,10 @@ def PackGroups : Pass<"xc-cuda-pack-groups", "mlir::func::FuncOp"> {
 def ChooseWinograd : Pass<"xc-cuda-choose-winograd", "mlir::func::FuncOp"> {
   let summary = "Compute convolutions by Winograd's algorithm where it pays";
   let description = [{
-    For programs that trade accuracy for speed. An `array.conv` of f32 or f64 that names no algorithm gets `winograd` if that is for it, all of its sizes are known, and
-    the model of plain arithmetic expects less time of it on each of `archs`: of fewer products, and of images and results that go through memory as blocks. Both
-    times are noted, for the report. Tensor cores are faster: convolutions with `allow_tf32` are left alone. Runs before convolutions are taken apart. Example:
+    For programs that trade accuracy for speed. An `array.conv` of f32 or f64 that names no algorithm gets `winograd` if the
+    algorithm applies, all sizes are known, and it should take less time on each of `archs`. The model of plain arithmetic says so:
+    there are fewer products, but images and results go through memory as blocks. The report has both times. Tensor cores are
+    faster: convolutions with `allow_tf32` are left alone. Runs before convolutions are taken apart. Example:
     ```mlir
     // input
     %y = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> : (tensor<4x66x66x256xf32>, tensor<3x3x256x512xf32>) -> tensor<4x64x64x512xf32>
@@ -160,9 +161,9 @@ def AlignOperands : Pass<"xc-cuda-align-operands", "mlir::func::FuncOp"> {
 def ReduceRowsInParts : Pass<"xc-cuda-reduce-rows-in-parts", "mlir::func::FuncOp"> {
   let summary = "Reduce the rows of a matrix product to partial results in its kernel";
   let description = [{
-    A reduction over the columns of a `linalg.contract` for tensor cores, or of what elementwise ops make of it, becomes one of each part
-    of a row (`#plan.partial<columns, 64>`), which joins the kernel of the product, and one of the parts' results. Parts have 64 columns where operands have 16 bits, else 32.
-    The first step counts parts by a quotient in its result's indexing map, so that the last part of a row may be shorter. Left alone is a reduction whose result
+    For reductions over the columns of a `linalg.contract` for tensor cores, or of what elementwise ops make of it. Each becomes two:
+    one of each part of a row (`#plan.partial<columns, 64>`), which joins the kernel of the product, and one of the parts' results.
+    Parts have 64 columns where operands have 16 bits, else 32. The first step counts parts by a quotient in its result's indexing map, so that the last part of a row may be shorter. Left alone is a reduction whose result
     meets the row again, which is one kernel with what follows (softmax), and one that saves less than `fewest-bytes` of memory traffic; `plan.note` says so in the kernel's reason.
     Columns are of static size, rows may be symbolic. Does nothing for other targets than CUDA. Example:
     ```mlir
@@ -570,9 +571,9 @@ def RelaxMath : Pass<"xc-cuda-relax-math", "mlir::func::FuncOp"> {
     exp and tanh in f32, all of whose results become 16-bit floats by way of arithmetic in f32, are built of
     `ex2.approx` and `rcp.approx`, whose errors are far below that rounding. log and log1p of `lg2.approx`, and sin and cos
     of a shorter polynomial, where nothing but products come before that rounding. Others are left to
-    `-xc-expand-math`. Quotients in f32 whose operands are known to be moderate, as those of a sigmoid are, are a
-    product with `rcp.approx` where they are narrowed too, and else the few steps by which `div.rn` rounds them, without
-    its branch. In kernels with `cuda.loads_ahead` these keep `div.rn`, and rsqrt is 1 / sqrt(x), each rounded: ptxas moves
+    `-xc-expand-math`. Quotients in f32 whose operands are known to be moderate, as those of a sigmoid are, need no
+    branch: where they are narrowed too, they are a product with `rcp.approx`, and else the few steps by which `div.rn`
+    rounds them. In kernels with `cuda.loads_ahead` these keep `div.rn`, and rsqrt is 1 / sqrt(x), each rounded: ptxas moves
     loads behind arithmetic, but not behind their calls. Example:
     ```mlir
     %y = math.exp %x : f32                                                                // input
@@ -632,8 +633,8 @@ def AllowDependentLaunch : Pass<"xc-cuda-allow-dependent-launch", "mlir::ModuleO
   let summary = "Allow programmatic dependent launch (PDL) of kernels";
   let description = [{
     For sm_90 and later. Kernels begin by letting their dependents be launched, and by waiting for the kernels that they
-    depend on, but for large ones with loops that load from several
-    buffers or beside stores and barriers, and those of a symbolic size, which may be empty; `cuda.programmatic` on the function becomes the export's `programmatic_launch`. A kernel that has
+    depend on. Left alone are those of a symbolic size, which may be empty, and large ones with loops that load from several
+    buffers or beside stores and barriers. `cuda.programmatic` on the function becomes the export's `programmatic_launch`. A kernel that has
     `cuda.programmatic` already waits by itself: a strategy made it. The loads of both are no longer of memory that never
     changes. Of bindings in `plan.fixed_bindings`, which no kernel in front writes, a kernel's first block loads up to 160 bytes a thread before it waits;
     `cuda.reads_inputs_early` on the function says that some of them are inputs of the call (`plan.fixed_inputs`). Example:

@@ -4,7 +4,7 @@ import numpy as np
 
 from cases.attention import attend, inputs
 from cases.fused_attention import kind_of
-from cases.vjp import attention_gradients
+from cases.vjp_attention import attention_gradients
 from harness import Case, Step, function, simple
 import tensors
 from tensors import Tensor, mlir_type

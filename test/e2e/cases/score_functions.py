@@ -3,7 +3,7 @@ layer or of several that share a mask."""
 import numpy as np
 
 from cases.attention import attend, inputs
-from cases.vjp import attention_gradients
+from cases.vjp_attention import attention_gradients
 from harness import Case, Step, function
 import tensors
 from tensors import Tensor, mlir_type

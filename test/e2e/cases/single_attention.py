@@ -3,7 +3,7 @@ import numpy as np
 
 from cases.attention import attend, inputs
 from cases.fused_attention import MASKS, case, equal_cases, mask_cases, symbolic_wanted
-from cases.vjp import attention_gradients
+from cases.vjp_attention import attention_gradients
 from harness import Case, Step, function, simple
 import tensors
 from tensors import Tensor, mlir_type

@@ -248,6 +248,14 @@ static void trySplit(linalg::GenericOp second, const Target &target) {
     PairSplitter(*pair, target).run();
 }
 
+Value moveSquares(OpBuilder &body, Location loc, Value squares, Value mean, Value center,
+                  Value count) {
+  Value distance = arith::SubFOp::create(body, loc, mean, center);
+  Value square = arith::MulFOp::create(body, loc, distance, distance);
+  Value rest = arith::MulFOp::create(body, loc, square, count);
+  return arith::AddFOp::create(body, loc, squares, rest);
+}
+
 void Shift::replace(linalg::GenericOp parts, IRMapping &mapping) const {
   Operation *own = mapping.lookup(arith::SubFOp(distance).getResult()).getDefiningOp();
   own->setOperand(
@@ -470,17 +478,15 @@ void PairSplitter::run() {
   }
   makeLast(second, inputs, maps, one, [&](OpBuilder &body, Location loc, ValueRange in) -> Value {
     Value moved = shift.clone(body, second, in.drop_front(2));
-    Value center = isSquare ? makeMean(body, in[1]) : in[1];
-    Value distance = arith::SubFOp::create(body, loc, center, moved);
-    if (!isSquare) {
-      Value factor = math::ExpOp::create(body, loc, distance);
-      return arith::MulFOp::create(body, loc, in[0], factor);
+    if (isSquare) {
+      Value mean = makeMean(body, in[1]);
+      Value count = arith::ConstantOp::create(
+          body, loc, body.getFloatAttr(element, static_cast<double>(length)));
+      return moveSquares(body, loc, in[0], mean, moved, count);
     }
-    Value square = arith::MulFOp::create(body, loc, distance, distance);
-    Value count = arith::ConstantOp::create(
-        body, loc, body.getFloatAttr(element, static_cast<double>(length)));
-    Value rest = arith::MulFOp::create(body, loc, square, count);
-    return arith::AddFOp::create(body, loc, in[0], rest);
+    Value distance = arith::SubFOp::create(body, loc, in[1], moved);
+    Value factor = math::ExpOp::create(body, loc, distance);
+    return arith::MulFOp::create(body, loc, in[0], factor);
   });
   makeLast(first, firsts, all, one, [](OpBuilder &, Location, ValueRange in) { return in[0]; });
 }

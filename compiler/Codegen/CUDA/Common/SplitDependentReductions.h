@@ -47,6 +47,11 @@ struct DependentPair {
 /// both may be computed in their bodies from here on, where that reads no more.
 std::optional<DependentPair> matchDependentPair(mlir::linalg::GenericOp second);
 
+/// The sum of squares of a part's `count` elements' distances from `mean`, theirs, as that of
+/// distances from `center`: more by count (mean - center)^2.
+mlir::Value moveSquares(mlir::OpBuilder &body, mlir::Location loc, mlir::Value squares,
+                        mlir::Value mean, mlir::Value center, mlir::Value count);
+
 /// Where a sum of squares or of exponentials of distances from what another reduction of the same
 /// elements gave would get two steps, gives both together two steps, of which the first reads each
 /// part once.

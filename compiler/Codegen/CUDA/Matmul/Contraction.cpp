@@ -175,6 +175,11 @@ bool runsAlongSum(linalg::LinalgOp op, OpOperand *operand, ArrayRef<unsigned> ow
   return !runsAlong(own) && runsAlong(k);
 }
 
+bool isWindowed(linalg::LinalgOp op, OpOperand *operand) {
+  return !op.getMatchingIndexingMap(operand).isProjectedPermutation(/*allowZeroInResults=*/true) ||
+         operand->get().getDefiningOp<tensor::PadOp>();
+}
+
 /// Orders the operand's own dims as the operand has them, since they are gone through row-major,
 /// and says which group its memory runs along.
 static void orderDims(linalg::LinalgOp op, Contraction::Side &side, SmallVector<unsigned> &own,
@@ -399,9 +404,8 @@ FailureOr<Contraction> matchContraction(const KernelInfo &kernel, std::string &r
     return failure();
   orderDims(op, result.a, result.m, result.k);
   orderDims(op, result.b, result.n, result.k);
-  bool followsA = result.a.isKContiguous && !result.b.isKContiguous;
   result.k = plan::orderByUse(result.k,
-                              op.getMatchingIndexingMap((followsA ? result.a : result.b).operand));
+                              op.getMatchingIndexingMap(getOrderOfSum(result.a, result.b).operand));
   if (kernel.target->hasWGMMA && result.hasWGMMATypes()) {
     moveToBatch(op, result.a, result.m, result.batch);
     moveToBatch(op, result.b, result.n, result.batch);

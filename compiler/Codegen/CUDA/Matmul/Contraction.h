@@ -116,10 +116,19 @@ inline constexpr int64_t kShareStep = 64;
 /// the matrix is large, is not reduced along its rows, and its rows are aligned.
 bool isStreamedProduct(mlir::linalg::LinalgOp op, const Target &target);
 
-/// True if the memory of `operand` runs along a loop of the sum `k`, and none of its `own`. Kernels
-/// go through a sum as operand b has it, or as a has it where that alone runs along it.
+/// True if the memory of `operand` runs along a loop of the sum `k`, and none of its `own`.
 bool runsAlongSum(mlir::linalg::LinalgOp op, mlir::OpOperand *operand, llvm::ArrayRef<unsigned> own,
                   llvm::ArrayRef<unsigned> k);
+
+/// True if windows move over the operand of a product, as over the image of a convolution and of
+/// its gradients: it is padded, or indexed by sums or multiples of loops.
+bool isWindowed(mlir::linalg::LinalgOp op, mlir::OpOperand *operand);
+
+/// The operand in whose order kernels go through the sum: `b`, or `a` where the memory of that one
+/// alone runs along it.
+template <typename Side> const Side &getOrderOfSum(const Side &a, const Side &b) {
+  return a.isKContiguous && !b.isKContiguous ? a : b;
+}
 
 /// What keeps a kernel of configuration `config` from giving such partial sums; empty if nothing
 /// does. Their steps along k must be whole.

@@ -161,11 +161,8 @@ std::optional<std::string> WindowWriter::write() {
 
 bool hasWindows(const Contraction &contraction) {
   linalg::LinalgOp op = contraction.getOp();
-  return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *operand) {
-    return !op.getMatchingIndexingMap(operand).isProjectedPermutation(
-               /*allowZeroInResults=*/true) ||
-           operand->get().getDefiningOp<tensor::PadOp>();
-  });
+  return llvm::any_of(op.getDpsInputOperands(),
+                      [&](OpOperand *operand) { return isWindowed(op, operand); });
 }
 
 std::optional<std::string> describeWindows(const Contraction &contraction, std::string &reason) {

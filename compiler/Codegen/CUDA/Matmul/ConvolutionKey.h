@@ -12,8 +12,7 @@
 
 namespace xc::cuda {
 
-/// True if the product is a convolution or one of its gradients: an operand is padded, or indexed
-/// by sums or multiples of loops.
+/// True if the product is a convolution or one of its gradients: windows move over an operand.
 bool hasWindows(const Contraction &contraction);
 
 /// Such a product as a tuning key has it: the sizes of its loops, and by which of them operands and

@@ -414,11 +414,8 @@ void ColumnReducer::splitPair(const DependentPair &pair) {
   replace(second, inputs, areParts, [&](OpBuilder &body, Location loc, ValueRange in) -> Value {
     Value moved = shift.clone(body, second, in.drop_front(2));
     Value number = countRows(body, loc, /*loop=*/0);
-    Value center = arith::DivFOp::create(body, loc, in[1], number);
-    Value distance = arith::SubFOp::create(body, loc, center, moved);
-    Value square = arith::MulFOp::create(body, loc, distance, distance);
-    Value rest = arith::MulFOp::create(body, loc, square, number);
-    return arith::AddFOp::create(body, loc, in[0], rest);
+    Value mean = arith::DivFOp::create(body, loc, in[1], number);
+    return moveSquares(body, loc, in[0], mean, moved, number);
   });
   replace(first, sums->getResults(), {true}, getFirst);
 }

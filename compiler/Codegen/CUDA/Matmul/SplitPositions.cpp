@@ -65,6 +65,7 @@ struct Side {
   bool hasOwnLines = false;     // its innermost dim is one of its own, in aligned lines
   bool endsInSum = false;       // its innermost dim is one that is summed up
   bool liesInRows = false;      // its innermost dims are all that is summed up
+  bool isKContiguous = false;   // its memory runs along the sum
 };
 
 class PositionSplitter {
@@ -139,8 +140,7 @@ std::optional<Side> PositionSplitter::matchSide(OpOperand *input, ArrayRef<unsig
     return std::nullopt;
   Side side{input, {}, {}};
   side.hasOwnLines = hasOwnLines(input, map, own);
-  side.isImage = !map.isProjectedPermutation(/*allowZeroInResults=*/true) ||
-                 input->get().getDefiningOp<tensor::PadOp>();
+  side.isImage = isWindowed(op, input);
   for (AffineExpr expr : map.getResults())
     for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
       if (ranges[loop] != 1 && expr.isFunctionOfDim(loop) && !llvm::is_contained(groups, loop))
@@ -148,6 +148,7 @@ std::optional<Side> PositionSplitter::matchSide(OpOperand *input, ArrayRef<unsig
   AffineDimExpr innermost = findInnermost(map);
   side.endsInSum = innermost && llvm::is_contained(side.k, innermost.getPosition());
   side.liesInRows = liesInRows(map, side);
+  side.isKContiguous = runsAlongSum(op, input, side.own, side.k);
   return side;
 }
 
@@ -243,8 +244,7 @@ MatmulProblem PositionSplitter::describe(int64_t positions) {
 /// The number of a position, over the op's loops, in the order in which kernels go through them.
 AffineExpr PositionSplitter::getPosition() const {
   AffineExpr position = getAffineConstantExpr(0, b.input->getOwner()->getContext());
-  bool followsA = runsAlongSum(op, a.input, a.own, a.k) && !runsAlongSum(op, b.input, b.own, b.k);
-  ArrayRef<unsigned> loops = followsA ? a.k : b.k;
+  ArrayRef<unsigned> loops = getOrderOfSum(a, b).k;
   for (auto [number, loop] : llvm::enumerate(loops))
     position = position +
                getAffineDimExpr(loop, position.getContext()) * count(loops.drop_front(number + 1));

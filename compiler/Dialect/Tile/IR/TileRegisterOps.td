@@ -200,9 +200,9 @@ def Tile_AwaitOp : Tile_EffectOp<"await", [
   let summary = "Wait for products";
   let description = [{
     Returns the products' results, which can be read from there on. Without results, only what products read is free.
-    `-xc-cuda-place-waits` moves it as far down as its readers let it, and sets
-    `pending`, how many products that have been started since may still be under way, and `kept`, the operands in registers that
-    are in use up to here. Becomes `wgmma.wait_group`. Example:
+    `-xc-cuda-place-waits` moves it as far down as its readers let it, and sets `pending` and `kept`. So many products that have
+    been started since, `pending`, may still be under way. Operands in registers that are `kept` are in use up to here. Becomes
+    `wgmma.wait_group`. Example:
     ```mlir
     %scores = tile.await %s after %ready : !tile.reg<64x128xf32, accumulator>
     %sums:2 = tile.await %upper, %lower after %first, %second : !tile.reg<64x128xf32, accumulator>, !tile.reg<64x128xf32, accumulator>
