@@ -37,8 +37,18 @@ Value joinHeads(NodeImport &n, Value x) {
   return n.reshape(y, {n.size(y, 0), n.size(y, 1), n.sizes().mul(n.size(y, 2), n.size(y, 3))});
 }
 
-static double getScale(NodeImport &n, const AttentionParts &parts) {
-  return parts.scale != 0 ? parts.scale : 1 / std::sqrt(double(n.dimOf(parts.query, 3)));
+double getScale(NodeImport &n, const AttentionParts &parts) {
+  if (parts.scale != 0)
+    return parts.scale;
+  // Either may say how long both are.
+  int64_t size = n.dimOf(parts.query, 3);
+  if (ShapedType::isDynamic(size))
+    size = n.dimOf(parts.key, 3);
+  if (ShapedType::isDynamic(size)) {
+    n.error("the size of a head has to be known where no scale is given");
+    return 1;
+  }
+  return 1 / std::sqrt(double(size));
 }
 
 Value attend(NodeImport &n, const AttentionParts &parts) {

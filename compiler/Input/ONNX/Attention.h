@@ -22,6 +22,9 @@ struct AttentionParts {
   double softcap = 0; // what scores are limited to; 0: nothing
 };
 
+/// What scores are scaled by; an error where it follows from a size that is not known.
+double getScale(NodeImport &n, const AttentionParts &parts);
+
 /// `softmax(query * key^T * scale + mask) * value`, of scores that are limited before the mask.
 mlir::Value attend(NodeImport &n, const AttentionParts &parts);
 

@@ -353,7 +353,7 @@ static Results importLoop(NodeImport &n) {
     startsAtAll = n.make<AndOp>(startsAtAll ? startsAtAll : n.scalar(1, n.getBuilder().getI1Type()),
                                 n.compare(CompareDirection::Gt, limit, n.scalar(0, limit)));
   }
-  Iterated result = iterate(n, bounds.count, startsAtAll, states,
+  Iterated result = iterate(n, {bounds.count, startsAtAll, /*mayEndEarly=*/true}, states,
                             [&](Value index, ArrayRef<Value> values) -> Step {
                               return importIteration(n, *body, limit, index, values);
                             });
@@ -396,7 +396,7 @@ static Results importScan(NodeImport &n) {
     return {};
   OpFoldResult count = n.size(scanned.front(), axes.front());
   Type word = n.getBuilder().getI64Type();
-  Iterated result = iterate(n, count, {}, states, [&](Value index, ArrayRef<Value> values) -> Step {
+  Iterated result = iterate(n, {count}, states, [&](Value index, ArrayRef<Value> values) -> Step {
     std::vector<GraphValue> inputs;
     for (Value value : values)
       inputs.push_back(asValue(value));

@@ -70,7 +70,7 @@ static Results importFlexAttention(NodeImport &n) {
   auto repeat = [&](Value x) {
     return heads == shared ? x : n.make<RepeatOp>(x, uint64_t(heads / shared), uint64_t(1));
   };
-  double scale = parts.scale != 0 ? parts.scale : 1 / std::sqrt(double(n.dimOf(parts.query, 3)));
+  double scale = getScale(n, parts);
   auto scaled = [&](Value x) {
     x = n.widen(x);
     return n.mul(x, n.scalar(std::sqrt(scale), x));

@@ -162,6 +162,19 @@ bool Mover::foldGather() {
                   }));
 }
 
+SlicedDim clampSlice(int64_t size, int64_t start, int64_t end, int64_t step) {
+  // No array is as long; the negative of the smallest number would not fit.
+  step = std::clamp(step, -array::kMostAmount, array::kMostAmount);
+  bool countsDown = step < 0;
+  int64_t high = countsDown ? std::max<int64_t>(size - 1, 0) : size;
+  auto clamp = [&](int64_t place, int64_t low) {
+    return std::clamp<int64_t>(place < 0 ? place + size : place, low, high);
+  };
+  int64_t first = clamp(start, 0), last = clamp(end, countsDown ? -1 : 0);
+  int64_t distance = size == 0 ? 0 : countsDown ? first - last : last - first;
+  return {first, distance > 0 ? (distance - 1) / std::abs(step) + 1 : 0, step};
+}
+
 bool Mover::foldSlice() {
   bool isOld = n.version < 10;
   std::optional<SmallVector<int64_t>> starts = integers(1, isOld ? "starts" : ""),
@@ -177,21 +190,14 @@ bool Mover::foldSlice() {
       starts->size() != steps->size())
     return false;
   SmallVector<int64_t> shape = first().shape, offsets(rank(), 0), strides(rank(), 1);
-  for (auto [start, end, at, given] : llvm::zip_equal(*starts, *ends, *axes, *steps)) {
+  for (auto [start, end, at, step] : llvm::zip_equal(*starts, *ends, *axes, *steps)) {
     int64_t axis = n.normalizeAxis(at, rank());
-    // No array is as long; the negative of the smallest number would not fit.
-    int64_t step = std::clamp(given, -array::kMostAmount, array::kMostAmount);
     if (step == 0 || n.hasFailed())
       return false;
-    int64_t size = first().shape[axis], low = step < 0 ? -1 : 0, high = step < 0 ? size - 1 : size;
-    auto clamp = [&](int64_t place) {
-      return std::clamp<int64_t>(place < 0 ? place + size : place, low, std::max(high, low));
-    };
-    int64_t begin = clamp(start), limit = clamp(end);
-    offsets[axis] = begin;
-    strides[axis] = step;
-    shape[axis] = step > 0 ? (limit > begin ? (limit - begin - 1) / step + 1 : 0)
-                           : (begin > limit ? (begin - limit - 1) / -step + 1 : 0);
+    SlicedDim sliced = clampSlice(first().shape[axis], start, end, step);
+    offsets[axis] = sliced.first;
+    strides[axis] = sliced.step;
+    shape[axis] = sliced.count;
   }
   return setKnown(n, 0, takeNumbers(first(), shape, [&](ArrayRef<int64_t> index) {
                     SmallVector<int64_t> source;

@@ -27,6 +27,16 @@ Bounds findBounds(mlir::OpFoldResult number);
 /// `from` broadcast to `shape`, aligned at the last dim; `shape` fits.
 NumberArray broadcastNumbers(const NumberArray &from, llvm::ArrayRef<int64_t> shape);
 
+/// What a Slice takes of a dim: `count` elements, `step` apart, from `first` on.
+struct SlicedDim {
+  int64_t first, count, step;
+};
+
+/// A Slice of a dim of \p size by a \p step that is not 0. ONNX clamps what lies outside of the
+/// dim: an end to the place before the first element where it counts down, but a start to the
+/// first element itself.
+SlicedDim clampSlice(int64_t size, int64_t start, int64_t end, int64_t step);
+
 /// Binds an output; false where a number is too large for its type, and would wrap.
 bool setKnown(NodeImport &n, unsigned output, NumberArray known);
 

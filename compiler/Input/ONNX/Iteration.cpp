@@ -32,6 +32,7 @@ static Iterated unroll(NodeImport &n, int64_t count, ArrayRef<Value> states, Ste
   for (int64_t i = 0; i < count && !n.hasFailed(); ++i) {
     Step next =
         step(n.constant(i, n.getBuilder().getI64Type(), ArrayRef<int64_t>()), result.states);
+    assert(!next.goesOn && "what is written out runs to its end");
     result.states = next.states;
     collected.resize(next.collected.size());
     for (auto [parts, value] : llvm::zip_equal(collected, next.collected))
@@ -146,12 +147,14 @@ static void buildCondition(NodeImport &n, Value limit, TypeRange types, Region &
   YieldOp::create(builder, n.getLoc(), ValueRange(goesOn));
 }
 
-Iterated iterate(NodeImport &n, std::optional<OpFoldResult> count, Value startsAtAll,
-                 ArrayRef<Value> states, StepFunction step) {
+Iterated iterate(NodeImport &n, const Iterations &iterations, ArrayRef<Value> states,
+                 StepFunction step) {
   if (n.hasFailed() || !llvm::all_of(states, [](Value state) { return bool(state); }))
     return {};
+  const auto &[count, startsAtAll, mayEndEarly] = iterations;
   std::optional<int64_t> known = count ? getConstantIntValue(*count) : std::nullopt;
-  if (known && *known > 0 && *known <= kMostUnrolled && !startsAtAll)
+  bool runsToEnd = !startsAtAll && !mayEndEarly;
+  if (known && *known > 0 && *known <= kMostUnrolled && runsToEnd)
     return unroll(n, *known, states, step);
   OpBuilder &builder = n.getBuilder();
   Type word = builder.getI64Type(), flag = builder.getI1Type();

@@ -24,15 +24,23 @@ struct Iterated {
   Results states, collected;
 };
 
+/// How often a loop runs. No count means as long as it goes on; a null `startsAtAll` is true. Only
+/// where it `mayEndEarly` a step may say that there is no other iteration.
+struct Iterations {
+  std::optional<mlir::OpFoldResult> count;
+  mlir::Value startsAtAll = {};
+  bool mayEndEarly = false;
+};
+
 /// The body of a loop, for iteration \p index, a rank-0 tensor of i64.
 using StepFunction =
     llvm::function_ref<Step(mlir::Value index, llvm::ArrayRef<mlir::Value> states)>;
 
-/// Runs `step` \p count times; no count means as long as it goes on. Few iterations of a static
-/// number are written out one after the other, others become `array.while`. States keep their
-/// shapes. Collecting needs a count. After an error the results are null.
-Iterated iterate(NodeImport &n, std::optional<mlir::OpFoldResult> count, mlir::Value startsAtAll,
-                 llvm::ArrayRef<mlir::Value> states, StepFunction step);
+/// Runs `step` as \p iterations say. Few of a static number are written out one after the other,
+/// others become `array.while`. States keep their shapes. Collecting needs a count. After an error
+/// the results are null.
+Iterated iterate(NodeImport &n, const Iterations &iterations, llvm::ArrayRef<mlir::Value> states,
+                 StepFunction step);
 
 } // namespace xc::onnx
 

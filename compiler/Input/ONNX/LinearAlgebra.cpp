@@ -65,7 +65,7 @@ static Results importDet(NodeImport &n) {
   Value determinants = ones;
   if (size > 0) {
     Iterated done =
-        iterate(n, n.index(size), {}, {matrices, ones}, [&](Value index, ArrayRef<Value> states) {
+        iterate(n, {n.index(size)}, {matrices, ones}, [&](Value index, ArrayRef<Value> states) {
           return eliminate(n, index, states[0], states[1]);
         });
     determinants = done.states.size() == 2 ? done.states[1] : Value();

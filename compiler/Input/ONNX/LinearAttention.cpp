@@ -52,7 +52,7 @@ static Results importLinearAttention(NodeImport &n) {
                          : n.broadcast(n.scalar(0, key), {batch, n.index(shared), n.index(keySize),
                                                           n.index(valueSize)});
   Type word = n.getBuilder().getI64Type();
-  Iterated result = iterate(n, time, {}, {state}, [&](Value index, ArrayRef<Value> states) -> Step {
+  Iterated result = iterate(n, {time}, {state}, [&](Value index, ArrayRef<Value> states) -> Step {
     auto at = [&](Value x) {
       Numbers box = n.sizesOf(x);
       if (box.empty())

@@ -69,22 +69,16 @@ struct Range {
 };
 } // namespace
 
-/// Of a dim of static size, by constants. ONNX clamps both ends into the dim.
+/// Of a dim of static size, by constants.
 static Value sliceStatic(NodeImport &n, Value x, int64_t axis, int64_t start, int64_t end,
                          int64_t step) {
-  int64_t size = n.dimOf(x, axis), low = step < 0 ? -1 : 0, high = step < 0 ? size - 1 : size;
-  auto clamp = [&](int64_t place) {
-    return std::clamp<int64_t>(place < 0 ? place + size : place, low, std::max(high, low));
-  };
-  // -1 of what counts down to the front is before it, not the last element.
-  start = clamp(start);
-  end = end < -size ? low : clamp(end);
-  if (step > 0)
-    return n.slice(x, axis, std::min(start, end), std::max(std::min(start, end), end), step);
-  int64_t count = start > end ? (start - end - 1) / -step + 1 : 0;
+  auto [first, count, stride] = clampSlice(n.dimOf(x, axis), start, end, step);
   if (count == 0)
     return n.slice(x, axis, 0, 0);
-  return n.reverse(n.slice(x, axis, start + (count - 1) * step, start + 1, -step), {axis});
+  int64_t last = first + (count - 1) * stride; // in range: within the dim
+  if (stride > 0)
+    return n.slice(x, axis, first, last + 1, stride);
+  return n.reverse(n.slice(x, axis, last, first + 1, -stride), {axis});
 }
 
 /// The number whose negative `number` is; null where it is written otherwise.

@@ -259,7 +259,7 @@ static Results runDirection(NodeImport &n, const Layer &layer, const Direction &
   Value shares = timesTransposed(n, layer, layer.x, d.input);
   if (d.inputBias)
     shares = n.add(shares, d.inputBias);
-  Iterated result = iterate(n, time, {}, states, [&](Value index, ArrayRef<Value> values) -> Step {
+  Iterated result = iterate(n, {time}, states, [&](Value index, ArrayRef<Value> values) -> Step {
     Value place = index;
     if (d.isReverse)
       place = n.sub(n.sub(n.scalarOf(time, word), n.scalar(1, word)), index);

@@ -57,9 +57,9 @@ static double findPosition(const Settings &settings, const ResizedDim &dim, int6
     return double(place) / dim.scale;
   if (mode == "tf_crop_and_resize") {
     double range = double(dim.in - 1);
-    if (width == 1)
-      return (dim.roiEnd - dim.roiStart) * range / 2;
-    return dim.roiStart * range + double(place) * (dim.roiEnd - dim.roiStart) * range / (width - 1);
+    // One element alone is from the middle.
+    double part = width == 1 ? 0.5 : double(place) / (width - 1);
+    return (dim.roiStart + part * (dim.roiEnd - dim.roiStart)) * range;
   }
   double position = (double(place) + 0.5) / dim.scale - 0.5;
   if (mode == "pytorch_half_pixel" && width == 1)
@@ -198,7 +198,7 @@ static std::optional<int64_t> findRepeats(const Settings &settings, double scale
   return std::nullopt;
 }
 
-/// Resizes to `sizes` where they are given, else by `scales`.
+/// Resizes to `sizes`, by `scales`; each follows from the other where it is not given.
 static Results resize(NodeImport &n, Value x, const Settings &settings, ArrayRef<int64_t> axes,
                       ArrayRef<double> scales, ArrayRef<OpFoldResult> sizes, ArrayRef<double> roi) {
   size_t count = axes.size();
@@ -234,9 +234,9 @@ static Results resize(NodeImport &n, Value x, const Settings &settings, ArrayRef
       continue;
     }
     ResizedDim dim{axis, in, 0, 1.0};
-    dim.scale = scales.empty() ? double(*getConstantIntValue(sizes[i])) / double(in) : scales[i];
-    double exact = scales.empty() ? double(*getConstantIntValue(sizes[i]))
-                                  : std::floor(double(in) * scales[i]);
+    double exact =
+        sizes.empty() ? std::floor(double(in) * scales[i]) : double(*getConstantIntValue(sizes[i]));
+    dim.scale = scales.empty() ? exact / double(in) : scales[i];
     if (!(exact >= 0 && exact <= double(kMostElements)) || !(dim.scale > 0))
       return n.error("expected scales that are positive, and sizes that are not too large");
     dim.out = int64_t(exact);
@@ -263,7 +263,8 @@ static Results resize(NodeImport &n, Value x, const Settings &settings, ArrayRef
   return {x};
 }
 
-/// Sizes that keep the ratio of height to width, as `keep_aspect_ratio_policy` says.
+/// Sizes that keep the ratio of height to width, as `keep_aspect_ratio_policy` says. They are
+/// rounded; what dims are scaled by is not.
 static bool keepAspectRatio(NodeImport &n, Value x, ArrayRef<int64_t> axes, Numbers &sizes,
                             SmallVector<double> &scales) {
   std::string policy = n.text("keep_aspect_ratio_policy", "stretch");
@@ -281,6 +282,7 @@ static bool keepAspectRatio(NodeImport &n, Value x, ArrayRef<int64_t> axes, Numb
   }
   for (auto [axis, size] : llvm::zip_equal(axes, sizes))
     size = n.index(int64_t(std::floor(scale * double(n.dimOf(x, axis)) + 0.5)));
+  scales.assign(axes.size(), scale);
   return true;
 }
 

@@ -241,10 +241,7 @@ static Results importConvTranspose(NodeImport &n) {
       int64_t result = wanted.empty() ? *all : wanted[dim];
       int64_t reach = *all - stride + window.spread(dim);
       int64_t total = std::max<int64_t>(reach + extra[dim] - result, 0);
-      if (wanted.empty())
-        low = mode == "SAME_UPPER" ? total / 2 : total - total / 2;
-      else
-        low = mode == "SAME_LOWER" ? total - total / 2 : total / 2;
+      low = mode == "SAME_UPPER" ? total / 2 : total - total / 2;
       high = total - low;
       // A result that is wanted larger than windows reach is padded.
       if (!wanted.empty() && reach + extra[dim] < result)
