@@ -95,24 +95,27 @@ def attention_blocks():
         text = function("", arguments, result, f"    %r = array.attention %q, %k, %v {options} scale = 0.5 {most} : ({query}, {key}, {key}) -> {query}")
         yield Case(f"attention_blocks_{name}", text, steps, "model", gradients=("",))
     yield from attention_blocks_of_known_sizes()
-    mask, sink = "tensor<?x?xf32>", "tensor<4xf32>"
-    for causal in ("", "causal"):
+    sink, dims = "tensor<4xf32>", {size: f' {{array.dims = ["b", "", "{size}", ""]}}' for size in "nm"}
+    for causal, dtype in (("", "f32"), ("causal", "f32"), ("causal", "f16")):
+        query, key, mask = (f"tensor<{shape}x{dtype}>" for shape in ("?x4x?x8", "?x2x?x8", "?x?"))
         steps = []
         for batch, n, m in ((1, 3, 4), (2, 130, 70), (1, 90, 100)):
-            q, d = (random("f32", (batch, 4, n, 8), n + seed, -1, 1) for seed in (1, 2))
-            k, v = (random("f32", (batch, 2, m, 8), m + seed, -1, 1) for seed in (3, 4))
-            b, s = random("f32", (n, m), 5, -1, 1), random("f32", (4,), 6, -1, 1)
+            q, d = (random(dtype, (batch, 4, n, 8), n + seed, -1, 1) for seed in (1, 2))
+            k, v = (random(dtype, (batch, 2, m, 8), m + seed, -1, 1) for seed in (3, 4))
+            b, s = random(dtype, (n, m), 5, -1, 1), random("f32", (4,), 6, -1, 1)
             wanted = attention_gradients(*(t.values for t in (q, k, v, d)), 0.5, b.values, sinks=s.values, causal=bool(causal))
-            steps.append(Step([q, k, v, b, s, d], [("f32", g) for g in wanted], "_vjp"))
-        text = function("", arguments + [("%b", mask + ' {array.dims = ["n", "m"]}'), ("%s", sink)], result,
+            steps.append(Step([q, k, v, b, s, d], [(t.dtype, g) for t, g in zip((q, k, v, b, s), wanted)], "_vjp"))
+        text = function("", [("%q", query + dims["n"]), ("%k", key + dims["m"]), ("%v", key + dims["m"]),
+                             ("%b", mask + ' {array.dims = ["n", "m"]}'), ("%s", sink)], [("%r", query)],
                         f"    %r = array.attention %q, %k, %v mask(%b : {mask}) {causal} sinks(%s : {sink}) scale = 0.5 {most} : ({query}, {key}, {key}) -> {query}")
-        yield Case(f"attention_blocks_{causal}masked", text, steps, "model", gradients=("",))
+        yield Case(f"attention_blocks_{causal}masked" + ("_f16" if dtype == "f16" else ""), text, steps, "model", gradients=("",))
+        if dtype != "f32":
+            continue
         # Sizes that must be equal, and are symbols of their own.
         query, key = "tensor<?x4x?x?xf32>", "tensor<?x2x?x?xf32>"
         text = function("", [("%q", query), ("%k", key), ("%v", key), ("%b", mask), ("%s", sink)], [("%r", query)],
                         f"    %r = array.attention %q, %k, %v mask(%b : {mask}) {causal} sinks(%s : {sink}) scale = 0.5 {most} : ({query}, {key}, {key}) -> {query}")
         yield Case(f"attention_blocks_{causal}apart", text, steps, "model", gradients=("",))
-        query, key = "tensor<?x4x?x8xf32>", "tensor<?x2x?x8xf32>"
 
 
 def cases():

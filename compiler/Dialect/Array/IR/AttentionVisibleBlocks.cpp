@@ -285,7 +285,8 @@ Values VisibleBlocks::buildVjp(Value toResult, Value toLogsumexp) {
     Values parts{steps.merge(query), steps.unshare(key), steps.unshare(value)};
     if (isMaskAdded) {
       sides.push_back(getMaskSides(iteration.start, iteration.key));
-      parts.push_back(e.sumToShape(steps.merge(toScaled), iteration.inputs.mask));
+      // Unrounded, as what it is added to: a mask may be of 16 bits.
+      parts.push_back(e.sumToShape(steps.merge(toScaled), e.widen(iteration.inputs.mask)));
     }
     // All sums before any of them is written: their memory is not taken again until then, so that
     // no product waits for what the one before it has made to be copied.
