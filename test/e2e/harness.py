@@ -245,9 +245,13 @@ class Runner:
                     problems[begin + last] = "crashed"
                 elif word == "end":
                     problems[begin + int(index)] = problem or None
+            said = done.stderr.decode(errors="replace").strip().splitlines()
+            for i, problem in enumerate(problems[begin:], begin):
+                if problem and "is lost" in problem:  # the stand-in says why
+                    problems[i] = f"{problem}: {' / '.join(said[:4])}"
+                    break
             if done.returncode == 0:
                 break
-            said = done.stderr.decode(errors="replace").strip().splitlines()
             how = f"signal {-done.returncode}" if done.returncode < 0 else (said[-1] if said else f"code {done.returncode}")
             problems[begin + max(last, 0)] = f"ended the process: {how}"
             begin += max(last, 0) + 1
