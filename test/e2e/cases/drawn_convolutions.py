@@ -13,10 +13,12 @@ from cases import conv, conv_gradients
 from harness import Case, Step, function
 from tensors import Tensor, mlir_type
 
-COUNT = 320
+COUNT = 320                 # of any size and type
+WHOLE = 80                  # behind them: what kernels on tensor cores take in whole tiles
 MOST_PRODUCTS = 1 << 24     # of one call
 PLACES = {1: (1, 7, 16, 33, 50, 64), 2: (1, 4, 7, 8, 9, 14, 16), 3: (1, 2, 3, 4, 5, 6)}
 TYPES = ("f16", "f16", "f16", "bf16", "bf16", "bf16", "f32", "tf32", "tf32", "i8")
+WHOLE_TYPES = ("f16", "bf16", "bf16", "tf32")
 
 
 @dataclasses.dataclass
@@ -54,12 +56,14 @@ class Drawn:
         return sizes and math.prod(sizes.values()) * math.prod(self.filter.values()) // self.filter["o"]
 
 
-def draw_dims(rng, places):
-    """Most images have channels last or first and most filters an order of their own."""
+def draw_dims(rng, places, whole):
+    """Most images have channels last or first and most filters an order of their own; of whole tiles, one that keeps taps together."""
     last, first = ["b", *places, "f"], ["b", "f", *places]
     order = lambda labels: rng.sample(labels, len(labels))  # noqa: E731
     image = rng.choice((last, last, last, first, first, order(last)))
     filter = rng.choice((["o", *places, "i"], order(["o", *places, "i"]), order(["o", *places, "i"])))
+    if whole:
+        image, filter = rng.choice((last, last, first)), sum(order([["o"], places, ["i"]]), [])
     return [image, filter, rng.choice((image, image, image, last, order(last)))]
 
 
@@ -82,8 +86,10 @@ def draw_image(rng, rank, channels):
     return {"b": rng.choice((1, 1, 2, 3, 8)), "f": channels, **{str(i): size for i, size in enumerate(sizes)}}
 
 
-def draw_channels(rng):
+def draw_channels(rng, whole):
     """(channels, features, groups): one group, a few, or as many as channels."""
+    if whole:
+        return rng.choice((64, 64, 128)), rng.choice((64, 64, 72, 128)), rng.choice((1, 1, 1, 1, 2))
     kind = rng.random()
     channels, features = rng.choice((3, 8, 16, 64, 64, 72, 100, 128)), rng.choice((8, 10, 16, 64, 64, 72, 96, 128))
     if kind < 0.15:
@@ -92,11 +98,11 @@ def draw_channels(rng):
     return (channels, features, groups) if channels % groups == features % groups == 0 else (channels, features, 1)
 
 
-def draw_once(rng):
+def draw_once(rng, whole):
     rank = rng.choice((1, 2, 2, 2, 2, 2, 2, 3))
     places = [str(i) for i in range(rank)]
-    dtype = rng.choice(TYPES)
-    channels, features, groups = draw_channels(rng)
+    dtype = rng.choice(WHOLE_TYPES if whole else TYPES)
+    channels, features, groups = draw_channels(rng, whole)
     image = draw_image(rng, rank, channels)
     size = rng.choice((1, 2, 3, 3, 3, 5))
     taps = [size] * rank if rng.random() < 0.7 else [rng.choice((1, 2, 3, 4)) for _ in range(rank)]
@@ -108,10 +114,13 @@ def draw_once(rng):
     elif special < 0.12:    # one size for all, which only maps tell apart
         image, taps, features, groups, channels = {label: 8 for label in image}, [8] * rank, 8, 1, 8
         window.update(low=[4] * rank, high=[3] * rank, filter_dilation=[1] * rank)
+    elif special < 0.16:    # one image, read as it lies, with padding behind alone
+        image["b"], taps = 1, [1] * rank
+        window.update(low=[0] * rank, high=[1] * rank)
     filter = {"o": features, "i": channels // groups, **dict(zip(places, taps))}
     wide = dtype in ("f16", "bf16") and rng.random() < 0.08
     drawn = Drawn("f32" if dtype == "tf32" else dtype, "i32" if dtype == "i8" else "f32" if wide or dtype == "tf32" else dtype, dtype == "tf32",
-                  draw_dims(rng, places), image, filter, dict(window, feature_groups=groups))
+                  draw_dims(rng, places, whole), image, filter, dict(window, feature_groups=groups))
     if rng.random() < 0.3:
         drawn.opened = rng.choice((("b",), ("b",), tuple(places), ("b", *places), ("0",)))
         drawn.other = dict(image, **{label: size for label, size in draw_image(rng, rank, channels).items() if label in drawn.opened})
@@ -125,7 +134,7 @@ def draw(number):
     """The first that fits and is small enough."""
     rng = random.Random(number)
     while True:
-        drawn = draw_once(rng)
+        drawn = draw_once(rng, number >= COUNT)
         products = [drawn.products(image) for image in (drawn.image, drawn.other) if image]
         if all(products) and max(products) <= MOST_PRODUCTS:
             return drawn
@@ -155,10 +164,10 @@ def integers(dtype, shape, *seed):
     return Tensor(dtype, np.random.default_rng(seed).integers(-most, most + 1, shape).astype(np.int64 if dtype == "i8" else np.float64))
 
 
-def ahead_of_places(drawn, sizes):
-    """The shape of one value for each feature that stretches over the result: features, and a 1 for each dim behind."""
+def ahead_of_places(drawn, features):
+    """The shape of one value for each feature of the result: their number, and a 1 for each dim behind."""
     behind = drawn.dims[2][drawn.dims[2].index("f") + 1:]
-    return (sizes, *[1] * len(behind))
+    return (features, *[1] * len(behind))
 
 
 def but_features(drawn):
@@ -255,5 +264,5 @@ def drawn_case(number):
 
 
 def cases():
-    for number in range(COUNT):
+    for number in range(COUNT + WHOLE):
         yield drawn_case(number)
