@@ -116,7 +116,7 @@ def draw_once(rng, whole):
         window.update(low=[4] * rank, high=[3] * rank, filter_dilation=[1] * rank)
     elif special < 0.16:    # one image, read as it lies, with padding behind alone
         image["b"], taps = 1, [1] * rank
-        window.update(low=[0] * rank, high=[1] * rank)
+        window.update(strides=[1] * rank, low=[0] * rank, high=[1] * rank)
     filter = {"o": features, "i": channels // groups, **dict(zip(places, taps))}
     wide = dtype in ("f16", "bf16") and rng.random() < 0.08
     drawn = Drawn("f32" if dtype == "tf32" else dtype, "i32" if dtype == "i8" else "f32" if wide or dtype == "tf32" else dtype, dtype == "tf32",
