@@ -169,24 +169,26 @@ struct DimOfDestination final : OpRewritePattern<tensor::DimOp> {
   }
 };
 
-/// An expansion of what is known to be static behind a cast: one size of a group follows from the
-/// others. Takes the place of upstream's ConvertToStaticExpandShape, which reads behind the end of
-/// the dynamic sizes where a static one comes before them.
+/// An expansion of what is known to be static: one size of a group follows from the others and from
+/// what is behind a cast, or all of them are known though the types have a `?`. Takes the place of
+/// upstream's ConvertToStaticExpandShape, which reads behind the end of the dynamic sizes where a
+/// static one comes before them, or stands for a `?`.
 struct ExpandStaticSource final : OpRewritePattern<tensor::ExpandShapeOp> {
   using OpRewritePattern::OpRewritePattern;
 
   LogicalResult matchAndRewrite(tensor::ExpandShapeOp op,
                                 PatternRewriter &rewriter) const override {
-    auto castOp = op.getSrc().getDefiningOp<tensor::CastOp>();
-    if (!tensor::canFoldIntoConsumerOp(castOp))
-      return rewriter.notifyMatchFailure(op, "nothing more is known of the source");
-    ArrayRef<int64_t> known = cast<RankedTensorType>(castOp.getSource().getType()).getShape();
+    Value operand = op.getSrc();
+    if (auto castOp = operand.getDefiningOp<tensor::CastOp>();
+        tensor::canFoldIntoConsumerOp(castOp))
+      operand = castOp.getSource();
+    ArrayRef<int64_t> known = cast<RankedTensorType>(operand.getType()).getShape();
     SmallVector<int64_t> source(op.getSrcType().getShape());
     SmallVector<OpFoldResult> sizes = op.getMixedOutputShape();
     for (auto [dim, group] : llvm::enumerate(op.getReassociationIndices()))
-      if (ShapedType::isDynamic(source[dim]) && !ShapedType::isDynamic(known[dim]) &&
-          inferSizes(rewriter, known[dim], MutableArrayRef(sizes).slice(group[0], group.size())))
-        source[dim] = known[dim];
+      if (ShapedType::isDynamic(source[dim]))
+        source[dim] =
+            inferSizes(rewriter, known[dim], MutableArrayRef(sizes).slice(group[0], group.size()));
     if (source == op.getSrcType().getShape())
       return rewriter.notifyMatchFailure(op, "sizes that do not follow from the source's");
     SmallVector<int64_t> shape(op.getResultType().getShape());
@@ -195,8 +197,7 @@ struct ExpandStaticSource final : OpRewritePattern<tensor::ExpandShapeOp> {
         if (!ShapedType::isDynamic(source[dim]))
           shape[result] = *getConstantIntValue(sizes[result]);
     Location loc = op.getLoc();
-    Value operand =
-        castTo(rewriter, loc, castOp.getSource(), op.getSrcType().clone(ArrayRef(source)));
+    operand = castTo(rewriter, loc, operand, op.getSrcType().clone(ArrayRef(source)));
     Value view =
         tensor::ExpandShapeOp::create(rewriter, loc, op.getResultType().clone(ArrayRef(shape)),
                                       operand, op.getReassociationIndices(), sizes);
@@ -205,8 +206,10 @@ struct ExpandStaticSource final : OpRewritePattern<tensor::ExpandShapeOp> {
   }
 
 private:
-  /// Makes constants of sizes whose product is `count`, if at most one of them is none.
-  static bool inferSizes(OpBuilder &builder, int64_t count, MutableArrayRef<OpFoldResult> sizes) {
+  /// Makes constants of `sizes`, whose product is `count` where that is known, if at most one of
+  /// them is none, and returns the product; a dynamic one, where they do not follow.
+  static int64_t inferSizes(OpBuilder &builder, int64_t count,
+                            MutableArrayRef<OpFoldResult> sizes) {
     int64_t product = 1;
     OpFoldResult *unknown = nullptr;
     for (OpFoldResult &size : sizes) {
@@ -214,17 +217,19 @@ private:
         size = builder.getIndexAttr(*constant);
         product *= *constant;
       } else if (unknown) {
-        return false;
+        return ShapedType::kDynamic;
       } else {
         unknown = &size;
       }
     }
+    if (ShapedType::isDynamic(count))
+      return unknown ? ShapedType::kDynamic : product;
     if (!unknown)
-      return product == count;
+      return product == count ? count : ShapedType::kDynamic;
     if (product == 0 || count % product != 0)
-      return false;
+      return ShapedType::kDynamic;
     *unknown = builder.getIndexAttr(count / product);
-    return true;
+    return count;
   }
 };
 

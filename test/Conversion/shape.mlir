@@ -199,3 +199,15 @@ func.func @from_the_first(%x: tensor<?x?xf16>, %n: index) -> tensor<?x?xf16> {
   %z = array.dynamic_slice %y[%zero, %zero] sizes(%b, %n) : (tensor<?x?xf16>, tensor<i64>, tensor<i64>) -> tensor<?x?xf16>
   return %z : tensor<?x?xf16>
 }
+
+// A size that is known although the types have a `?`.
+// CHECK-LABEL: func.func @sizes_that_types_do_not_say(
+// CHECK:         %[[ROWS:.*]] = tensor.expand_shape %{{.*}} {{\[}}[0, 1]] output_shape [8, 1] : tensor<8xf32> into tensor<8x1xf32>
+// CHECK:         %[[OPEN:.*]] = tensor.cast %[[ROWS]] : tensor<8x1xf32> to tensor<?x1xf32>
+// CHECK:         return %[[OPEN]]
+func.func @sizes_that_types_do_not_say(%x: tensor<?x8x3xf32>) -> tensor<?x1xf32> {
+  %0 = tensor.cast %x : tensor<?x8x3xf32> to tensor<?x?x3xf32>
+  %1 = array.reduce sum, %0 axes = [0, 2] keepdims : tensor<?x?x3xf32> -> tensor<1x?x1xf32>
+  %2 = array.reshape %1 : tensor<1x?x1xf32> -> tensor<?x1xf32>
+  return %2 : tensor<?x1xf32>
+}
