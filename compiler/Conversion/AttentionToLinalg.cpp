@@ -18,6 +18,20 @@ namespace xc {
 
 namespace {
 
+/// `operand`, which may be null, with the sizes that the queries' type says it has: kernel ops ask
+/// for equal types, where those of array ops may have a `?` on either side.
+Value castToShape(OpBuilder &builder, Location loc, Value operand, ArrayRef<int64_t> shape) {
+  if (!operand)
+    return operand;
+  return castTo(builder, loc, operand, cast<RankedTensorType>(operand.getType()).clone(shape));
+}
+
+/// The same of sinks: one for each head of `query`.
+Value castSinks(OpBuilder &builder, Location loc, Value sinks, Value query) {
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(query.getType()).getShape();
+  return castToShape(builder, loc, sinks, shape.take_back(3).front());
+}
+
 /// What `-xc-array-keep-attention` has marked; all other attention is decomposed.
 struct ConvertAttention : OpConversionPattern<array::AttentionOp> {
   using OpConversionPattern::OpConversionPattern;
@@ -40,7 +54,8 @@ struct ConvertAttention : OpConversionPattern<array::AttentionOp> {
     }
     auto attention = kernel::AttentionOp::create(
         rewriter, loc, ValueRange(dests).getTypes(), adaptor.getQuery(), adaptor.getKey(),
-        adaptor.getValue(), adaptor.getMask(), adaptor.getOffset(), adaptor.getSinks(),
+        adaptor.getValue(), adaptor.getMask(), adaptor.getOffset(),
+        castSinks(rewriter, loc, adaptor.getSinks(), adaptor.getQuery()),
         /*table=*/Value(), /*lengths=*/Value(), dests, op.getCausalAttr(), op.getWindowAttr(),
         op.getSoftcapAttr(), op.getScaleAttr());
     attention.setOpenEnd(op->hasAttr(array::kOpenEndAttr));
@@ -91,11 +106,15 @@ struct ConvertAttentionGradient : OpConversionPattern<array::AttentionGradientOp
     for (Value operand : wanted)
       dests.push_back(emptyTensor(rewriter, loc, tensor::getMixedSizes(rewriter, loc, operand),
                                   cast<RankedTensorType>(operand.getType()).getElementType()));
+    ArrayRef<int64_t> query = cast<RankedTensorType>(adaptor.getQuery().getType()).getShape();
+    auto castRows = [&](Value rows) { return castToShape(rewriter, loc, rows, query.drop_back()); };
     auto gradient = kernel::AttentionGradientOp::create(
         rewriter, loc, ValueRange(dests).getTypes(), adaptor.getQuery(), adaptor.getKey(),
-        adaptor.getValue(), adaptor.getCotangent(), adaptor.getLogsumexp(), adaptor.getDelta(),
-        adaptor.getMask(), adaptor.getOffset(), adaptor.getSinks(), adaptor.getLogsumexpCotangent(),
-        dests, op.getCausalAttr(), op.getWindowAttr(), op.getSoftcapAttr(), op.getScaleAttr(),
+        adaptor.getValue(), adaptor.getCotangent(), castRows(adaptor.getLogsumexp()),
+        castRows(adaptor.getDelta()), adaptor.getMask(), adaptor.getOffset(),
+        castSinks(rewriter, loc, adaptor.getSinks(), adaptor.getQuery()),
+        castRows(adaptor.getLogsumexpCotangent()), dests, op.getCausalAttr(), op.getWindowAttr(),
+        op.getSoftcapAttr(), op.getScaleAttr(),
         /*only_keys=*/UnitAttr(),
         /*only_values=*/UnitAttr(), /*only_mask=*/UnitAttr());
     SmallVector<Value> results;
