@@ -17,19 +17,9 @@
 #include "compiler/Dialect/Plan/IR/Copies.h"
 #include "compiler/Dispatch/Alignment.h"
 
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
-
 using namespace mlir;
 
 namespace xc::plan {
-
-static Value copy(OpBuilder &builder, Location loc, Value tensor) {
-  auto type = cast<RankedTensorType>(tensor.getType());
-  Value empty = tensor::EmptyOp::create(builder, loc, tensor::getMixedSizes(builder, loc, tensor),
-                                        type.getElementType());
-  return createCopy(builder, loc, tensor, empty, builder.getMultiDimIdentityMap(type.getRank()));
-}
 
 void copyUnalignedRows(Block &block) {
   llvm::DenseMap<Value, Value> copies;
@@ -46,7 +36,7 @@ void copyUnalignedRows(Block &block) {
       OpBuilder builder(&op);
       Value &copied = copies[operand];
       if (!copied)
-        copied = copy(builder, op.getLoc(), operand);
+        copied = createCopy(builder, op.getLoc(), operand);
       op.replaceUsesOfWith(operand, copied);
     }
   }

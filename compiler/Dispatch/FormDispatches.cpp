@@ -98,13 +98,9 @@ static bool expandsFarSlice(Operation *op) {
 
 /// A copy of `tensor` by a linalg op, right behind it.
 static Value copyBehind(Value tensor) {
-  Location loc = tensor.getLoc();
   OpBuilder builder(tensor.getContext());
   builder.setInsertionPointAfterValue(tensor);
-  auto type = cast<RankedTensorType>(tensor.getType());
-  Value empty = tensor::EmptyOp::create(builder, loc, tensor::getMixedSizes(builder, loc, tensor),
-                                        type.getElementType());
-  return createCopy(builder, loc, tensor, empty, builder.getMultiDimIdentityMap(type.getRank()));
+  return createCopy(builder, tensor.getLoc(), tensor);
 }
 
 /// Copies the slice that `op` shows in another shape behind it, if only ops read that which can

@@ -14,9 +14,9 @@ class Function;
 
 namespace xc::cuda {
 
-/// Moves a `wgmma.wait_group` to the begin of its block where only integer arithmetic comes before
-/// it. LLVM sinks the arithmetic of a tile's place behind the loop over the sum, in front of the
-/// wait for the last products, and ptxas 13 then may run all products of the loop one by one
+/// Moves a `wgmma.wait_group` to the beginning of its block where only integer arithmetic comes
+/// before it. LLVM sinks the arithmetic of a tile's place behind the loop over the sum, in front of
+/// the wait for the last products, and ptxas 13 then may run all products of the loop one by one
 /// (C7514). Of the two it still may schedule what it likes first.
 void moveWaitsUp(llvm::Function &function);
 

@@ -7,6 +7,8 @@
 
 #include "compiler/Dialect/Plan/IR/Copies.h"
 
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
 using namespace mlir;
 
 namespace xc::plan {
@@ -34,6 +36,13 @@ Value createCopy(OpBuilder &builder, Location loc, Value source, Value init, Aff
   return linalg::GenericOp::create(builder, loc, init.getType(), source, init,
                                    ArrayRef{map, written}, iterators, yield)
       .getResult(0);
+}
+
+Value createCopy(OpBuilder &builder, Location loc, Value source) {
+  auto type = cast<RankedTensorType>(source.getType());
+  Value empty = tensor::EmptyOp::create(builder, loc, tensor::getMixedSizes(builder, loc, source),
+                                        type.getElementType());
+  return createCopy(builder, loc, source, empty, builder.getMultiDimIdentityMap(type.getRank()));
 }
 
 } // namespace xc::plan

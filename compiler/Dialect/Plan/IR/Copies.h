@@ -23,6 +23,9 @@ mlir::AffineMap getPermutationMap(mlir::linalg::GenericOp op);
 mlir::Value createCopy(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value source,
                        mlir::Value init, mlir::AffineMap map);
 
+/// Such a copy of all of `source`, in memory of its own.
+mlir::Value createCopy(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value source);
+
 } // namespace xc::plan
 
 #endif // XC_DIALECT_PLAN_IR_COPIES_H
