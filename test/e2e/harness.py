@@ -246,10 +246,9 @@ class Runner:
                 elif word == "end":
                     problems[begin + int(index)] = problem or None
             said = done.stderr.decode(errors="replace").strip().splitlines()
-            for i, problem in enumerate(problems[begin:], begin):
-                if problem and "is lost" in problem:  # the stand-in says why
-                    problems[i] = f"{problem}: {' / '.join(said[:4])}"
-                    break
+            lost = next((i for i in range(begin, len(cases)) if "is lost" in (problems[i] or "")), None)
+            if lost is not None:  # the stand-in says why
+                problems[lost] += f": {' / '.join(said[:4])}"
             if done.returncode == 0:
                 break
             how = f"signal {-done.returncode}" if done.returncode < 0 else (said[-1] if said else f"code {done.returncode}")

@@ -286,29 +286,28 @@ def norms():
 
 
 def packed():
-    """Queries, keys and values out of the rows of one product, as they are: rows of several sequences, and of a number of them that is open."""
-    for name, dtype, heads, groups, queries, width, first in (("", "bf16", 4, 2, 1, 32, 0), ("_equal", "f16", 8, 8, 1, 8, 0), ("_queries_last", "f16", 4, 1, 1, 64, 1),
-                                                              ("_single", "f32", 4, 2, 1, 16, 0), ("_anywhere", "f16", 4, 2, 1, 16, 3)):
-        row, length = first * groups * width if first < 3 else first, heads * queries * width
+    """Queries out of rows that hold more than them, from `first` on: of several sequences, and of a number of them that is open."""
+    for name, dtype, heads, groups, width, first in (("", "bf16", 4, 2, 32, 0), ("_equal", "f16", 8, 8, 8, 0), ("_queries_last", "f16", 4, 1, 64, 64),
+                                                     ("_single", "f32", 4, 2, 16, 0), ("_anywhere", "f16", 4, 2, 16, 3)):
+        last = first + heads * width
         steps = []
         for batch in (8, 3, 1):
-            x, keys, values = inputs(dtype, (batch, row + length + 24), (batch, groups, 77, width), (batch, groups, 77, width))
-            taken = x.values[:, row:row + length].reshape(batch, heads, queries, width)
-            steps.append(Step([x, keys, values], [(dtype, attend(taken, keys.values, values.values, 0.25).reshape(batch, length))]))
-        for known in (False, True):
-            batch = 8 if known else "?"
-            wide, part, cache = (f"tensor<{batch}x{rest}x{dtype}>" for rest in (row + length + 24, length, f"{groups}x77x{width}"))
-            split = f"tensor<{batch}x{heads}x{queries}x{width}x{dtype}>"
-            sizes = "" if known else "sizes(%batch) "
-            open_dim = "" if known else "    %zero = arith.constant 0 : index\n    %batch = tensor.dim %x, %zero : " + wide + "\n"
-            yield Case(f"packed{name}" + "_symbolic" * (not known), f"""  func.func @NAME(%x: {wide}, %k: {cache}, %v: {cache}) -> {part} {{
-{open_dim}    %s = array.slice %x [:, {row}:{row + length}] : {wide} -> {part}
+            x, keys, values = inputs(dtype, (batch, last + 24), (batch, groups, 77, width), (batch, groups, 77, width))
+            taken = x.values[:, first:last].reshape(batch, heads, 1, width)
+            steps.append(Step([x, keys, values], [(dtype, attend(taken, keys.values, values.values, 0.25).reshape(batch, -1))]))
+        for batch in (8, "?"):
+            row, part, split, cache = (f"tensor<{batch}x{sizes}x{dtype}>" for sizes in (last + 24, last - first, f"{heads}x1x{width}", f"{groups}x77x{width}"))
+            is_open = batch == "?"
+            sizes = "sizes(%batch) " * is_open
+            dim = f"    %zero = arith.constant 0 : index\n    %batch = tensor.dim %x, %zero : {row}\n" * is_open
+            yield Case(f"packed{name}" + "_symbolic" * is_open, f"""  func.func @NAME(%x: {row}, %k: {cache}, %v: {cache}) -> {part} {{
+{dim}    %s = array.slice %x [:, {first}:{last}] : {row} -> {part}
     %q = array.reshape %s {sizes}: {part} -> {split}
     %a = array.attention %q, %k, %v scale = 0.25 : ({split}, {cache}, {cache}) -> {split}
     %r = array.reshape %a {sizes}: {split} -> {part}
     return %r : {part}
   }}
-""", steps[:1] if known else steps, "sum")
+""", steps if is_open else steps[:1], "sum")
 
 
 def cases():
