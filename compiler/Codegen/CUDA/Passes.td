@@ -573,7 +573,7 @@ def RelaxMath : Pass<"xc-cuda-relax-math", "mlir::func::FuncOp"> {
     of a shorter polynomial, where nothing but products come before that rounding. Others are left to
     `-xc-expand-math`. Quotients in f32 whose operands are known to be moderate, as those of a sigmoid are, need no
     branch: where they are narrowed too, they are a product with `rcp.approx`, and else the few steps by which `div.rn`
-    rounds them. In kernels with `cuda.loads_ahead` these keep `div.rn`, and rsqrt is 1 / sqrt(x), each rounded: ptxas moves
+    rounds them. Those with a constant divisor multiply by its reciprocal, and mend the result where it is not narrowed. In kernels with `cuda.loads_ahead` these keep `div.rn`, and rsqrt is 1 / sqrt(x), each rounded: ptxas moves
     loads behind arithmetic, but not behind their calls. Example:
     ```mlir
     %y = math.exp %x : f32                                                                // input
@@ -583,6 +583,23 @@ def RelaxMath : Pass<"xc-cuda-relax-math", "mlir::func::FuncOp"> {
   }];
   let dependentDialects = ["mlir::arith::ArithDialect", "mlir::math::MathDialect", "mlir::LLVM::LLVMDialect",
                            "mlir::scf::SCFDialect", "mlir::vector::VectorDialect"];
+}
+
+def WidenBF16 : Pass<"xc-cuda-widen-bf16", "mlir::func::FuncOp"> {
+  let summary = "Make f32 of vectors of bf16 by one instruction for each element";
+  let description = [{
+    A bf16 is the upper half of an f32. Vectors of an even number, but for those put together of single numbers, are
+    taken as words, whose lower halves are shifted up and whose upper halves are cleared below. Example:
+    ```mlir
+    %y = arith.extf %x : vector<2xbf16> to vector<2xf32>        // input
+
+    %w = vector.bitcast %x : vector<2xbf16> to vector<1xi32>    // output
+    %l = arith.shli %w, 16
+    %h = arith.andi %w, 0xffff0000
+    %y = vector.interleave (%l as f32), (%h as f32)
+    ```
+  }];
+  let dependentDialects = ["mlir::arith::ArithDialect", "mlir::vector::VectorDialect"];
 }
 
 def HoistLoads : Pass<"xc-cuda-hoist-loads", "mlir::func::FuncOp"> {

@@ -69,6 +69,7 @@ void buildCodegenPipeline(OpPassManager &kernelPM, const CodegenOptions &options
   math.fastMath = options.fastMath;
   math.hasExp2 = math.hasLog2 = math.hasTanh = math.hasReciprocal = math.hasMinMax = true;
   kernelPM.addNestedPass<func::FuncOp>(codegen::createExpandMath(math));
+  kernelPM.addNestedPass<func::FuncOp>(createWidenBF16());
   kernelPM.addNestedPass<func::FuncOp>(createVerifyEmitted());
 
   // Structured loops become branches, memory becomes bare pointers, threads become registers of the

@@ -29,7 +29,9 @@
 //
 // A quotient that is not narrowed, of such a y and of an x that is neither large nor negative, is
 // what div.rn computes for usual numbers, without the call that it has for others: rounded to
-// nearest, but for results below 2^-100, which may be the next number.
+// nearest, but for results below 2^-100, which may be the next number. So is one of any x and a
+// constant, as in a mean, whose reciprocal is a constant too: Markstein's theorem (Computation of
+// elementary functions on the IBM RISC System/6000 processor, 1990) says that one step mends it.
 //
 // Kernels that have loads under way for what they compute next keep the calls of exact quotients,
 // and roots in two exact steps: ptxas does not move loads behind a call, but behind all arithmetic,
@@ -282,6 +284,21 @@ public:
     return result;
   }
 
+  /// `x` / `divisor`, of a constant that getConstantDivisor takes, but for an error of one
+  /// unit in the last place.
+  Value roughQuotient(Value x, float divisor) { return mul(x, constant(1.0f / divisor)); }
+
+  /// Rounded to nearest. The distance has its sign turned, so that -0 stays what it is; of an
+  /// infinite x it is NaN, in whose place minnum puts a number that does no harm.
+  Value quotient(Value x, float divisor) {
+    Value rough = roughQuotient(x, divisor);
+    Value minusX = arith::NegFOp::create(builder, loc, x);
+    Value distance = fma(rough, constant(divisor), minusX);
+    distance = arith::MinNumFOp::create(builder, loc, distance,
+                                        constant(std::numeric_limits<float>::max()));
+    return fma(distance, constant(-1.0f / divisor), rough);
+  }
+
 private:
   static constexpr double kOverPi = 0.31830988618379067, kHugeAngle = 0x1p16;
 
@@ -315,6 +332,18 @@ bool isModerate(arith::DivFOp op) {
   FloatBounds dividend = getFloatBounds(op.getLhs()), divisor = getFloatBounds(op.getRhs());
   return divisor.low >= least && divisor.high <= most && dividend.low >= 0 &&
          dividend.high <= most && getElementTypeOrSelf(op.getType()).isF32();
+}
+
+/// The constant by which `op` divides f32, if its reciprocal serves for all dividends. Those of
+/// powers of 2 are exact anyway, and found later.
+std::optional<float> getConstantDivisor(arith::DivFOp op) {
+  llvm::APFloat number(0.0f);
+  if (!getElementTypeOrSelf(op.getType()).isF32() ||
+      !matchPattern(op.getRhs(), m_ConstantFloat(&number)))
+    return std::nullopt;
+  float divisor = number.convertToFloat();
+  bool hasReciprocal = divisor >= 1.0f && divisor <= 0x1p60f && !number.getExactInverse(nullptr);
+  return hasReciprocal ? std::optional(divisor) : std::nullopt;
 }
 
 bool isHalf(Value value) {
@@ -403,8 +432,12 @@ void replaceQuotient(Quotient quotient) {
   arith::DivFOp op = quotient.op;
   OpBuilder builder(op);
   FastMathBuilder b(builder, op.getLoc(), op.getType());
-  op.replaceAllUsesWith(quotient.isNarrowed ? b.roughQuotient(op.getLhs(), op.getRhs())
-                                            : b.quotient(op.getLhs(), op.getRhs()));
+  auto divideBy = [&](auto divisor) {
+    return quotient.isNarrowed ? b.roughQuotient(op.getLhs(), divisor)
+                               : b.quotient(op.getLhs(), divisor);
+  };
+  std::optional<float> constant = getConstantDivisor(op);
+  op.replaceAllUsesWith(constant ? divideBy(*constant) : divideBy(op.getRhs()));
   op.erase();
 }
 
@@ -440,7 +473,7 @@ void RelaxMath::runOnOperation() {
         getElementTypeOrSelf(op->getResult(0)).isF32() && narrowed.isNarrowed(op->getResult(0)))
       found.push_back({op, narrowed.showsDenormals(op->getResult(0))});
     if (auto quotient = dyn_cast<arith::DivFOp>(op);
-        quotient && !loadsAhead && isModerate(quotient))
+        quotient && !loadsAhead && (getConstantDivisor(quotient) || isModerate(quotient)))
       quotients.push_back({quotient, narrowed.isNarrowed(quotient)});
   });
   for (auto [op, showsDenormals] : found) {

@@ -14,6 +14,14 @@
 //       for each tap, for each position: combine
 //     compute what follows; store
 //
+// Where windows of several rows of positions overlap, the thread goes down the rows of the image
+// instead, and loads each of them once:
+//
+//   for each row of the image under the rows of positions
+//     load its elements under the strip
+//     for each row of positions whose windows it is in: for each tap, for each position: combine
+//     for the row of positions whose windows end there: compute what follows; store
+//
 // Neighbouring threads have neighbouring channels, then neighbouring strips. Where the image is
 // padded, loads are of the nearest element inside, and the padding is selected in its place: no
 // branch keeps a load from starting early. The elements of windows are combined in their order.
@@ -60,12 +68,17 @@ public:
 
 private:
   using Sums = SmallVector<Value>;
+  using Columns = std::map<int64_t, Value>; // of a row of the image
 
   void emitThread(Value number);
+  void emitRows(Value firstRow);
+  void emitSharedRows(Value firstRow);
   void emitRow();
+  Sums emitInits();
+  Columns emitColumns();
+  Sums combineColumns(const Columns &columns, Sums sums);
   Sums emitWindow(size_t depth, Sums sums);
   Sums emitWindows(Sums sums);
-  Sums emitWindowRow(Sums sums);
   void emitOutputs(int64_t position, Value sum);
 
   const KernelInfo &kernel;
@@ -84,20 +97,27 @@ private:
 
 } // namespace
 
-StripEmitter::Sums StripEmitter::emitWindowRow(Sums sums) {
+/// The elements under the strip of the row of the image that `loops` say.
+StripEmitter::Columns StripEmitter::emitColumns() {
   const WindowImage &slid = strips.image;
-  std::map<int64_t, Value> columns;
+  Columns columns;
   for (int64_t position = 0; position < config.getStrip(); ++position)
     for (int64_t tap = 0; tap < strips.countTaps(); ++tap)
       columns[slid.getColumn(position, tap)];
   for (auto &[column, value] : columns)
     value = image.emit(loops, start, column);
+  return columns;
+}
+
+/// `sums` with the row of their windows that `loops` say, whose elements `columns` are.
+StripEmitter::Sums StripEmitter::combineColumns(const Columns &columns, Sums sums) {
+  const WindowImage &slid = strips.image;
   for (int64_t tap = 0; tap < strips.countTaps(); ++tap) {
     loops[slid.tap] = Coord::uniform(index.constant(tap));
     for (auto [position, sum] : llvm::enumerate(sums)) {
       loops[slid.along] = Coord::uniform(index.add(start, position));
       points.provide(slid.operand->get(),
-                     columns[slid.getColumn(static_cast<int64_t>(position), tap)]);
+                     columns.at(slid.getColumn(static_cast<int64_t>(position), tap)));
       Value leaf = splatTo(points.builder, points.loc,
                            points.emitLeaves(strips.combiner, loops, lanes, {}).front(), lanes);
       points.provide(slid.operand->get(), Value());
@@ -110,7 +130,7 @@ StripEmitter::Sums StripEmitter::emitWindowRow(Sums sums) {
 /// The window's loops from `depth` of the outer ones on.
 StripEmitter::Sums StripEmitter::emitWindow(size_t depth, Sums sums) {
   if (depth == strips.outerTaps.size())
-    return emitWindowRow(std::move(sums));
+    return combineColumns(emitColumns(), std::move(sums));
   unsigned loop = strips.outerTaps[depth];
   int64_t count = *getConstantIntValue(sizes[loop]);
   if (strips.countElements() <= kUnrolledWindow) {
@@ -168,19 +188,105 @@ void StripEmitter::emitOutputs(int64_t position, Value sum) {
   });
 }
 
-void StripEmitter::emitRow() {
+StripEmitter::Sums StripEmitter::emitInits() {
   OpOperand &init = op.getDpsInitsMutable()[0];
-  Sums sums;
-  for (int64_t position = 0; position < config.getStrip(); ++position) {
-    loops[strips.image.along] = Coord::uniform(index.constant(0));
-    Point point{{}, {}, lanes, {}};
-    for (AffineExpr expr : op.getMatchingIndexingMap(&init).getResults())
-      point.coords.push_back(points.apply(expr, loops, lanes));
-    sums.push_back(splatTo(points.builder, points.loc, points.emit(init.get(), point), lanes));
-  }
-  sums = emitWindows(std::move(sums));
+  loops[strips.image.along] = Coord::uniform(index.constant(0));
+  Point point{{}, {}, lanes, {}};
+  for (AffineExpr expr : op.getMatchingIndexingMap(&init).getResults())
+    point.coords.push_back(points.apply(expr, loops, lanes));
+  Value value = splatTo(points.builder, points.loc, points.emit(init.get(), point), lanes);
+  return Sums(config.getStrip(), value);
+}
+
+void StripEmitter::emitRow() {
+  Sums sums = emitWindows(emitInits());
   for (auto [position, sum] : llvm::enumerate(sums))
     emitOutputs(static_cast<int64_t>(position), sum);
+}
+
+/// Rows of positions from `firstRow` on, whose windows overlap. Rows behind the last one compute
+/// what that one does, which is not stored.
+void StripEmitter::emitSharedRows(Value firstRow) {
+  const WindowDim &slid = *strips.sharedRows;
+  Value count = sizes[slid.along];
+  std::optional<int64_t> known = getConstantIntValue(count);
+  bool isRagged = !known || *known % config.getRows() != 0;
+  int64_t taps = *getConstantIntValue(sizes[slid.tap]);
+  SmallVector<Value> rows;
+  SmallVector<Sums> sums;
+  for (int64_t row = 0; row < config.getRows(); ++row) {
+    Value place = index.add(firstRow, row);
+    rows.push_back(isRagged && row > 0 ? index.min(place, index.add(count, -1)) : place);
+    loops[slid.along] = Coord::uniform(rows.back());
+    sums.push_back(emitInits());
+  }
+  auto moveTo = [&](int64_t row, int64_t tap) {
+    loops[slid.along] = Coord::uniform(rows[row]);
+    loops[slid.tap] = Coord::uniform(index.constant(tap));
+  };
+  // Which tap of the windows of `row` the image's row is; none of theirs where it is no tap.
+  auto getTap = [&](int64_t imageRow, int64_t row) {
+    int64_t place = imageRow - row * slid.stride;
+    return slid.dilation > 0 ? place : taps - 1 - place;
+  };
+  auto load = [&](int64_t imageRow) {
+    // Of the first row that needs it: if that one is not there, none is.
+    int64_t row = std::max<int64_t>(0, llvm::divideCeilSigned(imageRow - taps + 1, slid.stride));
+    moveTo(row, getTap(imageRow, row));
+    return emitColumns();
+  };
+  // Windows that are turned begin at their lowest row.
+  auto order = llvm::to_vector(llvm::seq<int64_t>((config.getRows() - 1) * slid.stride + taps));
+  if (slid.dilation < 0)
+    std::reverse(order.begin(), order.end());
+  Columns next = load(order.front());
+  for (auto [step, imageRow] : llvm::enumerate(order)) {
+    // The next row is on its way while this one is combined.
+    Columns columns = std::move(next);
+    if (step + 1 < order.size())
+      next = load(order[step + 1]);
+    for (int64_t row = 0; row < config.getRows(); ++row) {
+      int64_t tap = getTap(imageRow, row);
+      if (tap < 0 || tap >= taps)
+        continue;
+      moveTo(row, tap);
+      sums[row] = combineColumns(columns, std::move(sums[row]));
+      if (tap + 1 < taps)
+        continue;
+      Value isRow = isRagged && row > 0 ? index.isLess(index.add(firstRow, row), count) : Value();
+      points.emitIf(isRow, [&] {
+        for (auto [position, sum] : llvm::enumerate(sums[row]))
+          emitOutputs(static_cast<int64_t>(position), sum);
+      });
+    }
+  }
+}
+
+void StripEmitter::emitRows(Value firstRow) {
+  unsigned loop = *strips.rows;
+  if (config.getRows() == 1) {
+    loops[loop] = Coord::uniform(firstRow);
+    return emitRow();
+  }
+  if (strips.sharedRows) {
+    Value hasElements = image.emitHasElements();
+    if (!hasElements)
+      return emitSharedRows(firstRow);
+    return points.emitIf(
+        hasElements, [&] { emitSharedRows(firstRow); },
+        [&] {
+          image.setEmpty(true);
+          emitSharedRows(firstRow);
+          image.setEmpty(false);
+        });
+  }
+  Value end = index.min(index.add(firstRow, config.getRows()), sizes[loop]);
+  points.emitLoop(firstRow, end, index.constant(1), {},
+                  [&](Value row, ValueRange) -> SmallVector<Value> {
+                    loops[loop] = Coord::uniform(row);
+                    emitRow();
+                    return {};
+                  });
 }
 
 void StripEmitter::emitThread(Value number) {
@@ -200,19 +306,7 @@ void StripEmitter::emitThread(Value number) {
   start = index.mul(place.pop_back_val(), config.getStrip());
   if (!strips.rows)
     return emitRow();
-  unsigned loop = *strips.rows;
-  Value firstRow = index.mul(place.back(), config.getRows());
-  if (config.getRows() == 1) {
-    loops[loop] = Coord::uniform(firstRow);
-    return emitRow();
-  }
-  Value end = index.min(index.add(firstRow, config.getRows()), sizes[loop]);
-  points.emitLoop(firstRow, end, index.constant(1), {},
-                  [&](Value row, ValueRange) -> SmallVector<Value> {
-                    loops[loop] = Coord::uniform(row);
-                    emitRow();
-                    return {};
-                  });
+  emitRows(index.mul(place.back(), config.getRows()));
 }
 
 LogicalResult StripEmitter::run() {

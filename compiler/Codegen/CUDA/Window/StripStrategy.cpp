@@ -5,13 +5,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Longer strips load fewer elements for each result, and more rows fewer rows of the image from L2.
-// Both leave fewer threads, which have to hide the latency of memory. The time is that of what
-// takes longest: memory, the elements that come from L2 and L1, instructions, or waiting.
+// Longer strips load fewer elements for each result, and more rows fewer rows of the image. Both
+// take registers, and leave fewer threads, which have to hide the latency of memory. What takes
+// time are memory, which needs bytes on their way, elements that come from L2 and L1, instructions,
+// and waiting; the longest of them counts most. The constants were fitted to 440 configurations of
+// seven windows on an H200, of which the chosen ones are within 6 % of the fastest.
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Codegen/CUDA/Common/MemoryTime.h"
 #include "compiler/Codegen/CUDA/IR/WindowConfig.h"
 #include "compiler/Codegen/CUDA/Strategy.h"
 #include "compiler/Codegen/CUDA/Window/WindowModel.h"
@@ -26,24 +27,40 @@ using namespace mlir;
 
 namespace xc::cuda {
 
-/// Microseconds of a kernel beside its threads' work, and until what the first row of a window, and
-/// each further one, reads has come.
-static constexpr double kStart = 1, kFirstRowWait = 0.7, kRowWait = 0.25;
-/// Instructions of warps that a multiprocessor issues in a cycle, and bytes that L1 delivers.
-static constexpr double kIssued = 2.6, kL1BytesPerCycle = 100;
-/// Instructions beside those of lanes: of a load with its address and padding, and of a row.
-static constexpr double kLoadInstructions = 5, kRowInstructions = 40;
-/// Threads that keep a multiprocessor busy, and registers of a thread beside sums and elements, of
-/// which about three quarters are loaded ahead.
-static constexpr double kBusyThreads = 512, kOtherRegisters = 40, kAheadShare = 0.75;
+/// Microseconds of a kernel beside its threads' work, and until the first row of the image, and
+/// each further one, has come.
+static constexpr double kStart = 1.6, kFirstRowWait = 0.33, kRowWait = 0.23;
+/// Instructions of warps that a multiprocessor issues in a cycle, of all and of each warp, and how
+/// much faster than memory L2 is.
+static constexpr double kIssued = 2.8, kIssuedOfWarp = 0.4, kL2Speedup = 2.8;
+/// Instructions beside those of lanes: of a load with its address, of a result, and of a thread.
+static constexpr double kLoadInstructions = 3.6, kResultInstructions = 3.9,
+                        kThreadInstructions = 27;
+/// How much of a last short wave of blocks is lost.
+static constexpr double kTail = 0.6;
+/// KiB of a multiprocessor that are on their way where memory is about 70 % busy, and the most that
+/// a warp has on its way.
+static constexpr double kHalfBusy = 7.4, kMostOfWarp = 2.15;
+/// Registers of a thread beside sums, elements and factors, and shares of those that it holds.
+static constexpr double kOtherRegisters = 23, kAheadShare = 0.67, kFactorShare = 0.72,
+                        kMostFactors = 16;
 static constexpr int64_t kStripThreads = 128;
-/// Registers of a thread's accumulators: more spill.
+/// Registers of a strip's accumulators: more spill.
 static constexpr int64_t kMostSums = 64;
+/// Of threads whose rows share the image's: registers, of which more may spill, and products or
+/// sums, all of which are unrolled.
+static constexpr double kMostRegisters = 220;
+static constexpr int64_t kMostUnrolled = 3200;
 
 namespace {
 
 struct Shape {
   int64_t vector, strip, rows;
+};
+
+/// What a thread does.
+struct Work {
+  double imageRows, loads, instructions, registers;
 };
 
 class StripChooser {
@@ -57,8 +74,10 @@ public:
 
 private:
   int64_t getVector() const;
-  double countBytes() const;
-  double countResident(const Shape &shape) const;
+  Work getWork(const Shape &shape) const;
+  double countThreads(const Shape &shape) const;
+  bool sharesRows(const Shape &shape) const { return strips.sharedRows && shape.rows > 1; }
+  bool isPossible(const Shape &shape) const;
   int64_t getSize(unsigned loop) const {
     return ShapedType::isDynamic(ranges[loop]) ? guess : ranges[loop];
   }
@@ -89,92 +108,109 @@ int64_t StripChooser::getVector() const {
   return widest;
 }
 
-/// Bytes of all tensors of known size.
-double StripChooser::countBytes() const {
-  double bytes = 0;
-  for (plan::BindingOp binding : query.kernel.bindings)
-    if (std::optional<int64_t> count = getStaticCount(query.kernel, binding))
-      bytes += static_cast<double>(*count) *
-               getElementBytes(cast<MemRefType>(binding.getMemory().getType()).getElementType());
-  return bytes;
-}
-
-/// Threads of a multiprocessor that registers leave room for.
-double StripChooser::countResident(const Shape &shape) const {
-  bool isUnrolled = strips.countElements() <= kUnrolledWindow;
-  int64_t rows = isUnrolled ? strips.countElements() / strips.countTaps() : 1;
-  double loaded = kAheadShare * static_cast<double>(rows * strips.countColumns(shape.strip));
-  if (strips.getOp().getNumDpsInputs() > 1)
-    loaded += static_cast<double>(rows * strips.countTaps());
+Work StripChooser::getWork(const Shape &shape) const {
+  auto elements = static_cast<double>(strips.countElements()), lanes = double(shape.vector);
+  double windowRows = elements / strips.countTaps(),
+         columns = static_cast<double>(strips.countColumns(shape.strip)),
+         results = static_cast<double>(shape.strip * shape.rows);
   int64_t bytes = getElementBytes(getElementTypeOrSelf(strips.image.operand->get()));
-  double registers = kOtherRegisters + static_cast<double>(shape.strip * shape.vector) +
-                     loaded * static_cast<double>(shape.vector * bytes) / 4;
-  return kStripThreads * std::max(1.0, std::floor(query.getTarget().registersPerMultiprocessor /
-                                                  (registers * kStripThreads)));
+  double words = lanes * static_cast<double>(bytes) / 4, widened = bytes < 4 ? lanes : 0;
+  bool shares = sharesRows(shape), hasFactors = getReadInputs(strips.getOp()).size() > 1;
+  int64_t stride = strips.sharedRows ? strips.sharedRows->stride : 1;
+  Work work;
+  work.imageRows = shares ? static_cast<double>((shape.rows - 1) * stride) + windowRows
+                          : shape.rows * windowRows;
+  work.loads = work.imageRows * columns;
+  // Elements are widened and padding selected, factors widened, results narrowed.
+  work.instructions = results * elements * lanes +
+                      work.loads * (widened + words + kLoadInstructions) +
+                      results * (lanes / 2 + kResultInstructions) + kThreadInstructions;
+  // Factors stay in registers if they are few, or are loaded again for each row of the image.
+  if (hasFactors)
+    work.instructions += elements * (lanes + 3) * (elements <= kUnrolledWindow ? 1 : 1.25);
+  double sums =
+      double(shape.strip) * lanes *
+      (shares ? std::min<double>(double(shape.rows), std::ceil(windowRows / double(stride))) : 1);
+  double ahead = (std::min(windowRows, 3.0) + (shares ? 1 : 0)) * columns * words;
+  double factors = hasFactors ? std::min(elements, kMostFactors) * lanes : 0;
+  work.registers = kOtherRegisters + sums + kAheadShare * ahead + kFactorShare * factors;
+  return work;
 }
 
-double StripChooser::estimate(const Shape &shape) const {
-  const Target &target = query.getTarget();
-  linalg::LinalgOp op = strips.getOp();
-  auto elements = static_cast<double>(strips.countElements());
-  double windowRows = elements / strips.countTaps();
-  auto columns = static_cast<double>(strips.countColumns(shape.strip));
-  double rowsOfThread = strips.rows ? std::min(shape.rows, getSize(*strips.rows)) : 1;
+double StripChooser::countThreads(const Shape &shape) const {
   double threads = double(getSize(strips.channel)) / shape.vector *
                    llvm::divideCeil(getSize(strips.image.along), shape.strip);
   if (strips.rows)
     threads *= static_cast<double>(llvm::divideCeil(getSize(*strips.rows), shape.rows));
   for (unsigned loop : strips.outer)
     threads *= static_cast<double>(getSize(loop));
+  return threads;
+}
+
+double StripChooser::estimate(const Shape &shape) const {
+  const Target &target = query.getTarget();
+  Work work = getWork(shape);
+  double blocks = std::floor(target.registersPerMultiprocessor /
+                             (std::min(work.registers, 255.0) * kStripThreads));
+  double resident = std::max(1.0, blocks) * kStripThreads / 32, // warps of a multiprocessor
+      warps = countThreads(shape) / 32 / target.multiprocessors, waves = warps / resident,
+         present = resident * std::min(1.0, waves);
   int64_t bytes = getElementBytes(getElementTypeOrSelf(strips.image.operand->get()));
-  bool hasFactors = op.getNumDpsInputs() > 1;
-  double factors = hasFactors ? elements : 0;
-  double loads =
-      windowRows * columns + (elements <= kUnrolledWindow ? factors / rowsOfThread : factors);
-  double instructions = shape.strip * elements * shape.vector +
-                        loads * (shape.vector + kLoadInstructions) +
-                        2.0 * shape.strip * shape.vector + kRowInstructions;
-  double work = threads * rowsOfThread / (target.multiprocessors * target.rates.clock * 1000);
-  // Registers leave room for so many threads, and the last wave of them may be short.
-  double resident = countResident(shape), waves = threads / (target.multiprocessors * resident);
-  double busy = std::min(1.0, resident * std::min(1.0, waves) / kBusyThreads);
-  double issue =
-      work * instructions / (32 * kIssued * busy) * (waves > 1 ? std::ceil(waves) / waves : 1);
-  double level1 = work * loads * static_cast<double>(shape.vector * bytes) / kL1BytesPerCycle;
+  double lineBytes = 32 * static_cast<double>(shape.vector * bytes);
+  double cycles = target.rates.clock * 1000;
+  double idle = waves > 1 ? kTail * (std::ceil(waves) / waves - 1) : 0;
+  double issue = warps * work.instructions * (1 + idle) /
+                 (cycles * std::min(kIssued, kIssuedOfWarp * present));
   // Rows of the image are fetched again by the threads above and below.
-  double height = rowsOfThread * strips.image.stride;
-  double again = (height + std::max(0.0, windowRows - strips.image.stride)) / height;
-  auto type = cast<RankedTensorType>(strips.image.operand->get().getType());
-  double memory = countBytes() / target.rates.memory / 1000;
-  double level2 =
-      type.hasStaticShape() ? estimateCacheTime(target, type.getNumElements() * bytes) * again : 0;
-  double wait = std::max(1.0, waves) * rowsOfThread *
-                (kFirstRowWait + (elements <= kUnrolledWindow ? 0 : kRowWait * (windowRows - 1)));
-  return kStart + std::max({memory, issue, level1, level2, wait});
+  int64_t stride = strips.sharedRows ? strips.sharedRows->stride : strips.image.stride;
+  double windowRows = static_cast<double>(strips.countElements()) / strips.countTaps();
+  auto height = static_cast<double>(shape.rows * stride);
+  double again = (height + std::max(0.0, windowRows - static_cast<double>(stride))) / height;
+  double memory = countKnownBytes(query.kernel) / target.rates.memory / 1000;
+  double level2 = memory * again / kL2Speedup;
+  double rowsAhead = sharesRows(shape) ? std::min(work.imageRows, 2.0) : windowRows;
+  double ofWarp =
+      rowsAhead * static_cast<double>(strips.countColumns(shape.strip)) * lineBytes / 1024;
+  memory *= std::hypot(1.0, kHalfBusy / (present * std::min(ofWarp, kMostOfWarp)));
+  double wait = std::max(1.0, waves) * (kFirstRowWait + kRowWait * work.imageRows);
+  double sum = 0;
+  for (double time : {memory, issue, level2, wait})
+    sum += std::pow(time, 8);
+  return kStart + std::pow(sum, 0.125);
+}
+
+bool StripChooser::isPossible(const Shape &shape) const {
+  if (shape.strip * shape.vector > kMostSums || shape.strip > getSize(strips.image.along) ||
+      (shape.rows > 1 && (!strips.rows || shape.rows > getSize(*strips.rows))))
+    return false;
+  if (!sharesRows(shape))
+    return shape.strip > 1;
+  return getWork(shape).registers <= kMostRegisters &&
+         shape.vector * shape.strip * shape.rows * strips.countElements() <= kMostUnrolled;
 }
 
 std::optional<Choice> StripChooser::choose() const {
   std::optional<Choice> best;
   int64_t widest = getVector();
-  auto consider = [&](int64_t vector, int64_t strip, int64_t rows) {
-    if (strip * vector > kMostSums || strip > getSize(strips.image.along) ||
-        (rows > 1 && (!strips.rows || rows > getSize(*strips.rows))))
+  auto consider = [&](const Shape &shape) {
+    if (!isPossible(shape))
       return;
-    double time = estimate({vector, strip, rows});
+    double time = estimate(shape);
     if (best && time >= *best->microseconds)
       return;
-    std::string reason = llvm::formatv("windows of {0} elements, in strips of {1} along a row, "
-                                       "{2} row{3} a thread, {4} channels "
-                                       "at a time, {5}",
-                                       strips.countElements(), strip, rows, rows == 1 ? "" : "s",
-                                       vector, formatTime(time));
-    best = Choice{WindowStripsAttr::get(query.getContext(), kStripThreads, vector, strip, rows),
+    std::string reason = llvm::formatv(
+        "windows of {0} elements, in strips of {1} along a row, "
+        "{2} row{3} a thread{4}, {5} channels at a time, {6}",
+        strips.countElements(), shape.strip, shape.rows, shape.rows == 1 ? "" : "s",
+        sharesRows(shape) ? " that share the image's" : "", shape.vector, formatTime(time));
+    best = Choice{WindowStripsAttr::get(query.getContext(), kStripThreads, shape.vector,
+                                        shape.strip, shape.rows),
                   reason, time};
   };
   for (int64_t vector = widest; vector >= std::min<int64_t>(widest, 2); vector /= 2)
     for (int64_t strip : {1, 2, 4, 7, 8})
-      for (int64_t rows : {1, 2, 4, 8})
-        consider(vector, strip, rows);
+      for (int64_t rows : {1, 2, 4, 7, 8})
+        consider({vector, strip, rows});
   return best;
 }
 
@@ -187,7 +223,7 @@ struct WindowStripsStrategy final : Strategy {
     if (!query.getWindows() || query.getContraction())
       return success();
     std::optional<WindowStrips> strips = matchWindowStrips(query.kernel, reason);
-    if (!strips)
+    if (!strips || !strips->overlap())
       return success();
     if (std::optional<Choice> choice = StripChooser(query, *strips).choose())
       choices.push_back(*choice);

@@ -26,6 +26,29 @@ static OpOperand *findSlid(linalg::LinalgOp op) {
   return image;
 }
 
+std::optional<WindowDim> matchWindowDim(AffineMap map, unsigned dim,
+                                        llvm::function_ref<bool(unsigned)> isPosition,
+                                        std::string &reason) {
+  SmallVector<int64_t> factors;
+  if (failed(getFlattenedAffineExpr(map.getResult(dim), map.getNumDims(), 0, &factors)) ||
+      factors.size() != map.getNumDims() + 1) {
+    reason = "the image's indices are no sums of loops";
+    return std::nullopt;
+  }
+  SmallVector<unsigned, 2> positions, taps;
+  for (unsigned loop = 0; loop < map.getNumDims(); ++loop)
+    if (factors[loop] != 0)
+      (isPosition(loop) ? positions : taps).push_back(loop);
+  if (positions.empty() || taps.empty())
+    return std::nullopt;
+  if (positions.size() > 1 || taps.size() > 1 || factors[positions[0]] < 1) {
+    reason = "the image's indices are not those of windows";
+    return std::nullopt;
+  }
+  return WindowDim{dim,           positions[0], taps[0], factors[positions[0]], factors[taps[0]],
+                   factors.back()};
+}
+
 std::optional<WindowImage> matchWindowImage(linalg::LinalgOp op, unsigned channel,
                                             llvm::function_ref<bool(unsigned)> isPosition,
                                             std::string &reason) {
@@ -40,26 +63,12 @@ std::optional<WindowImage> matchWindowImage(linalg::LinalgOp op, unsigned channe
     reason = "channels are not innermost in the image and in results";
     return std::nullopt;
   }
+  reason.clear();
   for (unsigned dim = map.getNumResults() - 1; dim-- > 0;) {
-    SmallVector<int64_t> factors;
-    if (failed(getFlattenedAffineExpr(map.getResult(dim), map.getNumDims(), 0, &factors)) ||
-        factors.size() != map.getNumDims() + 1) {
-      reason = "the image's indices are no sums of loops";
+    if (std::optional<WindowDim> found = matchWindowDim(map, dim, isPosition, reason))
+      return WindowImage{*found, operand};
+    if (!reason.empty())
       return std::nullopt;
-    }
-    SmallVector<unsigned, 2> positions, taps;
-    for (unsigned loop = 0; loop < map.getNumDims(); ++loop)
-      if (factors[loop] != 0)
-        (isPosition(loop) ? positions : taps).push_back(loop);
-    if (positions.empty() || taps.empty())
-      continue;
-    if (positions.size() > 1 || taps.size() > 1 || factors[positions[0]] < 1) {
-      reason = "the image's indices are not those of windows";
-      return std::nullopt;
-    }
-    return WindowImage{
-        operand,          dim,           positions[0], taps[0], factors[positions[0]],
-        factors[taps[0]], factors.back()};
   }
   reason = "windows slide over no dim but the innermost one";
   return std::nullopt;

@@ -15,10 +15,8 @@
 
 namespace xc::cuda {
 
-/// An input that windows slide over, and its dim along which strips of positions lie: element
-/// position * stride + tap * dilation + offset.
-struct WindowImage {
-  mlir::OpOperand *operand;
+/// A dim that windows slide over: element position * stride + tap * dilation + offset.
+struct WindowDim {
   unsigned dim;
   unsigned along, tap; // the loops of positions and of taps
   int64_t stride, dilation, offset;
@@ -27,6 +25,17 @@ struct WindowImage {
     return offset + position * stride + tapNumber * dilation;
   }
 };
+
+/// An input that windows slide over, and its dim along which strips of positions lie.
+struct WindowImage : WindowDim {
+  mlir::OpOperand *operand;
+};
+
+/// `dim` of an input that `map` reads, if windows slide over it. Nothing else, with a reason where
+/// it is indexed in a way that windows are not; `isPosition` says which loops count positions.
+std::optional<WindowDim> matchWindowDim(mlir::AffineMap map, unsigned dim,
+                                        llvm::function_ref<bool(unsigned)> isPosition,
+                                        std::string &reason);
 
 /// The input of `op` whose innermost dim is the loop `channel` and whose next inner ones windows
 /// slide over; `isPosition` says which loops count positions. Nothing, with a reason, if there is

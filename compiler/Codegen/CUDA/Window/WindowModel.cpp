@@ -18,6 +18,7 @@
 #include "compiler/Codegen/CUDA/Window/WindowModel.h"
 
 #include "compiler/Codegen/CUDA/Common/KernelInfo.h"
+#include "compiler/Codegen/CUDA/SelectStrategy.h"
 #include "compiler/Dialect/Array/IR/Sizes.h"
 
 #include <algorithm>
@@ -32,6 +33,9 @@ static constexpr double kDirectStart = 1, kColumnStart = 2, kRowStart = 1.25;
 /// Microseconds that a thread waits for an element of each of its results; of windows that begin in
 /// sectors of their own, longer.
 static constexpr double kElementWait = 0.03, kDistantWait = 0.06;
+/// Instructions beside those of lanes, for each element of a window, and instructions of warps that
+/// a multiprocessor issues in a cycle.
+static constexpr double kAccessInstructions = 14, kDirectIssued = 2.2;
 /// Threads of a multiprocessor that loop over windows at a time.
 static constexpr double kDirectThreads = 1024;
 /// Nanoseconds of a multiprocessor for a line that threads of a warp read, for an element of a
@@ -116,19 +120,48 @@ WindowProblem describeWindows(linalg::LinalgOp op, int64_t elements) {
   return problem;
 }
 
-double estimateDirectWindows(const Target &target, const WindowProblem &problem, int64_t vector,
-                             int64_t unroll) {
-  double work = static_cast<double>(problem.results) * problem.elements;
+SmallVector<OpOperand *> getReadInputs(linalg::LinalgOp op) {
+  return llvm::filter_to_vector(op.getDpsInputOperands(), [&](OpOperand *input) {
+    return !op.getMatchingBlockArgument(input).use_empty();
+  });
+}
+
+double countElementInstructions(linalg::LinalgOp op) {
+  SmallVector<OpOperand *> inputs = getReadInputs(op);
+  auto count = static_cast<double>(inputs.size());
+  for (OpOperand *input : inputs)
+    count += getElementBytes(getElementTypeOrSelf(input->get())) < 4;
+  return count;
+}
+
+double countKnownBytes(const KernelInfo &kernel) {
+  double bytes = 0;
+  for (plan::BindingOp binding : kernel.bindings)
+    if (std::optional<int64_t> count = getStaticCount(kernel, binding))
+      bytes += static_cast<double>(*count) *
+               getElementBytes(cast<MemRefType>(binding.getMemory().getType()).getElementType());
+  return bytes;
+}
+
+double estimateDirectWindows(const Target &target, const WindowProblem &problem,
+                             const WindowWork &work, int64_t vector, int64_t unroll) {
+  double elements = static_cast<double>(problem.results) * problem.elements;
   double threads = problem.results / double(vector * unroll);
   double waves = std::max(1.0, threads / (target.multiprocessors * kDirectThreads));
-  double wait = problem.apart < kSectorBytes ? kElementWait : kDistantWait;
+  double wait = (problem.apart < kSectorBytes ? kElementWait : kDistantWait) * problem.elements *
+                vector * unroll * waves;
   // Of the places of a thread's vector each is read by itself, unless they are neighbours.
   double places = std::max(1.0, vector / double(problem.features));
   bool areNeighbours = problem.features == 1 && problem.apart * vector <= kLineBytes / 8;
   double distance = problem.apart * (areNeighbours ? 1 : places);
   double served = problem.features * std::clamp(kLineBytes / distance, 1.0, kWarp);
-  double lines = work / served * kLine / target.multiprocessors / 1000;
-  return kDirectStart + std::max(wait * problem.elements * vector * unroll * waves, lines);
+  double lines = elements / served * kLine / target.multiprocessors / 1000;
+  double issue = elements * (work.elementInstructions + kAccessInstructions / double(vector)) /
+                 (kWarp * kDirectIssued * target.multiprocessors * target.rates.clock * 1000);
+  double memory = work.bytes / target.rates.memory / 1000;
+  // Whichever takes longer hides most of the other.
+  return kDirectStart +
+         std::pow(std::pow(std::max({wait, lines, issue}), 4) + std::pow(memory, 4), 0.25);
 }
 
 double estimateWindowRows(const Target &target, const WindowProblem &problem, int64_t threads) {

@@ -8,6 +8,7 @@
 #ifndef XC_CODEGEN_CUDA_WINDOW_WINDOWMODEL_H
 #define XC_CODEGEN_CUDA_WINDOW_WINDOWMODEL_H
 
+#include "compiler/Codegen/CUDA/Common/KernelInfo.h"
 #include "compiler/Codegen/CUDA/Common/Targets.h"
 #include "compiler/Codegen/CUDA/Common/WindowProblem.h"
 
@@ -21,10 +22,26 @@ int64_t guessResultSize(mlir::linalg::LinalgOp op);
 /// What `op`, which reduces windows of `elements` elements, reads where.
 WindowProblem describeWindows(mlir::linalg::LinalgOp op, int64_t elements);
 
+/// The inputs of `op` that are read: the one that only has a window's shape is not.
+llvm::SmallVector<mlir::OpOperand *> getReadInputs(mlir::linalg::LinalgOp op);
+
+/// Instructions for each element of the windows of `op`, of one result: what combines it, and
+/// widens what is narrow.
+double countElementInstructions(mlir::linalg::LinalgOp op);
+
+/// Bytes of all tensors of `kernel` whose size is known.
+double countKnownBytes(const KernelInfo &kernel);
+
+/// What a kernel of windows does, whoever does it: bytes of its tensors, and instructions for each
+/// element of a window, of one result.
+struct WindowWork {
+  double bytes, elementInstructions;
+};
+
 /// The microseconds where a thread loops over the windows of `vector` neighbouring results at a
 /// time, of `unroll` such vectors.
-double estimateDirectWindows(const Target &target, const WindowProblem &problem, int64_t vector,
-                             int64_t unroll);
+double estimateDirectWindows(const Target &target, const WindowProblem &problem,
+                             const WindowWork &work, int64_t vector, int64_t unroll);
 
 /// The microseconds where `threads` neighbouring threads share a window along memory.
 double estimateWindowRows(const Target &target, const WindowProblem &problem, int64_t threads);

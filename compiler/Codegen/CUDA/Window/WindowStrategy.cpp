@@ -47,10 +47,15 @@ struct DirectWindowStrategy final : Strategy {
       return success();
     Choice choice = chooseElementwise(query.kernel, query.sizes, /*isWindow=*/true);
     auto config = cast<ElementwiseAttr>(choice.config);
+    double instructions = 0;
+    for (linalg::LinalgOp op : query.kernel.getReductions())
+      instructions = std::max(instructions, countElementInstructions(op));
     choice.microseconds = estimateDirectWindows(query.getTarget(), windows->problem,
+                                                {countKnownBytes(query.kernel), instructions},
                                                 config.getVector(), config.getUnroll());
-    choice.reason = llvm::formatv("windows of {0} elements, each of one thread; {1}",
-                                  windows->elements, choice.reason);
+    choice.reason =
+        llvm::formatv("windows of {0} elements, each of one thread, {1}; {2}", windows->elements,
+                      formatTime(*choice.microseconds), choice.reason);
     choices.push_back(choice);
     return success();
   }

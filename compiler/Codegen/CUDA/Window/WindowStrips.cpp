@@ -47,6 +47,7 @@ private:
   bool followsElementwise(linalg::LinalgOp op);
   void sortLoops(WindowStrips &strips);
   bool checkOthers(const WindowStrips &strips);
+  std::optional<WindowDim> matchSharedRows(const WindowStrips &strips);
 
   const KernelInfo &kernel;
   std::string &reason;
@@ -118,6 +119,33 @@ bool StripMatcher::checkOthers(const WindowStrips &strips) {
   return !op.hasIndexSemantics() || refuse("elements know their indices");
 }
 
+static bool isPositionOf(linalg::LinalgOp op, unsigned loop) {
+  return op.getIteratorTypesArray()[loop] == utils::IteratorType::parallel;
+}
+
+std::optional<WindowDim> StripMatcher::matchSharedRows(const WindowStrips &strips) {
+  linalg::LinalgOp op = strips.getOp();
+  OpOperand &init = op.getDpsInitsMutable()[0];
+  if (!strips.rows || strips.outerTaps.size() != 1 || !init.get().getDefiningOp<linalg::FillOp>())
+    return std::nullopt;
+  for (OpOperand *input : op.getDpsInputOperands())
+    if (input != strips.image.operand &&
+        op.getMatchingIndexingMap(input).isFunctionOfDim(*strips.rows))
+      return std::nullopt;
+  AffineMap map = op.getMatchingIndexingMap(strips.image.operand);
+  for (unsigned dim = 0; dim < map.getNumResults(); ++dim) {
+    std::string unused;
+    std::optional<WindowDim> found =
+        matchWindowDim(map, dim, [&](unsigned loop) { return isPositionOf(op, loop); }, unused);
+    if (!found || found->along != *strips.rows || found->tap != strips.outerTaps.front())
+      continue;
+    // Windows of neighbours overlap, and each row of the image is a tap of all that reach it.
+    bool isShared = std::abs(found->dilation) == 1 && found->stride < getRange(op, found->tap);
+    return isShared ? found : std::nullopt;
+  }
+  return std::nullopt;
+}
+
 std::optional<WindowStrips> StripMatcher::match() {
   SmallVector<linalg::LinalgOp> reductions = kernel.getReductions();
   if (reductions.size() != 1 || reductions.front()->getNumResults() != 1) {
@@ -143,16 +171,13 @@ std::optional<WindowStrips> StripMatcher::match() {
     refuse("the number of channels is not known");
     return std::nullopt;
   }
-  std::optional<WindowImage> image = matchWindowImage(
-      op, channel,
-      [&](unsigned loop) {
-        return op.getIteratorTypesArray()[loop] == utils::IteratorType::parallel;
-      },
-      reason);
+  std::optional<WindowImage> image =
+      matchWindowImage(op, channel, [&](unsigned loop) { return isPositionOf(op, loop); }, reason);
   if (!image)
     return std::nullopt;
-  WindowStrips strips{*combiner, *image, channel, {}, {}, {}};
+  WindowStrips strips{*combiner, *image, channel, {}, {}, {}, {}};
   sortLoops(strips);
+  strips.sharedRows = matchSharedRows(strips);
   if (strips.countTaps() > kLongestRow) {
     refuse("windows are long");
     return std::nullopt;

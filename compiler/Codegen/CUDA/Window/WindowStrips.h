@@ -26,11 +26,16 @@ struct WindowStrips {
   std::optional<unsigned> rows;          // the loop of positions outside of `image.along`
   llvm::SmallVector<unsigned> outerTaps; // the window's loops but `image.tap`
   llvm::SmallVector<unsigned> outer;     // loops of results other than those above
+  /// The image's dim of rows, where windows of several rows of positions share them, and nothing
+  /// but the image differs from row to row.
+  std::optional<WindowDim> sharedRows;
 
   mlir::linalg::LinalgOp getOp() const { return combiner.getOp(); }
   /// Elements of a window along strips, and of all of it.
   int64_t countTaps() const;
   int64_t countElements() const;
+  /// True if windows of neighbours along strips, or of neighbouring rows, have elements in common.
+  bool overlap() const { return image.stride < countTaps() || sharedRows; }
   /// Elements of the image along a strip of `positions`, from the first to the last one read.
   int64_t countColumns(int64_t positions) const;
 };

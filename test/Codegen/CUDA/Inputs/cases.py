@@ -57,6 +57,18 @@ def all_cases():
     yield "argmax_down", k.argmax(50, 40, axis=0), None
     yield "argmax_symbolic", k.argmax("m", "n", sizes={"m": 5, "n": 77}), None
 
+    def strips(vector, strip, rows):
+        return f"#cuda.window_strips<threads = 64, vector = {vector}, strip = {strip}, rows = {rows}>"
+    for rows in (1, 2, 3, 4, 8):
+        yield f"depthwise_rows_{rows}", k.depthwise([11, 13, 12], 3), strips(4, 3, rows)
+        yield f"depthwise_strided_rows_{rows}", k.depthwise([14, 15, 16], 3, (2, 2), element="bf16"), strips(8, 2, rows)
+        yield f"depthwise_turned_rows_{rows}", k.depthwise([9, 7, 10], 3, turned=True, element="f16"), strips(2, 4, rows)
+    yield "depthwise_wide", k.depthwise([13, 10, 4], 5, (3, 1), padding=2), strips(2, 2, 4)
+    yield "depthwise_strides_apart", k.depthwise([10, 13, 4], 2, (1, 3), padding=0), strips(4, 2, 3)
+    yield "depthwise_turned_strided", k.depthwise([17, 9, 8], 5, (2, 1), padding=3, turned=True), strips(2, 2, 3)
+    yield "depthwise_no_overlap", k.depthwise([12, 12, 4], 2, (2, 2), padding=0), strips(4, 2, 3)
+    yield "depthwise_one_row", k.depthwise([1, 9, 8], 3), strips(4, 2, 4)
+
     for m, n, kk in ((2, 2, 1), (7, 33, 5), (33, 7, 40), (64, 64, 64), (127, 130, 33), (16, 64, 32), (4, 100, 17), (9, 9, 0)):
         yield f"matmul_{m}x{n}x{kk}", k.matmul(m, n, kk), None
     big = "#cuda.matmul_fma<tile_m = 128, tile_n = 128, tile_k = 8, thread_m = 8, thread_n = 8>"

@@ -323,6 +323,41 @@ def pad(rows, columns, low, high):
     return kernel, lambda x: [np.pad(x, list(zip(low, high)), constant_values=7.0)]
 
 
+def depthwise(image, taps, strides=(1, 1), padding=1, turned=False, element="f32"):
+    """Windows of an image [h, w, c] times a filter [taps, taps, c]; `turned`: of its taps from the last one on."""
+    kernel = Kernel("depthwise")
+    c = image[-1]
+    x, f = kernel.input(image, element), kernel.input([taps, taps, c], element)
+    wide = [image[0] + 2 * padding, image[1] + 2 * padding, c]
+    places = [(wide[dim] - taps) // strides[dim] + 1 for dim in (0, 1)]
+    kernel.lines.append(f"%zero = arith.constant 0.0 : {element}")
+    kernel.lines.append(f"%p = tensor.pad {x} low[{padding}, {padding}, 0] high[{padding}, {padding}, 0] {{\n    ^bb0(%i: index, %j: index, %k: index):\n"
+                        f"      tensor.yield %zero : {element}\n    }} : {kernel.type(image, element)} to {kernel.type(wide, element)}")
+    out = [*places, c]
+    rows, columns = ((f"d{i} * {stride} - d{i + 3} + {taps - 1}" if turned else f"d{i} * {stride} + d{i + 3}") for i, stride in enumerate(strides))
+    widened = "".join(f"%{name}{name} = arith.extf %{name} : {element} to f32\n      " for name in "ab") if element != "f32" else ""
+    a, b = ("%aa", "%bb") if widened else ("%a", "%b")
+    sums = kernel.generic("ppprr", [("%p", f"{rows}, {columns}, d2", wide, element), (f, "d3, d4, d2", [taps, taps, c], element)],
+                          [(kernel.fill(out, "f32", "0.0"), "d0, d1, d2", out, "f32")],
+                          f"""{widened}%m = arith.mulf {a}, {b} : f32
+      %s = arith.addf %c, %m : f32
+      linalg.yield %s : f32""")
+    result = sums if element == "f32" else kernel.map([(sums, "d0, d1, d2", out, "f32")], out, element,
+                                                      f"%n = arith.truncf %a : f32 to {element}\n      linalg.yield %n : {element}")
+    kernel.output(result, out, element)
+
+    def reference(x, f):
+        x, f = decode(x, element), decode(f, element)
+        padded = np.pad(x, [(padding, padding), (padding, padding), (0, 0)])
+        total = np.zeros((*places, c))
+        for r in range(taps):
+            for s in range(taps):
+                top, left = (taps - 1 - r, taps - 1 - s) if turned else (r, s)
+                total += padded[top:, left:][:(places[0] - 1) * strides[0] + 1:strides[0], :(places[1] - 1) * strides[1] + 1:strides[1]] * f[r, s]
+        return [total]
+    return kernel, reference
+
+
 def strided_slice(rows, columns, start, step):
     kernel = Kernel("strided_slice")
     x = kernel.input([rows, columns])

@@ -369,3 +369,47 @@ func.func @narrowed_cos(%x: f32) -> f16 {
   %n = arith.truncf %y : f32 to f16
   return %n : f16
 }
+
+// The reciprocal of a constant is a constant: the quotient is mended once, and what is infinite does no harm.
+// CHECK-LABEL: func.func @constant_divisor
+// CHECK-SAME:    (%[[X:.*]]: vector<2xf32>)
+// CHECK-NOT:     arith.divf
+// CHECK:         %[[RECIPROCAL:.*]] = arith.constant dense<0.111111112> : vector<2xf32>
+// CHECK:         %[[ROUGH:.*]] = arith.mulf %[[X]], %[[RECIPROCAL]]
+// CHECK:         %[[MINUS:.*]] = arith.negf %[[X]]
+// CHECK:         %[[NINE:.*]] = arith.constant dense<9.000000e+00>
+// CHECK:         %[[DISTANCE:.*]] = math.fma %[[ROUGH]], %[[NINE]], %[[MINUS]]
+// CHECK:         %[[MOST:.*]] = arith.constant dense<3.40282347E+38>
+// CHECK:         %[[FINITE:.*]] = arith.minnumf %[[DISTANCE]], %[[MOST]]
+// CHECK:         %[[TURNED:.*]] = arith.constant dense<-0.111111112>
+// CHECK:         math.fma %[[FINITE]], %[[TURNED]], %[[ROUGH]]
+func.func @constant_divisor(%x: vector<2xf32>) -> vector<2xf32> {
+  %nine = arith.constant dense<9.0> : vector<2xf32>
+  %y = arith.divf %x, %nine : vector<2xf32>
+  return %y : vector<2xf32>
+}
+
+// CHECK-LABEL: func.func @narrowed_constant_divisor
+// CHECK-NOT:     arith.divf
+// CHECK:         arith.mulf
+// CHECK-NOT:     math.fma
+// CHECK:         arith.truncf
+func.func @narrowed_constant_divisor(%x: f32) -> bf16 {
+  %nine = arith.constant 9.0 : f32
+  %y = arith.divf %x, %nine : f32
+  %n = arith.truncf %y : f32 to bf16
+  return %n : bf16
+}
+
+// Powers of 2 divide exactly as they are; what is less than 1, or negative, might overflow or lose a sign.
+// CHECK-LABEL: func.func @other_constant_divisors
+// CHECK-COUNT-3: arith.divf
+func.func @other_constant_divisors(%x: f32) -> (f32, f32, f32) {
+  %eight = arith.constant 8.0 : f32
+  %small = arith.constant 0.3 : f32
+  %negative = arith.constant -9.0 : f32
+  %a = arith.divf %x, %eight : f32
+  %b = arith.divf %x, %small : f32
+  %c = arith.divf %x, %negative : f32
+  return %a, %b, %c : f32, f32, f32
+}

@@ -35,6 +35,94 @@ builtin.module attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_9
 
 // -----
 
+// Two rows of positions are under four rows of the image, of four elements each; the 9 factors are loaded once.
+// CHECK-LABEL: func.func @shared_rows
+// CHECK-NOT:     scf.for
+// CHECK-COUNT-25: vector.load
+// CHECK-NOT:     vector.load
+// CHECK:         return
+builtin.module attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @shared_rows() attributes {lowering_config = #cuda.window_strips<threads = 128, vector = 4, strip = 2, rows = 2>, cuda.index_bits = 32 : i32} {
+    %x = plan.binding 0 read align 16 : memref<14x14x16xf32>
+    %w = plan.binding 1 read align 16 : memref<3x3x16xf32>
+    %y = plan.binding 2 write align 16 : memref<12x12x16xf32>
+    %xt = bufferization.to_tensor %x restrict : memref<14x14x16xf32> to tensor<14x14x16xf32>
+    %wt = bufferization.to_tensor %w restrict : memref<3x3x16xf32> to tensor<3x3x16xf32>
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<12x12x16xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<12x12x16xf32>) -> tensor<12x12x16xf32>
+    %r = linalg.generic {
+      indexing_maps = [affine_map<(p, q, c, r, s) -> (p + r, q + s, c)>, affine_map<(p, q, c, r, s) -> (r, s, c)>, affine_map<(p, q, c, r, s) -> (p, q, c)>],
+      iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]} ins(%xt, %wt : tensor<14x14x16xf32>, tensor<3x3x16xf32>) outs(%f : tensor<12x12x16xf32>) {
+    ^bb0(%a: f32, %b: f32, %acc: f32):
+      %p = arith.mulf %a, %b : f32
+      %s = arith.addf %acc, %p : f32
+      linalg.yield %s : f32
+    } -> tensor<12x12x16xf32>
+    bufferization.materialize_in_destination %r in restrict writable %y : (tensor<12x12x16xf32>, memref<12x12x16xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// Windows that are turned begin at the lowest row of the image.
+// CHECK-LABEL: func.func @turned_windows
+// CHECK-COUNT-4: vector.store
+builtin.module attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @turned_windows() attributes {lowering_config = #cuda.window_strips<threads = 128, vector = 4, strip = 2, rows = 2>, cuda.index_bits = 32 : i32} {
+    %x = plan.binding 0 read align 16 : memref<14x14x16xf32>
+    %w = plan.binding 1 read align 16 : memref<3x3x16xf32>
+    %y = plan.binding 2 write align 16 : memref<12x12x16xf32>
+    %xt = bufferization.to_tensor %x restrict : memref<14x14x16xf32> to tensor<14x14x16xf32>
+    %wt = bufferization.to_tensor %w restrict : memref<3x3x16xf32> to tensor<3x3x16xf32>
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<12x12x16xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<12x12x16xf32>) -> tensor<12x12x16xf32>
+    %r = linalg.generic {
+      indexing_maps = [affine_map<(p, q, c, r, s) -> (p - r + 2, q + s, c)>, affine_map<(p, q, c, r, s) -> (r, s, c)>, affine_map<(p, q, c, r, s) -> (p, q, c)>],
+      iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]} ins(%xt, %wt : tensor<14x14x16xf32>, tensor<3x3x16xf32>) outs(%f : tensor<12x12x16xf32>) {
+    ^bb0(%a: f32, %b: f32, %acc: f32):
+      %p = arith.mulf %a, %b : f32
+      %s = arith.addf %acc, %p : f32
+      linalg.yield %s : f32
+    } -> tensor<12x12x16xf32>
+    bufferization.materialize_in_destination %r in restrict writable %y : (tensor<12x12x16xf32>, memref<12x12x16xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// Of the last rows some are not there, and are not stored.
+// CHECK-LABEL: func.func @ragged_rows
+// CHECK-COUNT-2: vector.store
+// CHECK-COUNT-3: scf.if
+builtin.module attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @ragged_rows() attributes {lowering_config = #cuda.window_strips<threads = 128, vector = 4, strip = 2, rows = 4>, cuda.index_bits = 32 : i32} {
+    %x = plan.binding 0 read align 16 : memref<12x14x16xf32>
+    %w = plan.binding 1 read align 16 : memref<3x3x16xf32>
+    %y = plan.binding 2 write align 16 : memref<10x12x16xf32>
+    %xt = bufferization.to_tensor %x restrict : memref<12x14x16xf32> to tensor<12x14x16xf32>
+    %wt = bufferization.to_tensor %w restrict : memref<3x3x16xf32> to tensor<3x3x16xf32>
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<10x12x16xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<10x12x16xf32>) -> tensor<10x12x16xf32>
+    %r = linalg.generic {
+      indexing_maps = [affine_map<(p, q, c, r, s) -> (p + r, q + s, c)>, affine_map<(p, q, c, r, s) -> (r, s, c)>, affine_map<(p, q, c, r, s) -> (p, q, c)>],
+      iterator_types = ["parallel", "parallel", "parallel", "reduction", "reduction"]} ins(%xt, %wt : tensor<12x14x16xf32>, tensor<3x3x16xf32>) outs(%f : tensor<10x12x16xf32>) {
+    ^bb0(%a: f32, %b: f32, %acc: f32):
+      %p = arith.mulf %a, %b : f32
+      %s = arith.addf %acc, %p : f32
+      linalg.yield %s : f32
+    } -> tensor<10x12x16xf32>
+    bufferization.materialize_in_destination %r in restrict writable %y : (tensor<10x12x16xf32>, memref<10x12x16xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
 builtin.module attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
   // expected-error@+1 {{expected windows of channels for #cuda.window_strips<threads = 128, vector = 4, strip = 2, rows = 1>: there is more than one reduction}}
   func.func @no_windows() attributes {lowering_config = #cuda.window_strips<threads = 128, vector = 4, strip = 2, rows = 1>} {

@@ -20,7 +20,7 @@ func.func @channels_first(%x: tensor<2x32x16x16xf32>, %w: tensor<64x32x3x3xf32>)
 // Groups of few features have no use for a tile.
 // CHECK:       config = #cuda.elementwise<
 // CHECK-SAME:  name = "narrow_groups_k0_conv"
-// CHECK-SAME:  reason = "windows of 18 elements, each of one thread;
+// CHECK-SAME:  reason = "windows of 18 elements, each of one thread, 
 func.func @narrow_groups(%x: tensor<2x16x16x8xf32>, %w: tensor<3x3x2x8xf32>) -> tensor<2x14x14x8xf32> {
   %y = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> feature_groups = 4
      : (tensor<2x16x16x8xf32>, tensor<3x3x2x8xf32>) -> tensor<2x14x14x8xf32>
@@ -89,7 +89,7 @@ func.func @few_places(%x: tensor<1x8x8x64xf32>, %w: tensor<3x3x64x8xf32>) -> ten
 // Small windows of neighbouring features are walked, also where there are few results.
 // CHECK:       config = #cuda.elementwise<
 // CHECK-SAME:  name = "first_layer_gradient_k0_conv"
-// CHECK-SAME:  reason = "windows of 36 elements, each of one thread;
+// CHECK-SAME:  reason = "windows of 36 elements, each of one thread, 
 func.func @first_layer_gradient(%x: tensor<8x32x32x4xf32>, %w: tensor<3x3x4x4xf32>) -> tensor<8x32x32x4xf32> {
   %y = array.conv %x, %w dims = <[b, 0, 1, f] x [0, 1, i, o] -> [b, 0, 1, f]> low = [1, 1] high = [1, 1]
      : (tensor<8x32x32x4xf32>, tensor<3x3x4x4xf32>) -> tensor<8x32x32x4xf32>
