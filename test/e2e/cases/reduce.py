@@ -1,7 +1,7 @@
 """Reductions, scans, and the ops made of them: means, softmax, norms."""
 import numpy as np
 
-from harness import Case, Step, simple
+from harness import Case, Step, over_sizes, simple
 from tensors import DTYPES, FLOATS, Tensor, mlir_type, random
 
 # Below, at and above a vector and a row tile; rows that fit no tile; one row; many rows.
@@ -199,6 +199,28 @@ def held_columns():
                      f"%r0 = array.softmax %0 axis = {axis} : {x.mlir}", "composite")
         kept = Tensor(dtype, wide.mean(axis))
         yield simple(f"var_held_{name}", [x], [(dtype, wide.var(axis))], f"%r0 = array.var %0 axes = [{axis}] : {x.mlir} -> {kept.mlir}", "sum")
+
+
+def visited_once():
+    """Variances of columns whose elements GPUs visit once, by means of a few elements each, which are far from that of all: of any number of
+    rows, the last of them some threads' only, and of a number that parts divide, but not what a thread has at a time."""
+    def levels(shape, seed):
+        x = random("f32", shape, seed, 300, 301)
+        x.values[:] += 20 * np.arange(shape[0], dtype=np.float32)[:, None] // 16
+        return x
+
+    def variance(values):
+        return values.astype(np.float64).var(0)
+
+    yield over_sizes("var_visited_once_dynamic", [levels((rows, 16392), rows) for rows in (1, 31, 256, 299)], variance, "tensor<?x16392xf32>",
+                     "tensor<16392xf32>", "array.var %x axes = [0]", "sum")
+    for dtype, shape in (("bf16", (4032, 192)), ("f16", (20160, 36))):
+        x = Tensor(dtype, levels(shape, 91).values / 16)
+        wide = x.values.astype(np.float64)
+        yield simple(f"var_visited_once_{dtype}", [x], [("f32", wide.var(0)), ("f32", wide.mean(0))],
+                     f"""%w = array.convert %0 : {x.mlir} -> {mlir_type('f32', shape)}
+                         %r0 = array.var %w axes = [0] : {mlir_type('f32', shape)} -> {mlir_type('f32', shape[1:])}
+                         %r1 = array.mean %w axes = [0] : {mlir_type('f32', shape)} -> {mlir_type('f32', shape[1:])}""", "sum")
 
 
 def together():
@@ -589,5 +611,5 @@ def bodies():
 
 def cases():
     with np.errstate(all="ignore"):
-        for make in (reductions, bodies, arguments, moments, in_parts, held_columns, together, scans, softmaxes, norms, large):
+        for make in (reductions, bodies, arguments, moments, in_parts, held_columns, visited_once, together, scans, softmaxes, norms, large):
             yield from make()

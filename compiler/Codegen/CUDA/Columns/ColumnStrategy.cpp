@@ -13,6 +13,7 @@
 
 #include "compiler/Codegen/CUDA/Common/MemoryTime.h"
 #include "compiler/Codegen/CUDA/Common/Occupancy.h"
+#include "compiler/Codegen/CUDA/Common/SplitDependentReductions.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/Strategy.h"
 #include "compiler/Codegen/CUDA/Window/WindowModel.h"
@@ -30,6 +31,8 @@ namespace xc::cuda {
 /// of each row that a block has where there are this many blocks for each multiprocessor.
 static constexpr int64_t kRegisterBytes = 4, kHeldRegisters = 32, kMostHeldThreads = 512,
                          kHeldLine = 128, kManyBlocks = 3;
+/// Threads of a block that holds columns which are few blocks, and of each row of them.
+static constexpr int64_t kFewThreads = 512, kMostFewThreads = 1024, kFewAcross = 8;
 /// Columns from this length on have more threads down, which all have several elements to wait for.
 static constexpr int64_t kTallColumn = 512;
 
@@ -83,11 +86,91 @@ static std::optional<Choice> chooseHeldColumns(const ReductionGroup &group,
       reason};
 }
 
+/// Few short columns whose elements are needed again, as where partial sums are brought together:
+/// what counts is how long a block waits for memory, which is once where registers hold them.
+static std::optional<Choice> chooseFewHeldColumns(const ReductionGroup &group,
+                                                  const KernelInfo &kernel,
+                                                  std::optional<int64_t> columns,
+                                                  std::optional<int64_t> length) {
+  if (!group.reusesRows() || group.parts > 0 || !columns || !length || *length == 0 ||
+      group.inputs.empty() ||
+      llvm::divideCeil(*columns, kFewAcross) > kernel.target->multiprocessors)
+    return std::nullopt;
+  int64_t registers = 0, rows = 1;
+  for (const ReductionGroup::Input &input : group.inputs)
+    registers +=
+        llvm::divideCeil(getElementBytes(input.getMemoryType().getElementType()), kRegisterBytes);
+  auto countHeld = [&] { return llvm::divideCeil(*length, rows); };
+  while (countHeld() > 1 && kFewAcross * rows < kFewThreads)
+    rows *= 2;
+  while (countHeld() * registers > kHeldRegisters && kFewAcross * rows < kMostFewThreads)
+    rows *= 2;
+  if (countHeld() * registers > kHeldRegisters ||
+      !canCombine(group, kernel, kFewAcross, rows, /*vector=*/1))
+    return std::nullopt;
+  std::string reason = llvm::formatv("columns: {0} threads across with 1 columns each, {1} down "
+                                     "that share them and hold {2} elements of each in registers",
+                                     kFewAcross, rows, countHeld())
+                           .str();
+  return Choice{ColumnReductionAttr::get(kernel.getFunction().getContext(), kFewAcross, rows,
+                                         /*vector=*/1, countHeld()),
+                reason};
+}
+
+/// True if all that `group` reduces is a sum and squares of distances from what it gives, which are
+/// visited once (EmitColumnReduction.cpp).
+static bool reducesMoments(const ReductionGroup &group) {
+  if (group.members.size() != 2 || !group.partials.empty() || group.writesRows())
+    return false;
+  linalg::LinalgOp first = group.members[0].combiner.getOp(),
+                   second = group.members[1].combiner.getOp();
+  auto generic = dyn_cast<linalg::GenericOp>(second.getOperation());
+  std::optional<DependentPair> pair = generic ? findDependentPair(generic) : std::nullopt;
+  return pair && pair->first == first && pair->shift.form == DependentPair::Shift::Form::Square;
+}
+
+/// Such columns, where blocks are enough: each reads lines of memory, and of short columns all that
+/// a thread has at once.
+static std::optional<Choice> chooseMoments(const ReductionGroup &group, const KernelInfo &kernel,
+                                           KernelSizes &sizes, std::optional<int64_t> columns,
+                                           std::optional<int64_t> length) {
+  if (!columns || group.parts > 0 || group.inputs.empty() || !reducesMoments(group))
+    return std::nullopt;
+  int64_t vector =
+      std::min(getVectorWidth(kernel), getInnermostDivisor(sizes, group, group.parallelDims));
+  int64_t registers = 0, widest = 1, threads = 1;
+  for (const ReductionGroup::Input &input : group.inputs) {
+    int64_t bytes = vector * getElementBytes(input.getMemoryType().getElementType());
+    registers += llvm::divideCeil(bytes, kRegisterBytes);
+    widest = std::max(widest, bytes);
+  }
+  while (threads * widest < kHeldLine)
+    threads *= 2;
+  int64_t rows = kBlockThreads / threads;
+  if (!fillsMultiprocessors(*kernel.target, llvm::divideCeil(*columns, threads * vector)) ||
+      (length && *length < rows) || !canCombine(group, kernel, threads, rows, vector))
+    return std::nullopt;
+  int64_t held = length ? llvm::divideCeil(*length, rows) : 0;
+  if (held * registers > kHeldRegisters)
+    held = 0;
+  std::string reason = llvm::formatv("columns: {0} threads across with {1} columns each, {2} down "
+                                     "that share them and visit each element once",
+                                     threads, vector, rows)
+                           .str();
+  return Choice{
+      ColumnReductionAttr::get(kernel.getFunction().getContext(), threads, rows, vector, held),
+      reason};
+}
+
 static Choice chooseColumns(const ReductionGroup &group, const KernelInfo &kernel,
                             KernelSizes &sizes) {
   std::optional<int64_t> columns = getStaticProduct(group.root, group.parallelDims),
                          length = getStaticProduct(group.root, group.reductionDims);
+  if (std::optional<Choice> choice = chooseMoments(group, kernel, sizes, columns, length))
+    return *choice;
   if (std::optional<Choice> choice = chooseHeldColumns(group, kernel, sizes, columns, length))
+    return *choice;
+  if (std::optional<Choice> choice = chooseFewHeldColumns(group, kernel, columns, length))
     return *choice;
   // Blocks have one of the parts each, and what it leaves of a column.
   int64_t parts = std::max<int64_t>(1, plan::countCyclicParts(group.root));

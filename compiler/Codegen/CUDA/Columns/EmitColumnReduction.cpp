@@ -9,13 +9,18 @@
 // threads share the columns of a block. Each thread combines its rows in registers. Then rows of
 // threads combine through shared memory, a few at a time and in a fixed order.
 //
+// Squares of distances from what the sum of the same elements gives need no second visit: a thread
+// adds up distances from means of its own (Moments.h), and moves them once the sum is known.
+//
 // ReductionEmitter, the base class, drives the loop over the reductions of a kernel, as it does for
 // rows (EmitRowReduction.cpp). Other kernels are left alone.
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Codegen/CUDA/Columns/Moments.h"
 #include "compiler/Codegen/CUDA/Common/LaneOps.h"
 #include "compiler/Codegen/CUDA/Common/ReductionEmitter.h"
+#include "compiler/Codegen/CUDA/Common/SplitDependentReductions.h"
 #include "compiler/Codegen/CUDA/Passes.h"
 
 #include "compiler/Codegen/CUDA/Common/CombineResults.h"
@@ -44,6 +49,14 @@ static constexpr int64_t kLoopUnroll = 4, kMostLoopUnroll = 16, kLoopBytes = 32,
 /// block.
 static constexpr int64_t kFanIn = 8, kFanElements = 32, kFanElementsOfMany = 16;
 
+/// Elements of a column that a thread adds up by a mean of their own, at most, and their bytes: so
+/// many loads are under way.
+static constexpr int64_t kMostTogether = 8, kTogetherBytes = 128;
+
+/// Blocks of this many threads are at least so many to a multiprocessor where elements are held
+/// narrow, or are loaded many at a time: some load while others bring their sums together.
+static constexpr int64_t kManyThreads = 256, kFewestBlocks = 3, kWideBytes = 4;
+
 /// Bytes of shared memory that a thread accesses at once.
 static constexpr int64_t kAccessBytes = 16;
 
@@ -60,6 +73,8 @@ public:
 protected:
   SmallVector<Value> visitShare(ValueRange inits, Visitor body) override;
   MemberValues combineThreads(Members members, MemberValues partials) override;
+  bool emitDependent(const ReductionGroup::Member &first,
+                     const ReductionGroup::Member &second) override;
   Place getReducedPlace() override {
     return makePlace(makeCoord(column, /*consecutive=*/true), Coord::uniform(part), columnMask);
   }
@@ -69,7 +84,12 @@ protected:
   }
 
 private:
+  int64_t countBytes() const;
   int64_t getUnroll() const;
+  int64_t countTogether() const;
+  std::optional<int64_t> countOwn() const;
+  Moments visitMoments(const ReductionGroup::Member &sum);
+  Value emitCenter(const ReductionGroup::Member &second, const DependentPair::Shift &shift);
   /// The place of this thread's column at `position` of the reduced elements.
   Place makeElement(Value position, Value mask) {
     return makePlace(makeCoord(column, /*consecutive=*/true), Coord::uniform(position), mask);
@@ -86,11 +106,17 @@ private:
 
 } // namespace
 
-int64_t ColumnEmitter::getUnroll() const {
-  std::optional<int64_t> length = getConstantIntValue(count);
+/// Bytes of all inputs at one place of a thread.
+int64_t ColumnEmitter::countBytes() const {
   int64_t bytes = 0;
   for (const ReductionGroup::Input &input : group.inputs)
     bytes += lanes * getElementBytes(input.getMemoryType().getElementType());
+  return bytes;
+}
+
+int64_t ColumnEmitter::getUnroll() const {
+  std::optional<int64_t> length = getConstantIntValue(count);
+  int64_t bytes = countBytes();
   bool isTall =
       config.getRows() >= kTallRows && config.getThreads() * config.getRows() <= kFewThreads;
   int64_t unroll = kLoopUnroll, most = isTall ? 2 * kLoopBytes : kLoopBytes;
@@ -124,12 +150,11 @@ void ColumnEmitter::holdShare() {
   }
   // Narrow elements are held wide, and ptxas leaves room for two blocks then. With a third one some
   // load while others bring their sums together; elements are widened twice for it.
-  constexpr int64_t manyThreads = 256, fewestBlocks = 3, wideBytes = 4;
   bool areNarrow = llvm::all_of(group.inputs, [](const ReductionGroup::Input &input) {
-    return getElementBytes(getElementTypeOrSelf(input.tensor)) < wideBytes;
+    return getElementBytes(getElementTypeOrSelf(input.tensor)) < kWideBytes;
   });
-  if (areNarrow && config.getThreads() * config.getRows() == manyThreads)
-    frame.setFewestBlocks(fewestBlocks);
+  if (areNarrow && config.getThreads() * config.getRows() == kManyThreads)
+    frame.setFewestBlocks(kFewestBlocks);
 }
 
 SmallVector<Value> ColumnEmitter::visitShare(ValueRange inits, Visitor body) {
@@ -144,6 +169,102 @@ SmallVector<Value> ColumnEmitter::visitShare(ValueRange inits, Visitor body) {
                       [&](Value position, ValueRange carried) {
                         return body(makeElement(position, columnMask), carried);
                       });
+}
+
+int64_t ColumnEmitter::countTogether() const {
+  int64_t bytes = std::max<int64_t>(1, countBytes());
+  return std::clamp<int64_t>(kTogetherBytes / bytes, 1, kMostTogether);
+}
+
+/// The elements of each thread's share, where all have as many.
+std::optional<int64_t> ColumnEmitter::countOwn() const {
+  std::optional<int64_t> length = getConstantIntValue(count);
+  int64_t shares = parts * config.getRows();
+  if (!length || *length % shares != 0 || *length == 0)
+    return std::nullopt;
+  return *length / shares;
+}
+
+/// The moments of this thread's share of what `sum` adds up, some elements at a time.
+Moments ColumnEmitter::visitMoments(const ReductionGroup::Member &sum) {
+  OpBuilder &builder = points.builder;
+  Location loc = points.loc;
+  auto getMoments = [&](ArrayRef<Place> places) {
+    return makeMoments(builder, loc, llvm::map_to_vector(places, [&](const Place &place) {
+                         return CountedElement{emitLeaves(sum, place).front(), place.mask};
+                       }));
+  };
+  if (!held.empty())
+    return getMoments(held);
+  int64_t step = parts * config.getRows(), together = countTogether(), wide = step * together;
+  auto join = [&](ValueRange carried, Value position, bool isRest) -> SmallVector<Value> {
+    SmallVector<Place> places;
+    for (int64_t i = 0; i < together; ++i) {
+      Value own = index.add(position, i * step), mask = columnMask;
+      if (isRest) {
+        // Behind the end, the last element is repeated, and counts for nothing.
+        mask = index.both(mask, index.isLess(own, count));
+        own = index.min(own, index.sub(count, index.constant(1)));
+      }
+      places.push_back(makeElement(own, mask));
+    }
+    Moments all{carried[0], carried[1], carried[2]};
+    Moments joined = joinMoments(builder, loc, all, getMoments(places));
+    return {joined.count, joined.sum, joined.squares};
+  };
+  Type element = getElementTypeOrSelf(sum.combiner.getOp()->getResult(0).getType());
+  Moments none =
+      makeNoMoments(builder, loc, splatTo(builder, loc, points.zero(element), lanes).getType());
+  Value first = parts == 1 ? down : index.add(part, index.mul(down, parts));
+  Value lastStart = index.sub(count, index.constant(wide - step));
+  SmallVector<Value> carried = points.emitLoop(
+      first, lastStart, index.constant(wide), {none.count, none.sum, none.squares},
+      [&](Value position, ValueRange values) { return join(values, position, /*isRest=*/false); });
+  if (std::optional<int64_t> own = countOwn(); !own || *own % together != 0) {
+    Value distance = index.max(index.sub(lastStart, first), index.constant(0));
+    Value rest = index.add(first, index.mul(index.ceilDiv(distance, index.constant(wide)), wide));
+    carried = points.emitIfOrKeep(index.isLess(rest, count), carried,
+                                  [&] { return join(carried, rest, /*isRest=*/true); });
+  }
+  return {carried[0], carried[1], carried[2]};
+}
+
+/// What `second` adds up distances from, once that is known.
+Value ColumnEmitter::emitCenter(const ReductionGroup::Member &second,
+                                const DependentPair::Shift &shift) {
+  linalg::LinalgOp op = second.combiner.getOp();
+  Place place = getOwnReducedPlace();
+  SmallVector<Coord> loops = llvm::map_to_vector(
+      second.loops, [&](AffineExpr expr) { return points.apply(expr, place.coords, lanes); });
+  IRMapping mapping;
+  for (OpOperand *input : shift.inputs) {
+    Point point{{}, {}, lanes, place.loadMask};
+    for (AffineExpr expr : op.getMatchingIndexingMap(input).getResults())
+      point.coords.push_back(points.apply(expr, loops, lanes));
+    if (point.coords.empty())
+      point.flat = Coord::uniform(index.constant(0));
+    mapping.map(op.getMatchingBlockArgument(input), points.emit(input->get(), point));
+  }
+  for (Operation *step : shift.steps)
+    cloneOnLanes(points.builder, step, mapping);
+  Value center = mapping.lookupOrDefault(Value(arith::SubFOp(shift.distance).getRhs()));
+  return splatTo(points.builder, points.loc, center, lanes);
+}
+
+bool ColumnEmitter::emitDependent(const ReductionGroup::Member &first,
+                                  const ReductionGroup::Member &second) {
+  auto op = dyn_cast<linalg::GenericOp>(second.combiner.getOp().getOperation());
+  std::optional<DependentPair> pair = op ? findDependentPair(op) : std::nullopt;
+  if (!pair || pair->first != first.combiner.getOp() ||
+      pair->shift.form != DependentPair::Shift::Form::Square)
+    return false;
+  if (held.empty() && config.getThreads() * config.getRows() == kManyThreads)
+    frame.setFewestBlocks(kFewestBlocks);
+  Moments moments = visitMoments(first);
+  finishMember(first, moments.sum);
+  Value center = emitCenter(second, pair->shift);
+  finishMember(second, makeSquaresAbout(points.builder, points.loc, moments, center, countOwn()));
+  return true;
 }
 
 ColumnEmitter::MemberValues ColumnEmitter::combineThreads(Members members, MemberValues partials) {

@@ -147,16 +147,22 @@ SmallVector<Value> ReductionEmitter::getStarts(const Combiner &combiner, ValueRa
   return starts;
 }
 
-SmallVector<Value> ReductionEmitter::accumulate(const ReductionGroup::Member &member,
-                                                const Place &place, ValueRange carried) {
-  OpBuilder &builder = points.builder;
-  Location loc = points.loc;
+SmallVector<Value> ReductionEmitter::emitLeaves(const ReductionGroup::Member &member,
+                                                const Place &place) {
   SmallVector<Coord> loops = llvm::map_to_vector(
       member.loops, [&](AffineExpr expr) { return points.apply(expr, place.coords, lanes); });
   SmallVector<Value> leaves = points.emitLeaves(member.combiner, loops, lanes, place.loadMask);
   for (Value &leaf : leaves)
-    leaf = splatTo(builder, loc, leaf, lanes);
-  SmallVector<Value> combined = combineResults(builder, loc, member.combiner, carried, leaves);
+    leaf = splatTo(points.builder, points.loc, leaf, lanes);
+  return leaves;
+}
+
+SmallVector<Value> ReductionEmitter::accumulate(const ReductionGroup::Member &member,
+                                                const Place &place, ValueRange carried) {
+  OpBuilder &builder = points.builder;
+  Location loc = points.loc;
+  SmallVector<Value> combined =
+      combineResults(builder, loc, member.combiner, carried, emitLeaves(member, place));
   if (place.mask)
     for (auto [value, before] : llvm::zip_equal(combined, carried))
       value = arith::SelectOp::create(builder, loc, place.mask, value, before);
@@ -208,6 +214,16 @@ void ReductionEmitter::emitTogether(Members members) {
   }
 }
 
+void ReductionEmitter::finishMember(const ReductionGroup::Member &member, ValueRange partial) {
+  SmallVector<Value> inits = emitInits(member, getOwnReducedPlace(), getReducedLanes());
+  MemberValues combined = combineThreads(member, {SmallVector<Value>(partial)});
+  SmallVector<Value> total =
+      combineInits(member.combiner, inits, std::move(combined.front()), getReducedLanes());
+  linalg::LinalgOp op = member.combiner.getOp();
+  for (auto [result, value] : llvm::zip_equal(op->getResults(), total))
+    points.provide(result, value);
+}
+
 /// True if `op` needs a result of one of `members`, near or far.
 static bool dependsOn(Operation *op, ArrayRef<ReductionGroup::Member> members) {
   llvm::SmallPtrSet<Operation *, 16> seen;
@@ -232,6 +248,10 @@ static bool dependsOn(Operation *op, ArrayRef<ReductionGroup::Member> members) {
 
 void ReductionEmitter::emitMembers() {
   for (Members rest = group.members; !rest.empty();) {
+    if (rest.size() > 1 && emitDependent(rest[0], rest[1])) {
+      rest = rest.drop_front(2);
+      continue;
+    }
     size_t number = 1;
     while (reducesTogether() && number < rest.size() &&
            !dependsOn(rest[number].combiner.getOp(), rest.take_front(number)))

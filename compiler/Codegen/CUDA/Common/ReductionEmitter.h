@@ -57,6 +57,12 @@ protected:
   virtual MemberValues combineThreads(Members members, MemberValues partials) = 0;
   /// Whether members are reduced together that do not need each other's results.
   virtual bool reducesTogether() const { return true; }
+  /// Reduces two members of which the second one needs the first one's result, where the strategy
+  /// visits each element once for both; else false, and nothing is built.
+  virtual bool emitDependent(const ReductionGroup::Member &first,
+                             const ReductionGroup::Member &second) {
+    return false;
+  }
   /// The place of this thread's reduced element, and the number of lanes it has.
   virtual Place getReducedPlace() = 0;
   virtual int64_t getReducedLanes() = 0;
@@ -78,6 +84,9 @@ protected:
   /// The values of the inits of `member` at `place`.
   llvm::SmallVector<mlir::Value> emitInits(const ReductionGroup::Member &member, const Place &place,
                                            int64_t pointLanes);
+  /// What `member` combines at `place`, in all lanes.
+  llvm::SmallVector<mlir::Value> emitLeaves(const ReductionGroup::Member &member,
+                                            const Place &place);
   /// `carried` combined with the elements of `member` at `place`.
   llvm::SmallVector<mlir::Value> accumulate(const ReductionGroup::Member &member,
                                             const Place &place, mlir::ValueRange carried);
@@ -88,6 +97,8 @@ protected:
   /// i1: a block whose points of the parallel dims are `count` of `rows`, from `first` on, has
   /// something to compute; null if it always has.
   mlir::Value isNeeded(mlir::Value first, int64_t count, mlir::Value rows);
+  /// Combines what the threads have of `member` and its inits, and makes that its result.
+  void finishMember(const ReductionGroup::Member &member, mlir::ValueRange partial);
   /// Stores zeros as results.
   void emitZeros();
   /// The place at `kept` of the parallel dims and `reduced` of the reduction dims, counted

@@ -46,11 +46,17 @@ using namespace mlir;
 
 namespace xc::cuda {
 
-/// Elements of a part of a column. The longest leave the fewest results to bring together, and a
-/// block of 256 threads holds those of a line of memory; columns that a block has, and from where
-/// on shorter parts are for more blocks.
-static constexpr int64_t kLongestColumnPart = 256, kColumnPart = 64, kShortestColumnPart = 32,
-                         kBlockColumns = 64;
+/// Elements of a part of a column at least, and such parts at most; bytes of each row that a block
+/// reads.
+static constexpr int64_t kShortestColumnPart = 32, kMostPairParts = 4096, kBlockBytes = 128;
+/// Rows of threads of a block; rows that it has under way, as many as registers hold; blocks that a
+/// multiprocessor has at a time.
+static constexpr int64_t kBlockRows = 32, kLoadedRows = 256, kResidentBlocks = 3;
+/// What bringing together what its threads have costs a block, in rows.
+static constexpr double kBlockCost = 48;
+/// In the time of how many of three such blocks one and two do that have a multiprocessor for
+/// themselves: their loads do not make the most of its share of memory's rate.
+static constexpr double kTimeOfOne = 1.6, kTimeOfTwo = 2.2;
 /// Elements of a part of a row, which a block holds, and blocks of a multiprocessor that are
 /// enough.
 static constexpr int64_t kLongestRowPart = 16384, kShortestRowPart = 2048, kEnoughBlocks = 2;
@@ -75,6 +81,7 @@ public:
   void run();
 
 private:
+  int64_t countColumnParts(int64_t size, int64_t kept);
   bool chooseParts();
   bool mergeLoops();
   AffineMap splitLoop(AffineMap map);
@@ -214,25 +221,44 @@ static std::optional<Shift> matchShift(linalg::GenericOp second) {
   return shift;
 }
 
+/// The reduction that `second` adds up distances from what is computed of.
+static linalg::GenericOp findFirst(const Shift &shift, linalg::GenericOp second) {
+  for (OpOperand *input : shift.inputs)
+    if (linalg::GenericOp first = findFirst(input->get(), second))
+      return first;
+  return nullptr;
+}
+
+/// True if `first` reduces the elements whose distances `second` adds up, and both read the same.
+static bool arePair(linalg::GenericOp first, linalg::GenericOp second, const Shift &shift) {
+  Value own = shift.form == Form::Square ? matchLeaf<arith::AddFOp>(first)
+                                         : matchLeaf<arith::MaximumFOp>(first);
+  auto isOfFirst = [&](OpOperand *input) {
+    return shift.inputs.contains(input) || llvm::is_contained(first.getInputs(), input->get());
+  };
+  return isSimple(first) && own &&
+         areEqual(first, own, second, arith::SubFOp(shift.distance).getLhs()) &&
+         llvm::all_of(second.getDpsInputOperands(), isOfFirst);
+}
+
+std::optional<DependentPair> findDependentPair(linalg::GenericOp second) {
+  std::optional<Shift> shift = isSimple(second) ? matchShift(second) : std::nullopt;
+  linalg::GenericOp first = shift ? findFirst(*shift, second) : nullptr;
+  if (!first || !arePair(first, second, *shift))
+    return std::nullopt;
+  return DependentPair{first, second, *shift};
+}
+
 std::optional<DependentPair> matchDependentPair(linalg::GenericOp second) {
   if (!isSimple(second))
     return std::nullopt;
   second = recomputeInputs(second);
   std::optional<Shift> shift = isSimple(second) ? matchShift(second) : std::nullopt;
-  linalg::GenericOp first;
-  for (OpOperand *input : shift ? shift->inputs.getArrayRef() : ArrayRef<OpOperand *>())
-    if (!first)
-      first = findFirst(input->get(), second);
+  linalg::GenericOp first = shift ? findFirst(*shift, second) : nullptr;
   if (!first)
     return std::nullopt;
   first = recomputeInputs(first);
-  Value own = shift->form == Form::Square ? matchLeaf<arith::AddFOp>(first)
-                                          : matchLeaf<arith::MaximumFOp>(first);
-  auto isOfFirst = [&](OpOperand *input) {
-    return shift->inputs.contains(input) || llvm::is_contained(first.getInputs(), input->get());
-  };
-  if (!isSimple(first) || !own || !areEqual(first, own, second, shift->distance.getLhs()) ||
-      !llvm::all_of(second.getDpsInputOperands(), isOfFirst))
+  if (!arePair(first, second, *shift))
     return std::nullopt;
   return DependentPair{first, second, *shift};
 }
@@ -277,6 +303,61 @@ Value Shift::clone(OpBuilder &body, linalg::GenericOp second, ValueRange values)
 // Splitting them
 //===----------------------------------------------------------------------===//
 
+/// How long a column reduction takes that has so many parts of `length` rows, of `blocks` blocks
+/// each, in rows of a block.
+static double estimatePartsTime(int64_t parts, int64_t length, int64_t blocks,
+                                const Target &target) {
+  int64_t together = llvm::divideCeil(parts * blocks, int64_t(target.multiprocessors)),
+          last = together % kResidentBlocks;
+  double rounds = static_cast<double>(together - last) + (last == 0   ? 0
+                                                          : last == 1 ? kTimeOfOne
+                                                                      : kTimeOfTwo);
+  int64_t rows = llvm::alignTo(length, length > kLoadedRows ? kLoadedRows : kBlockRows);
+  return rounds * (static_cast<double>(rows) + kBlockCost);
+}
+
+/// True if what `op` reduces is computed element by element for others as well. A kernel that does
+/// all that has to hold what it reduces: else it would compute it again to write it.
+static bool sharesElements(linalg::GenericOp op, linalg::GenericOp other) {
+  return llvm::any_of(op.getInputs(), [&](Value input) {
+    while (Operation *view = input.getDefiningOp()) {
+      if (!isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(view))
+        break;
+      input = view->getOperand(0);
+    }
+    auto producer = input.getDefiningOp<linalg::GenericOp>();
+    return producer && producer.getNumReductionLoops() == 0 &&
+           llvm::any_of(input.getUsers(), [&](Operation *user) {
+             return user != op && user != other &&
+                    !isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(user);
+           });
+  });
+}
+
+/// The parts of a column reduction of `size` elements, `kept` of which are side by side; 0 if no
+/// suitable number of parts divides them. Parts of sums and squares are as long as it takes, since
+/// each element is visited once (Columns/Moments.h); others are held.
+int64_t PairSplitter::countColumnParts(int64_t size, int64_t kept) {
+  int64_t bytes = 1, best = 0;
+  for (OpOperand *input : first.getDpsInputOperands())
+    if (first.getMatchingIndexingMap(input).getNumResults() == first.getNumLoops())
+      bytes = std::max(bytes, getElementBytes(getElementTypeOrSelf(input->get())));
+  int64_t blocks = llvm::divideCeil(kept * bytes, kBlockBytes);
+  bool isHeld = form == Form::Exp || sharesElements(first, second);
+  double least = 0;
+  int64_t most = size / kShortestColumnPart;
+  for (int64_t count = isHeld ? most : std::min(most, kMostPairParts); count > 1; --count) {
+    if (size % count != 0 || (isHeld && size / count > kLoadedRows))
+      continue;
+    double time = estimatePartsTime(count, size / count, blocks, target);
+    if (best == 0 || time <= least) {
+      best = count;
+      least = time;
+    }
+  }
+  return best;
+}
+
 bool PairSplitter::chooseParts() {
   loop = getReducedLoop(second);
   ReductionGroup group;
@@ -287,13 +368,9 @@ bool PairSplitter::chooseParts() {
   for (auto [iterator, range] : llvm::zip_equal(second.getIteratorTypesArray(), ranges))
     (iterator == utils::IteratorType::reduction ? size : kept) *= range;
   if (isColumn) {
-    int64_t enough = kEnoughBlocks * target.multiprocessors * kBlockColumns;
-    for (length = kLongestColumnPart; length >= kShortestColumnPart; --length)
-      if (size % length == 0 && size / length > 1 &&
-          (length <= kColumnPart || size / length * kept >= enough))
-        break;
-    parts = size / length;
-    return length >= kShortestColumnPart;
+    parts = countColumnParts(size, kept);
+    length = parts > 0 ? size / parts : 0;
+    return parts > 0;
   }
   int64_t enough = kEnoughBlocks * target.multiprocessors;
   for (length = kLongestRowPart; length >= kShortestRowPart; length -= kPartMultiple)

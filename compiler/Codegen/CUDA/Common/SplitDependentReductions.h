@@ -47,6 +47,9 @@ struct DependentPair {
 /// both may be computed in their bodies from here on, where that reads no more.
 std::optional<DependentPair> matchDependentPair(mlir::linalg::GenericOp second);
 
+/// The same of bodies as they are, as in a kernel.
+std::optional<DependentPair> findDependentPair(mlir::linalg::GenericOp second);
+
 /// The sum of squares of a part's `count` elements' distances from `mean`, theirs, as that of
 /// distances from `center`: more by count (mean - center)^2.
 mlir::Value moveSquares(mlir::OpBuilder &body, mlir::Location loc, mlir::Value squares,

@@ -143,3 +143,89 @@ builtin.module @tall attributes {plan.kernel, plan.target = #plan.target<"cuda",
     return
   }
 }
+
+// -----
+
+// Squares of distances from a mean are added up with the sum itself, each element loaded once: those of eight loads from
+// their own mean, then those of the share of a thread, and at the end from the mean of the column. Eleven rows are left
+// over: they are loaded as the others are, and what lies behind the end counts for nothing.
+// CHECK-LABEL: func.func @moments
+// CHECK-SAME:    nvvm.minctasm = 3
+// CHECK:         scf.for {{.*}} -> (f32, vector<4xf32>, vector<4xf32>)
+// CHECK-COUNT-8:   vector.load %{{.*}} : memref<{{.*}}xf32>, vector<4xf32>
+// CHECK-COUNT-7:   arith.addf %{{.*}} : vector<4xf32>
+// CHECK:           %[[MEAN:.*]] = arith.mulf %{{.*}} : vector<4xf32>
+// CHECK-COUNT-8:   arith.subf %{{.*}}, %[[MEAN]] : vector<4xf32>
+// CHECK:         scf.if
+// CHECK-COUNT-8:   vector.load %{{.*}} : memref<{{.*}}xf32>, vector<4xf32>
+// CHECK:           arith.select
+// CHECK-NOT:     memref<{{[0-9]+}}xf32>, vector<4xf32>
+// CHECK-COUNT-6: gpu.barrier
+// CHECK-NOT:     gpu.barrier
+#whole = affine_map<(d0, d1) -> (d0, d1)>
+#column = affine_map<(d0, d1) -> (d1)>
+builtin.module @moments attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @moments() attributes {lowering_config = #cuda.column_reduction<threads = 8, rows = 32, vector = 4>} {
+    %b0 = plan.binding 0 read align 64 : memref<1035x4096xf32>
+    %x = bufferization.to_tensor %b0 restrict : memref<1035x4096xf32> to tensor<1035x4096xf32>
+    %e = tensor.empty() : tensor<4096xf32>
+    %zero = arith.constant 0.0 : f32
+    %count = arith.constant 1035.0 : f32
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<4096xf32>) -> tensor<4096xf32>
+    %sum = linalg.generic {indexing_maps = [#whole, #column], iterator_types = ["reduction", "parallel"]} ins(%x : tensor<1035x4096xf32>) outs(%f : tensor<4096xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %s = arith.addf %b, %a : f32
+      linalg.yield %s : f32
+    } -> tensor<4096xf32>
+    %squares = linalg.generic {indexing_maps = [#whole, #column, #column], iterator_types = ["reduction", "parallel"]} ins(%x, %sum : tensor<1035x4096xf32>, tensor<4096xf32>) outs(%f : tensor<4096xf32>) {
+    ^bb0(%a: f32, %m: f32, %b: f32):
+      %mean = arith.divf %m, %count : f32
+      %d = arith.subf %a, %mean : f32
+      %q = arith.mulf %d, %d : f32
+      %s = arith.addf %b, %q : f32
+      linalg.yield %s : f32
+    } -> tensor<4096xf32>
+    %b1 = plan.binding 1 write align 64 : memref<4096xf32>
+    bufferization.materialize_in_destination %squares in restrict writable %b1 : (tensor<4096xf32>, memref<4096xf32>) -> ()
+    return
+  }
+}
+
+// -----
+
+// What brings the parts of a mean and of a variance together waits once for memory: a few blocks hold all that they need.
+// CHECK-LABEL: func.func @together
+// CHECK-SAME:    lowering_config = #cuda.column_reduction<threads = 8, rows = 64, vector = 1, held = 2>
+// CHECK-NOT:     scf.for
+// CHECK-COUNT-4: memref.load %{{.*}} : memref<{{.*}}xf32>
+// CHECK:         gpu.barrier
+// CHECK-NOT:     memref.load %{{.*}} : memref<25088xf32>
+#whole = affine_map<(d0, d1) -> (d0, d1)>
+#column = affine_map<(d0, d1) -> (d1)>
+builtin.module @together attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @together() {
+    %b0 = plan.binding 0 read align 64 : memref<98x256xf32>
+    %b1 = plan.binding 1 read align 64 : memref<98x256xf32>
+    %sums = bufferization.to_tensor %b0 restrict : memref<98x256xf32> to tensor<98x256xf32>
+    %squares = bufferization.to_tensor %b1 restrict : memref<98x256xf32> to tensor<98x256xf32>
+    %e = tensor.empty() : tensor<256xf32>
+    %zero = arith.constant 0.0 : f32
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<256xf32>) -> tensor<256xf32>
+    %sum = linalg.generic {indexing_maps = [#whole, #column], iterator_types = ["reduction", "parallel"]} ins(%sums : tensor<98x256xf32>) outs(%f : tensor<256xf32>) {
+    ^bb0(%a: f32, %b: f32):
+      %s = arith.addf %b, %a : f32
+      linalg.yield %s : f32
+    } -> tensor<256xf32>
+    %all = linalg.generic {indexing_maps = [#whole, #whole, #column, #column], iterator_types = ["reduction", "parallel"]} ins(%squares, %sums, %sum : tensor<98x256xf32>, tensor<98x256xf32>, tensor<256xf32>) outs(%f : tensor<256xf32>) {
+    ^bb0(%a: f32, %p: f32, %m: f32, %b: f32):
+      %d = arith.subf %p, %m : f32
+      %q = arith.mulf %d, %d : f32
+      %r = arith.addf %a, %q : f32
+      %s = arith.addf %b, %r : f32
+      linalg.yield %s : f32
+    } -> tensor<256xf32>
+    %b2 = plan.binding 2 write align 64 : memref<256xf32>
+    bufferization.materialize_in_destination %all in restrict writable %b2 : (tensor<256xf32>, memref<256xf32>) -> ()
+    return
+  }
+}

@@ -3,27 +3,28 @@
 #whole = affine_map<(d0, d1) -> (d0, d1)>
 #column = affine_map<(d0, d1) -> (d1)>
 
-// Squares of distances from a mean of columns: each part of 256 elements has a mean of its own.
+// Squares of distances from a mean of columns: each part of 1024 elements has a mean of its own, and parts are blocks enough for a
+// few of them on each multiprocessor.
 // CHECK-LABEL: func.func @columns(
-// CHECK:         %[[X:.*]] = tensor.expand_shape %{{.*}} {{\[\[}}0, 1], [2]] output_shape [64, 256, 2048]
+// CHECK:         %[[X:.*]] = tensor.expand_shape %{{.*}} {{\[\[}}0, 1], [2]] output_shape [16, 1024, 2048]
 // CHECK:         %[[SUMS:.*]] = linalg.generic
 // CHECK-SAME:      iterator_types = ["parallel", "reduction", "parallel"]
-// CHECK-SAME:      ins(%[[X]] : tensor<64x256x2048xf32>) outs(%{{.*}} : tensor<64x2048xf32>)
+// CHECK-SAME:      ins(%[[X]] : tensor<16x1024x2048xf32>) outs(%{{.*}} : tensor<16x2048xf32>)
 // CHECK-SAME:      {cuda.in_parts}
 // CHECK:         %[[CENTERS:.*]] = linalg.generic
-// CHECK-SAME:      ins(%[[SUMS]] : tensor<64x2048xf32>)
+// CHECK-SAME:      ins(%[[SUMS]] : tensor<16x2048xf32>)
 // CHECK:           arith.mulf %{{.*}}, %{{.*}} : f32
 // CHECK:         %[[SQUARES:.*]] = linalg.generic
-// CHECK-SAME:      ins(%[[X]], %[[CENTERS]] : tensor<64x256x2048xf32>, tensor<64x2048xf32>)
+// CHECK-SAME:      ins(%[[X]], %[[CENTERS]] : tensor<16x1024x2048xf32>, tensor<16x2048xf32>)
 // CHECK-SAME:      {cuda.in_parts}
 // CHECK:         %[[SUM:.*]] = linalg.generic
 // CHECK-SAME:      iterator_types = ["reduction", "parallel"]
-// CHECK-SAME:      ins(%[[SUMS]] : tensor<64x2048xf32>) outs(%{{.*}} : tensor<2048xf32>)
+// CHECK-SAME:      ins(%[[SUMS]] : tensor<16x2048xf32>) outs(%{{.*}} : tensor<2048xf32>)
 // CHECK:         %[[MEAN:.*]] = linalg.generic
 // CHECK-SAME:      ins(%[[SUM]] : tensor<2048xf32>)
 // CHECK:         linalg.generic
 // CHECK-SAME:      iterator_types = ["reduction", "parallel"]
-// CHECK-SAME:      ins(%[[SQUARES]], %[[SUMS]], %[[MEAN]] : tensor<64x2048xf32>, tensor<64x2048xf32>, tensor<2048xf32>)
+// CHECK-SAME:      ins(%[[SQUARES]], %[[SUMS]], %[[MEAN]] : tensor<16x2048xf32>, tensor<16x2048xf32>, tensor<2048xf32>)
 // CHECK:           %[[DISTANCE:.*]] = arith.subf
 // CHECK:           %[[SQUARE:.*]] = arith.mulf %[[DISTANCE]], %[[DISTANCE]]
 // CHECK:           arith.mulf %[[SQUARE]], %{{.*}}
@@ -177,10 +178,10 @@ builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
 // The norm of a batch of images: its loops are one, whose parts are cut anywhere. Both read the same tensor still.
 // CHECK-LABEL: func.func @images(
 // CHECK:         %[[C:.*]] = tensor.collapse_shape %{{.*}} {{\[\[}}0, 1], [2]] : tensor<48x196x512xbf16> into tensor<9408x512xbf16>
-// CHECK:         %[[X:.*]] = tensor.expand_shape %[[C]] {{\[\[}}0, 1], [2]] output_shape [42, 224, 512]
+// CHECK:         %[[X:.*]] = tensor.expand_shape %[[C]] {{\[\[}}0, 1], [2]] output_shape [49, 192, 512]
 // CHECK:         %[[SUMS:.*]] = linalg.generic
-// CHECK-SAME:      ins(%[[X]] : tensor<42x224x512xbf16>) outs(%{{.*}} : tensor<42x512xf32>)
-// CHECK:         linalg.generic {{.*}} ins(%[[X]], %{{.*}} : tensor<42x224x512xbf16>, tensor<42x512xf32>)
+// CHECK-SAME:      ins(%[[X]] : tensor<49x192x512xbf16>) outs(%{{.*}} : tensor<49x512xf32>)
+// CHECK:         linalg.generic {{.*}} ins(%[[X]], %{{.*}} : tensor<49x192x512xbf16>, tensor<49x512xf32>)
 // CHECK-NOT:     ins({{.*}}48x196x512
 builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
   func.func @images(%x: tensor<48x196x512xbf16>) -> tensor<512xf32> {
