@@ -33,6 +33,8 @@ static constexpr int64_t kRegisterBytes = 4, kHeldRegisters = 32, kMostHeldThrea
                          kHeldLine = 128, kManyBlocks = 3;
 /// Threads of a block that holds columns which are few blocks, and of each row of them.
 static constexpr int64_t kFewThreads = 512, kMostFewThreads = 1024, kFewAcross = 8;
+/// Registers of a thread from which on it has fewer columns.
+static constexpr int64_t kLoopRegisters = 128;
 /// Columns from this length on have more threads down, which all have several elements to wait for.
 static constexpr int64_t kTallColumn = 512;
 
@@ -162,6 +164,27 @@ static std::optional<Choice> chooseMoments(const ReductionGroup &group, const Ke
       reason};
 }
 
+/// Registers that a thread takes which loops down `vector` columns: for what it has combined so
+/// far, what it loads at a time, what is alike for all of a column, and places.
+static int64_t countLoopRegisters(const ReductionGroup &group, const KernelInfo &kernel,
+                                  int64_t vector) {
+  constexpr int64_t loads = 4, places = 16;
+  int64_t bytes = 0;
+  for (const ReductionGroup::Input &input : group.inputs)
+    bytes += loads * getElementBytes(input.getMemoryType().getElementType());
+  for (const ReductionGroup::Member &member : group.members)
+    for (Type type : member.combiner.getOp()->getResultTypes())
+      bytes += getElementBytes(getElementTypeOrSelf(type));
+  auto isAlike = [&](plan::BindingOp binding) {
+    return binding.getAccess() == plan::Access::Read &&
+           llvm::none_of(group.inputs, [&](const ReductionGroup::Input &input) {
+             return input.binding == binding;
+           });
+  };
+  bytes += kRegisterBytes * llvm::count_if(kernel.bindings, isAlike);
+  return places + llvm::divideCeil(vector * bytes, kRegisterBytes);
+}
+
 static Choice chooseColumns(const ReductionGroup &group, const KernelInfo &kernel,
                             KernelSizes &sizes) {
   std::optional<int64_t> columns = getStaticProduct(group.root, group.parallelDims),
@@ -217,6 +240,16 @@ static Choice chooseColumns(const ReductionGroup &group, const KernelInfo &kerne
   while (rows * threads < mostThreads && columns && length.value_or(4096) >= rows * 4 &&
          countBlocks() * rows * threads < multiprocessors * int64_t(1024))
     rows *= 2;
+  // Threads have registers for all sums: shorter blocks, narrower threads where that is not enough.
+  while (vector > 1 && countLoopRegisters(group, kernel, vector) > kLoopRegisters) {
+    vector /= 2;
+    threads *= 2;
+    rows = std::max<int64_t>(1, rows / 2);
+  }
+  while (rows > 1 && threads * rows > kBlockThreads &&
+         threads * rows * countLoopRegisters(group, kernel, vector) >
+             kernel.target->registersPerMultiprocessor)
+    rows /= 2;
   while (!canCombine(group, kernel, threads, rows, vector))
     rows /= 2;
   std::string reason =

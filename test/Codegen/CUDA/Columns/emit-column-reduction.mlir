@@ -229,3 +229,70 @@ builtin.module @together attributes {plan.kernel, plan.target = #plan.target<"cu
     return
   }
 }
+
+// -----
+
+// Seven sums of three inputs, as of two norms' gradients: eight columns of each would take more registers than a thread has,
+// and those of four columns more than threads of the largest blocks have.
+// CHECK-LABEL: func.func @seven
+// CHECK-SAME:    lowering_config = #cuda.column_reduction<threads = 16, rows = 32, vector = 4>
+#whole = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+#part = affine_map<(d0, d1, d2) -> (d0, d2)>
+#column = affine_map<(d0, d1, d2) -> (d2)>
+builtin.module @seven attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @seven() {
+    %m0 = plan.binding 0 read align 64 : memref<56x1792x256xbf16>
+    %t0 = bufferization.to_tensor %m0 restrict : memref<56x1792x256xbf16> to tensor<56x1792x256xbf16>
+    %m1 = plan.binding 1 read align 64 : memref<56x1792x256xbf16>
+    %t1 = bufferization.to_tensor %m1 restrict : memref<56x1792x256xbf16> to tensor<56x1792x256xbf16>
+    %m2 = plan.binding 2 read align 64 : memref<56x1792x256xbf16>
+    %t2 = bufferization.to_tensor %m2 restrict : memref<56x1792x256xbf16> to tensor<56x1792x256xbf16>
+    %m3 = plan.binding 3 read align 64 : memref<256xf32>
+    %t3 = bufferization.to_tensor %m3 restrict : memref<256xf32> to tensor<256xf32>
+    %m4 = plan.binding 4 read align 64 : memref<256xf32>
+    %t4 = bufferization.to_tensor %m4 restrict : memref<256xf32> to tensor<256xf32>
+    %m5 = plan.binding 5 read align 64 : memref<256xf32>
+    %t5 = bufferization.to_tensor %m5 restrict : memref<256xf32> to tensor<256xf32>
+    %e = tensor.empty() : tensor<56x256xf32>
+    %zero = arith.constant 0.0 : f32
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<56x256xf32>) -> tensor<56x256xf32>
+    %r:7 = linalg.generic {indexing_maps = [#whole, #whole, #whole, #column, #column, #column, #part, #part, #part, #part, #part, #part, #part], iterator_types = ["parallel", "reduction", "parallel"]}
+        ins(%t0, %t1, %t2, %t3, %t4, %t5 : tensor<56x1792x256xbf16>, tensor<56x1792x256xbf16>, tensor<56x1792x256xbf16>, tensor<256xf32>, tensor<256xf32>, tensor<256xf32>)
+        outs(%f, %f, %f, %f, %f, %f, %f : tensor<56x256xf32>, tensor<56x256xf32>, tensor<56x256xf32>, tensor<56x256xf32>, tensor<56x256xf32>, tensor<56x256xf32>, tensor<56x256xf32>) {
+    ^bb0(%a: bf16, %c: bf16, %d: bf16, %p: f32, %q: f32, %o: f32, %b0: f32, %b1: f32, %b2: f32, %b3: f32, %b4: f32, %b5: f32, %b6: f32):
+      %w0 = arith.extf %a : bf16 to f32
+      %w1 = arith.extf %c : bf16 to f32
+      %w2 = arith.extf %d : bf16 to f32
+      %x0 = arith.mulf %w0, %p : f32
+      %x1 = arith.mulf %w1, %q : f32
+      %x2 = arith.mulf %w2, %o : f32
+      %x3 = arith.mulf %x0, %x1 : f32
+      %x4 = arith.mulf %x0, %x2 : f32
+      %x5 = arith.mulf %x1, %x2 : f32
+      %x6 = arith.mulf %x3, %x2 : f32
+      %s0 = arith.addf %b0, %x0 : f32
+      %s1 = arith.addf %b1, %x1 : f32
+      %s2 = arith.addf %b2, %x2 : f32
+      %s3 = arith.addf %b3, %x3 : f32
+      %s4 = arith.addf %b4, %x4 : f32
+      %s5 = arith.addf %b5, %x5 : f32
+      %s6 = arith.addf %b6, %x6 : f32
+      linalg.yield %s0, %s1, %s2, %s3, %s4, %s5, %s6 : f32, f32, f32, f32, f32, f32, f32
+    } -> (tensor<56x256xf32>, tensor<56x256xf32>, tensor<56x256xf32>, tensor<56x256xf32>, tensor<56x256xf32>, tensor<56x256xf32>, tensor<56x256xf32>)
+    %o0 = plan.binding 6 write align 64 : memref<56x256xf32>
+    bufferization.materialize_in_destination %r#0 in restrict writable %o0 : (tensor<56x256xf32>, memref<56x256xf32>) -> ()
+    %o1 = plan.binding 7 write align 64 : memref<56x256xf32>
+    bufferization.materialize_in_destination %r#1 in restrict writable %o1 : (tensor<56x256xf32>, memref<56x256xf32>) -> ()
+    %o2 = plan.binding 8 write align 64 : memref<56x256xf32>
+    bufferization.materialize_in_destination %r#2 in restrict writable %o2 : (tensor<56x256xf32>, memref<56x256xf32>) -> ()
+    %o3 = plan.binding 9 write align 64 : memref<56x256xf32>
+    bufferization.materialize_in_destination %r#3 in restrict writable %o3 : (tensor<56x256xf32>, memref<56x256xf32>) -> ()
+    %o4 = plan.binding 10 write align 64 : memref<56x256xf32>
+    bufferization.materialize_in_destination %r#4 in restrict writable %o4 : (tensor<56x256xf32>, memref<56x256xf32>) -> ()
+    %o5 = plan.binding 11 write align 64 : memref<56x256xf32>
+    bufferization.materialize_in_destination %r#5 in restrict writable %o5 : (tensor<56x256xf32>, memref<56x256xf32>) -> ()
+    %o6 = plan.binding 12 write align 64 : memref<56x256xf32>
+    bufferization.materialize_in_destination %r#6 in restrict writable %o6 : (tensor<56x256xf32>, memref<56x256xf32>) -> ()
+    return
+  }
+}
