@@ -86,7 +86,8 @@ def CUDA_ColumnReductionAttr : CUDA_Config<"ColumnReduction", "column_reduction"
     A block is `threads` threads wide, each owning `vector` adjacent columns, and `rows` (a power of two) high: its rows
     of threads split the reduced elements among them and combine through shared memory. With `held` > 0, registers hold a
     thread's share of the elements, at most `held` vectors of them, which are loaded once; with `held = 0` each reduction
-    loops over memory. Example: `#cuda.column_reduction<threads = 32, rows = 16, vector = 4>`.
+    loops over memory, but for a sum and squares of distances from what it gives, which share one. Example:
+    `#cuda.column_reduction<threads = 32, rows = 16, vector = 4>`.
   }];
   let parameters = (ins "int64_t":$threads, "int64_t":$rows, "int64_t":$vector,
                         DefaultValuedParameter<"int64_t", "0">:$held);
