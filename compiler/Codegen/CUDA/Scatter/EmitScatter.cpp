@@ -144,6 +144,9 @@ static Value emitSearch(PointEmitter &points, kernel::ScatterOp op, Value row) {
 
 namespace {
 
+/// So many updates of a row with more of them are loaded at a time.
+constexpr int64_t kBatch = 16;
+
 /// Applies the updates, which come sorted by row, to one row after the other.
 class OrderedEmitter {
 public:
@@ -169,6 +172,11 @@ private:
   Value isThere(Value cursor) {
     return index.isLess(cursor, points.getSizes(rows.op.getRows()).front());
   }
+  /// `while (condition) body` over values; both build on the carried ones.
+  SmallVector<Value> emitWhile(ValueRange inits, llvm::function_ref<Value(ValueRange)> condition,
+                               llvm::function_ref<SmallVector<Value>(ValueRange)> body);
+  SmallVector<Value> applyOne(ValueRange carried);
+  std::pair<Value, Value> applyBatches(Value row, Value start, Value cursor);
   std::pair<Value, SmallVector<Value>> applyAll(Value row, Value start, ValueRange state);
   std::pair<Value, SmallVector<Value>> applyLast(Value row, Value start, Value cursor);
 
@@ -190,34 +198,95 @@ SmallVector<Value> OrderedEmitter::getState(Value cursor) {
   return state;
 }
 
-std::pair<Value, SmallVector<Value>> OrderedEmitter::applyAll(Value row, Value start,
-                                                              ValueRange state) {
+SmallVector<Value>
+OrderedEmitter::emitWhile(ValueRange inits, llvm::function_ref<Value(ValueRange)> condition,
+                          llvm::function_ref<SmallVector<Value>(ValueRange)> body) {
   OpBuilder &builder = points.builder;
   Location loc = points.loc;
-  SmallVector<Value> inits{start};
-  llvm::append_range(inits, state);
-  SmallVector<Type> types(ValueRange(inits).getTypes());
+  SmallVector<Type> types(inits.getTypes());
   SmallVector<Location> locs(types.size(), loc);
-  auto run = scf::WhileOp::create(builder, loc, types, inits);
+  auto loop = scf::WhileOp::create(builder, loc, types, inits);
   OpBuilder::InsertionGuard guard(builder);
-  Block *before = builder.createBlock(&run.getBefore(), {}, types, locs);
+  Block *before = builder.createBlock(&loop.getBefore(), {}, types, locs);
   {
     PointEmitter::Scope scope(points);
-    Value isMine =
-        index.both(isThere(before->getArgument(1)), index.isEqual(before->getArgument(2), row));
-    scf::ConditionOp::create(builder, loc, isMine, before->getArguments());
+    scf::ConditionOp::create(builder, loc, condition(before->getArguments()),
+                             before->getArguments());
   }
-  Block *after = builder.createBlock(&run.getAfter(), {}, types, locs);
-  {
-    PointEmitter::Scope scope(points);
-    SmallVector<Value> next = getState(index.add(after->getArgument(1), 1));
-    next.insert(next.begin(),
-                rows.combine(after->getArgument(0),
-                             rows.emitUpdate(after->getArgument(3), windowCoords, lanes)));
-    scf::YieldOp::create(builder, loc, next);
-  }
-  builder.setInsertionPointAfter(run);
-  return {run.getResult(0), SmallVector<Value>(run.getResults().drop_front())};
+  Block *after = builder.createBlock(&loop.getAfter(), {}, types, locs);
+  PointEmitter::Scope scope(points);
+  scf::YieldOp::create(builder, loc, body(after->getArguments()));
+  return SmallVector<Value>(loop.getResults());
+}
+
+/// As many updates of `row` as there are whole batches of, from number `cursor` on: all of a batch
+/// are on their way before the first is applied, and so are the places of the next batch's. The
+/// elements, and the number of the next update.
+std::pair<Value, Value> OrderedEmitter::applyBatches(Value row, Value start, Value cursor) {
+  // They are sorted: if the last one is the row's, all are.
+  auto isWhole = [&](Value first) {
+    Value last = index.add(first, kBatch - 1);
+    Value none = points.constant(points.builder.getBoolAttr(false));
+    return points.emitIf(
+        isThere(last), none.getType(), 1,
+        [&] { return index.isEqual(load(rows.op.getRows(), last), row); }, [&] { return none; });
+  };
+  // Whether there is a batch, and where its updates are.
+  auto find = [&](Value first) {
+    Value whole = isWhole(first);
+    SmallVector<Value> batch{whole};
+    llvm::append_range(batch, points.emitIfOrZeros(whole, [&] {
+      return llvm::map_to_vector(llvm::seq(kBatch), [&](int64_t i) {
+        return load(rows.op.getOrder(), index.add(first, i));
+      });
+    }));
+    return batch;
+  };
+  SmallVector<Value> carried{start, cursor};
+  llvm::append_range(carried, find(cursor));
+  SmallVector<Value> done = emitWhile(
+      carried, [](ValueRange now) { return now[2]; },
+      [&](ValueRange now) {
+        auto updates = llvm::map_to_vector(now.drop_front(3), [&](Value place) {
+          return rows.emitUpdate(place, windowCoords, lanes);
+        });
+        Value elements = now[0], behind = index.add(now[1], kBatch);
+        SmallVector<Value> next = find(behind);
+        for (Value update : updates)
+          elements = rows.combine(elements, update);
+        next.insert(next.begin(), {elements, behind});
+        return next;
+      });
+  return {done[0], done[1]};
+}
+
+/// `carried`, elements of `row` and the state, with the update at hand applied.
+SmallVector<Value> OrderedEmitter::applyOne(ValueRange carried) {
+  SmallVector<Value> next = getState(index.add(carried[1], 1));
+  next.insert(next.begin(),
+              rows.combine(carried[0], rows.emitUpdate(carried[3], windowCoords, lanes)));
+  return next;
+}
+
+std::pair<Value, SmallVector<Value>> OrderedEmitter::applyAll(Value row, Value start,
+                                                              ValueRange state) {
+  auto isMine = [&](ValueRange carried) {
+    return index.both(isThere(carried[1]), index.isEqual(carried[2], row));
+  };
+  SmallVector<Value> carried{start};
+  llvm::append_range(carried, state);
+  // Most rows have one update or none: batches are looked for behind the first one.
+  carried = points.emitIfOrKeep(isMine(carried), carried, [&] {
+    SmallVector<Value> applied = applyOne(carried);
+    return points.emitIfOrKeep(isMine(applied), applied, [&] {
+      auto [elements, cursor] = applyBatches(row, applied[0], applied[1]);
+      SmallVector<Value> next = getState(cursor);
+      next.insert(next.begin(), elements);
+      return next;
+    });
+  });
+  carried = emitWhile(carried, isMine, [&](ValueRange now) { return applyOne(now); });
+  return {carried.front(), SmallVector<Value>(llvm::drop_begin(carried))};
 }
 
 /// Where the last update is all that counts.
