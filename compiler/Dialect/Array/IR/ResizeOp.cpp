@@ -101,12 +101,14 @@ static Value resizeAxis(ExpressionBuilder &e, Value x, int64_t axis, int64_t out
   SmallVector<int64_t> nearest, below, above;
   SmallVector<double> positions, weights;
   for (int64_t o = 0; o < out; ++o) {
-    positions.push_back(sourcePosition(o, in, out, alignCorners));
-    double inside = std::clamp<double>(positions.back(), 0, in - 1);
-    nearest.push_back(std::min<int64_t>(std::floor(inside + 0.5), in - 1));
-    below.push_back(std::floor(inside));
-    above.push_back(std::min<int64_t>(below.back() + 1, in - 1));
-    weights.push_back(inside - below.back());
+    double position = sourcePosition(o, in, out, alignCorners), floor = std::floor(position);
+    auto clamp = [&](double place) { return std::clamp<int64_t>(place, 0, in - 1); };
+    positions.push_back(position);
+    nearest.push_back(clamp(std::floor(std::clamp<double>(position, 0, in - 1) + 0.5)));
+    // Beside the first and the last element both are that one, whatever the weight.
+    below.push_back(clamp(floor));
+    above.push_back(clamp(floor + 1));
+    weights.push_back(position - floor);
   }
   if (mode == ResizeMode::Nearest)
     return pick(e, x, axis, nearest);
@@ -140,14 +142,13 @@ public:
   }
 
   Value resize(ResizeMode mode) {
-    Value inside = clamp(position);
     if (mode == ResizeMode::Nearest)
-      return pick(clamp(floor(e.add(inside, 0.5))));
+      return pick(clamp(floor(e.add(clamp(position), 0.5))));
     if (mode == ResizeMode::Cubic)
       return interpolate();
-    Value below = floor(inside);
-    Value low = pick(below), high = pick(clamp(e.add(below, 1.0)));
-    return e.add(low, e.mul(e.sub(high, low), alongAxis(e.sub(inside, below))));
+    Value below = floor(position);
+    Value low = pick(clamp(below)), high = pick(clamp(e.add(below, 1.0)));
+    return e.add(low, e.mul(e.sub(high, low), alongAxis(e.sub(position, below))));
   }
 
 private:
