@@ -75,6 +75,7 @@ public:
   void run();
 
 private:
+  void readBeforeReshapes();
   linalg::GenericOp getProducer(tensor::ExtractOp extract);
   void inlineProducer(tensor::ExtractOp extract, linalg::GenericOp producer);
   FailureOr<FormulaAttr> getLoopSize(unsigned loop);
@@ -119,6 +120,40 @@ static bool followsProduct(linalg::GenericOp op) {
       return getBits(op.getResult(0)) <= getBits(input) && followsProduct(generic);
     return before.getNumReductionLoops() > 0;
   });
+}
+
+/// The dims of what `expand` makes that are those of its source, in their order; nothing if it
+/// splits one.
+static std::optional<SmallVector<int64_t>> getSourceDims(tensor::ExpandShapeOp expand) {
+  SmallVector<int64_t> dims;
+  ArrayRef<int64_t> shape = expand.getResultType().getShape();
+  for (const ReassociationIndices &group : expand.getReassociationIndices()) {
+    SmallVector<int64_t> longer =
+        llvm::filter_to_vector(group, [&](int64_t dim) { return shape[dim] != 1; });
+    if (longer.size() > 1)
+      return std::nullopt;
+    dims.push_back(longer.empty() ? group.front() : longer.front());
+  }
+  return dims;
+}
+
+/// Dims of size 1 of what is read do not hide the op that makes it: an image alone is resized as
+/// several are.
+void Gather::readBeforeReshapes() {
+  for (auto extract : op.getBody()->getOps<tensor::ExtractOp>()) {
+    auto expand = extract.getTensor().getDefiningOp<tensor::ExpandShapeOp>();
+    if (!expand || !isMovable(expand.getSrc().getDefiningOp<linalg::GenericOp>()))
+      continue;
+    std::optional<SmallVector<int64_t>> sourceDims = getSourceDims(expand);
+    if (!sourceDims)
+      continue;
+    SmallVector<Value> places = llvm::map_to_vector(
+        *sourceDims, [&](int64_t dim) -> Value { return extract.getIndices()[dim]; });
+    extract.getTensorMutable().assign(expand.getSrc());
+    extract.getIndicesMutable().assign(places);
+    if (expand->use_empty())
+      expand->erase();
+  }
 }
 
 /// The op that makes what `extract` reads, if the gather is to compute it.
@@ -239,6 +274,7 @@ void Gather::run() {
         return {extract, producer};
     return {};
   };
+  readBeforeReshapes();
   bool changed = false;
   for (auto next = findNext(); next.first; next = findNext()) {
     inlineProducer(next.first, next.second);

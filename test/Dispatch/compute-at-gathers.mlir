@@ -260,3 +260,38 @@ func.func @gather_of_a_gather(%x: tensor<64x64xf32>, %i: tensor<128xindex>, %j: 
   } -> tensor<128x128xf32>
   return %y : tensor<128x128xf32>
 }
+
+// -----
+
+#whole = affine_map<(d0, d1) -> (d0, d1)>
+#rows = affine_map<(d0, d1) -> (d0)>
+#columns = affine_map<(d0, d1) -> (d1)>
+
+// So it is with an image that has a dim of size 1 in between.
+// CHECK-LABEL: func.func @behind_a_dim_of_size_one(
+// CHECK-SAME:    %[[X:[a-z0-9]+]]: tensor<64x64xf32>
+// CHECK-NOT:     tensor.expand_shape
+// CHECK:         linalg.generic
+// CHECK:           tensor.extract %[[X]][%{{.*}}, %{{.*}}]
+// CHECK-NOT:     linalg.generic
+func.func @behind_a_dim_of_size_one(%x: tensor<64x64xf32>, %i: tensor<128xindex>, %j: tensor<128xindex>) -> tensor<128x128xf32> {
+  %c0 = arith.constant 0 : index
+  %e = tensor.empty() : tensor<128x64xf32>
+  %f = tensor.empty() : tensor<128x128xf32>
+  %t = linalg.generic {indexing_maps = [#rows, #whole], iterator_types = ["parallel", "parallel"]}
+      ins(%i : tensor<128xindex>) outs(%e : tensor<128x64xf32>) {
+  ^bb0(%place: index, %o: f32):
+    %column = linalg.index 1 : index
+    %r = tensor.extract %x[%place, %column] : tensor<64x64xf32>
+    linalg.yield %r : f32
+  } -> tensor<128x64xf32>
+  %u = tensor.expand_shape %t [[0, 1], [2]] output_shape [1, 128, 64] : tensor<128x64xf32> into tensor<1x128x64xf32>
+  %y = linalg.generic {indexing_maps = [#columns, #whole], iterator_types = ["parallel", "parallel"]}
+      ins(%j : tensor<128xindex>) outs(%f : tensor<128x128xf32>) {
+  ^bb0(%place: index, %o: f32):
+    %row = linalg.index 0 : index
+    %r = tensor.extract %u[%c0, %row, %place] : tensor<1x128x64xf32>
+    linalg.yield %r : f32
+  } -> tensor<128x128xf32>
+  return %y : tensor<128x128xf32>
+}
