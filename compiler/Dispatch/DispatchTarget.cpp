@@ -40,6 +40,7 @@ public:
   bool mergesProducts() const override { return true; }
   bool readsAcrossSums() const override { return true; }
   bool loadsBeforeWaiting() const override { return true; }
+  bool computesPlaces() const override { return true; }
   bool mayComputeOperand(linalg::LinalgOp product, Value operand) const override;
   double estimateLayoutGain(const ConvolutionLayout &layout) const override;
   double estimateResultGain(const ConvolutionLayout &layout) const override;

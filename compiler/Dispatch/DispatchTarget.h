@@ -94,6 +94,9 @@ public:
   /// Whether a kernel computes `op` a block of keys at a time, so that it stays whole.
   virtual bool attendsInBlocks(kernel::AttentionOp op) const;
 
+  /// Whether places that go up evenly had better be computed than looked up.
+  virtual bool computesPlaces() const { return false; }
+
   /// What takes as long as so many arithmetic ops, each of one lane.
   struct ScoreCosts {
     double perByte;       ///< that moves between memory and a kernel

@@ -118,6 +118,22 @@ def NarrowResults : Pass<"xc-narrow-results", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def ComputePlaces : Pass<"xc-compute-places", "::mlir::func::FuncOp"> {
+  let summary = "Compute the places that gathers read at instead of looking them up";
+  let description = [{
+    Where a `tensor.extract` in the body of a `linalg.generic` reads at places that a constant lists, one for each index of a loop, and these go
+    up evenly, as those of a resize do, they become arithmetic on the index: a loop's index times a number, plus one, divided by
+    one, within the operand. The list is not read any more. Other lists stay. Only for targets whose kernels gain
+    (`DispatchTarget::computesPlaces`): strategies then know which results read the same elements. Runs behind fusion. Example:
+    ```mlir
+    %c = arith.constant dense<[0, 0, 1, 1, 2, 2]> : tensor<6xi64>                                     // input
+    %y = linalg.generic ... ins(%c) { %i = arith.index_cast %in ...   tensor.extract %x[%i] : tensor<3xf32> }
+    %y = linalg.generic ... { %j = linalg.index 0   %i = arith.divui %j, %c2   tensor.extract %x[%i] }  // output
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect"];
+}
+
 def AllowTF32 : Pass<"xc-allow-tf32", "::mlir::func::FuncOp"> {
   let summary = "Let f32 products round their operands to TF32";
   let description = [{

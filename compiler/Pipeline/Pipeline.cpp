@@ -216,6 +216,8 @@ static void addDispatchPasses(OpPassManager &targetPM, const CompileOptions &opt
   // Before ops fuse with those that depend on inputs.
   targetPM.addPass(plan::createHoistParameters());
   addFusionPasses(targetPM.nest<func::FuncOp>(), options);
+  // Fusion weighs bodies, and a list is one input for all that read at its places.
+  targetPM.addNestedPass<func::FuncOp>(plan::createComputePlaces());
   // Parameters side by side are new.
   targetPM.addPass(plan::createHoistParameters());
   addSplittingPasses(targetPM.nest<func::FuncOp>(), options);

@@ -9,6 +9,7 @@
 #include "compiler/Codegen/CUDA/Common/LaneOps.h"
 #include "compiler/Codegen/CUDA/Common/PointEmitter.h"
 #include "compiler/Codegen/CUDA/Common/ReductionGroup.h"
+#include "compiler/Codegen/CUDA/Common/RegularIndices.h"
 #include "compiler/Dialect/Kernel/IR/AttentionDecodeOp.h"
 #include "compiler/Dialect/Kernel/IR/AttentionGradientOp.h"
 #include "compiler/Dialect/Plan/IR/PartialSums.h"
@@ -281,10 +282,14 @@ void PointEmitter::emitBodyOp(linalg::LinalgOp op, Operation *bodyOp, ArrayRef<C
   } else if (auto extract = dyn_cast<tensor::ExtractOp>(bodyOp)) {
     Point point{{}, {}, lanes, mask};
     for (Value position : extract.getIndices()) {
-      // An index that is a loop keeps what is known of its lanes.
-      auto loop = position.getDefiningOp<linalg::IndexOp>();
-      point.coords.push_back(loop ? loops[loop.getDim()]
-                                  : toCoord(mapping.lookupOrDefault(position), lanes));
+      // An index that is a loop keeps what is known of its lanes, and a place that follows from
+      // one what neighbours have in common.
+      if (auto loop = position.getDefiningOp<linalg::IndexOp>())
+        point.coords.push_back(loops[loop.getDim()]);
+      else if (std::optional<plan::RegularPlace> place = plan::matchPlace(position))
+        point.coords.push_back(apply(*place, loops[place->loop], lanes));
+      else
+        point.coords.push_back(toCoord(mapping.lookupOrDefault(position), lanes));
     }
     if (point.coords.empty())
       point.flat = Coord::uniform(index.constant(0));
@@ -360,6 +365,15 @@ SmallVector<Value> PointEmitter::emitLeaves(const Combiner &combiner, ArrayRef<C
   for (Value leaf : combiner.getLeaves())
     values.push_back(mapping.lookupOrDefault(leaf));
   return values;
+}
+
+Coord PointEmitter::apply(const plan::RegularPlace &place, const Coord &loop, int64_t lanes) {
+  if (loop.isUniform())
+    return Coord::uniform(emitPlace(index, loop.first(), place));
+  Coord result{Coord::Kind::PerLane, {}};
+  for (int64_t lane = 0; lane < lanes; ++lane)
+    result.values.push_back(emitPlace(index, getLaneIndex(loop, lane), place));
+  return result;
 }
 
 Coord PointEmitter::sliceLanes(const Coord &coord, int64_t first, int64_t count) {

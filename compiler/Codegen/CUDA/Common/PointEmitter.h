@@ -31,6 +31,7 @@
 #include "compiler/Codegen/Common/Combiner.h"
 
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
+#include "compiler/Dialect/Plan/IR/RegularPlaces.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -173,6 +174,8 @@ private:
                     int64_t lanes, mlir::Value mask, mlir::IRMapping &mapping, bool outputsToo);
   void emitBodyOp(mlir::linalg::LinalgOp op, mlir::Operation *bodyOp, llvm::ArrayRef<Coord> loops,
                   int64_t lanes, mlir::Value mask, mlir::IRMapping &mapping);
+  /// What `place` is where its loop is `loop`.
+  Coord apply(const plan::RegularPlace &place, const Coord &loop, int64_t lanes);
   /// `count` lanes of `coord`, from lane `first` on.
   Coord sliceLanes(const Coord &coord, int64_t first, int64_t count);
   Coord toCoord(mlir::Value value, int64_t lanes);
