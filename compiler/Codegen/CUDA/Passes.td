@@ -238,6 +238,21 @@ def EmitPointwise : EmitPass<"xc-cuda-emit-pointwise"> {
   }];
 }
 
+def EmitElementwiseStrips : EmitPass<"xc-cuda-emit-elementwise-strips"> {
+  let summary = "Emit the threads of kernels configured as #cuda.elementwise_strips";
+  let description = [{
+    Replaces the tensor ops of the function by what one thread does: it computes vectors of elements at neighbouring positions along
+    outer dims, and loads what several of them read once. Sets `plan.launch`. Fails where outputs differ in shape or no neighbours read the same
+    elements, and leaves other functions alone. Example, of rows that are repeated, in strips of 2:
+    ```mlir
+    %y = linalg.generic ... { %i = arith.divui %row, %c2   tensor.extract %x[%i, %channel] } -> tensor<8x64xf32>  // input
+    %v = vector.load %x[%i0] : memref<256xf32>, vector<4xf32>                                                    // output
+    vector.store %v, %y[%j0] : memref<512xf32>, vector<4xf32>
+    vector.store %v, %y[%j1] : memref<512xf32>, vector<4xf32>
+    ```
+  }];
+}
+
 def EmitWindowStrips : EmitPass<"xc-cuda-emit-window-strips"> {
   let summary = "Emit the threads of kernels configured as #cuda.window_strips";
   let description = [{

@@ -28,6 +28,7 @@ namespace xc::cuda {
   STRATEGY(DecodeAttention)                                                                        \
   STRATEGY(Transpose)                                                                              \
   STRATEGY(Elementwise)                                                                            \
+  STRATEGY(ElementwiseStrips)                                                                      \
   STRATEGY(DirectWindow)                                                                           \
   STRATEGY(WindowStrips)                                                                           \
   STRATEGY(WindowGradient)                                                                         \

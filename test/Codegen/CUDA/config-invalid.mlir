@@ -352,3 +352,13 @@ func.func @strip_rows() attributes {lowering_config = #cuda.window_strips<thread
 
 // expected-error@+1 {{expected 1 to 1024 threads, got 64 x 32}}
 func.func @workers() attributes {lowering_config = #cuda.window_gradient<vector = 4, chunks = 64, workers = 32, strip = 2>} { return }
+
+// -----
+
+// expected-error@+1 {{expected strips of 1 to 64 positions, got 0 x 1}}
+func.func @no_positions() attributes {lowering_config = #cuda.elementwise_strips<threads = 128, vector = 4, strip = 0, rows = 1>} { return }
+
+// -----
+
+// expected-error@+1 {{expected strips of 1 to 64 positions, got 32 x 4}}
+func.func @many_positions() attributes {lowering_config = #cuda.elementwise_strips<threads = 128, vector = 4, strip = 32, rows = 4>} { return }

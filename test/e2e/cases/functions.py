@@ -243,6 +243,45 @@ def cubic_resizes():
                      f"%r0 = array.resize cubic, %0 axes = [1] sizes = [{size}]{word} : {x.mlir} -> {mlir_type('f32', result.shape)}", "sum")
 
 
+def many_resizes():
+    """Images so large that a thread on a GPU has several neighbours, channels last and first, whose strips come out even or not."""
+    for name, mode, dtype, shape, axes, sizes, corners in (
+            ("twice", "linear", "f32", (2, 64, 64, 96), (1, 2), (128, 128), False),
+            ("twice_bf16", "linear", "bf16", (2, 64, 64, 96), (1, 2), (128, 128), False),
+            ("corners", "linear", "f32", (2, 64, 64, 96), (1, 2), (128, 128), True),
+            ("odd", "linear", "f32", (2, 65, 67, 96), (1, 2), (130, 134), False),
+            ("thirds", "linear", "f32", (8, 128, 128, 3), (1, 2), (192, 192), False),
+            ("first", "linear", "bf16", (2, 96, 64, 64), (2, 3), (128, 128), False),
+            ("lines", "cubic", "f32", (16, 512, 160), (1,), (1024,), False),
+            ("volume", "linear", "f32", (2, 16, 32, 32, 32), (1, 2, 3), (32, 64, 64), False)):
+        x = random(dtype, shape, 9)
+        result = x.values
+        for axis, size in zip(axes, sizes):
+            result = np.moveaxis(resampled(mode, np.moveaxis(result, axis, 1), size, corners), 1, axis)
+        word = " align_corners" * corners
+        yield simple(f"resize_many_{name}", [x], [(dtype, result)],
+                     f"%r0 = array.resize {mode}, %0 axes = {list(axes)} sizes = {list(sizes)}{word} : "
+                     f"{x.mlir} -> {mlir_type(dtype, result.shape)}", "sum")
+
+
+def resizes_of_symbolic_batches():
+    """With what comes before and behind."""
+    text = """  func.func @NAME(%x: tensor<?x16x12x64xf32>) -> tensor<?x32x25x64xf32> {
+    %n = array.neg %x : tensor<?x16x12x64xf32>
+    %r = array.resize linear, %n axes = [1, 2] sizes = [32, 25] : tensor<?x16x12x64xf32> -> tensor<?x32x25x64xf32>
+    %y = array.relu %r : tensor<?x32x25x64xf32>
+    return %y : tensor<?x32x25x64xf32>
+  }
+"""
+    steps = []
+    for count in (3, 1, 0):
+        x = random("f32", (count, 16, 12, 64), 9)
+        rows = resampled("linear", -x.values, 32, False)
+        result = np.swapaxes(resampled("linear", np.swapaxes(rows, 1, 2), 25, False), 1, 2)
+        steps.append(Step([x], [("f32", np.maximum(result, 0))]))
+    yield Case("resize_symbolic_batch", text, steps, "sum")
+
+
 def nearest_resizes():
     """Masks and images of bytes have no floats to interpolate between."""
     for dtype in ("i1",) + INTEGERS:
@@ -253,5 +292,6 @@ def nearest_resizes():
 
 def cases():
     with np.errstate(all="ignore"):
-        for make in (unary, binary, rearranged, open_diagonals, cubic_resizes, open_resizes, resizes_to_open_sizes, nearest_resizes):
+        for make in (unary, binary, rearranged, open_diagonals, cubic_resizes, open_resizes, resizes_to_open_sizes, many_resizes, resizes_of_symbolic_batches,
+                     nearest_resizes):
             yield from make()

@@ -14,6 +14,7 @@
 #include "compiler/Codegen/CUDA/Elementwise/ElementwiseStrategy.h"
 #include "compiler/Codegen/CUDA/Common/Accesses.h"
 #include "compiler/Codegen/CUDA/Common/MemoryTime.h"
+#include "compiler/Codegen/CUDA/Elementwise/ElementwiseStripStrategy.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/Strategy.h"
 #include "compiler/Dialect/Plan/IR/Reductions.h"
@@ -271,6 +272,14 @@ struct ElementwiseStrategy final : Strategy {
     std::optional<TransposedInputs> transposed = findTransposedInputs(query.kernel);
     choice.microseconds =
         transposed ? estimateAcross(query.kernel, *transposed) : estimateMemoryTime(query.kernel);
+    // Where neighbours read the same elements, each loads them and computes with them.
+    std::string reason;
+    if (std::optional<ElementwiseStrips> strips = matchElementwiseStrips(query.kernel, reason);
+        strips && choice.microseconds)
+      choice.microseconds =
+          std::max(*choice.microseconds,
+                   estimateStrips(query.kernel, *strips,
+                                  {cast<ElementwiseAttr>(choice.config).getVector(), 1, 1}));
     choices.push_back(choice);
     return success();
   }

@@ -14,6 +14,7 @@
 
 include "compiler/Codegen/CUDA/IR/AttentionConfig.td"
 include "compiler/Codegen/CUDA/IR/CUDAConfig.td"
+include "compiler/Codegen/CUDA/IR/StripsConfig.td"
 include "compiler/Codegen/CUDA/IR/WindowConfig.td"
 
 #endif // XC_ALL_CONFIGS_TD

@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Codegen/CUDA/IR/AttentionConfig.h"
+#include "compiler/Codegen/CUDA/IR/StripsConfig.h"
 #include "compiler/Codegen/CUDA/IR/WindowConfig.h"
 
 #include "compiler/Dialect/Tile/IR/TileOps.h"
@@ -68,6 +69,15 @@ static LogicalResult verifyThreads(EmitError emitError, int64_t threads, int64_t
                      << rows;
 }
 
+/// Positions of a thread, all of which it has in registers.
+static LogicalResult verifyTile(EmitError emitError, int64_t strip, int64_t rows) {
+  constexpr int64_t mostPositions = 64;
+  if (strip >= 1 && rows >= 1 && strip <= mostPositions && rows <= mostPositions / strip)
+    return success();
+  return emitError() << "expected strips of 1 to " << mostPositions << " positions, got " << strip
+                     << " x " << rows;
+}
+
 static LogicalResult verifyVector(EmitError emitError, int64_t vector) {
   if (vector >= 1 && vector <= kMostLanes && llvm::isPowerOf2_64(vector))
     return success();
@@ -79,6 +89,13 @@ LogicalResult ElementwiseAttr::verify(EmitError emitError, int64_t threads, int6
   return success(succeeded(verifyThreads(emitError, threads)) &&
                  succeeded(verifyVector(emitError, vector)) &&
                  succeeded(verifyPositive(emitError, "unroll", unroll)));
+}
+
+LogicalResult ElementwiseStripsAttr::verify(EmitError emitError, int64_t threads, int64_t vector,
+                                            int64_t strip, int64_t rows) {
+  return success(succeeded(verifyThreads(emitError, threads)) &&
+                 succeeded(verifyVector(emitError, vector)) &&
+                 succeeded(verifyTile(emitError, strip, rows)));
 }
 
 LogicalResult PointwiseAttr::verify(EmitError emitError, int64_t threads) {
