@@ -19,8 +19,8 @@
 // producer may be a gather itself: an image is resized along its rows and its columns in one op.
 // Left as they are: producers that others need and of whose elements the gather reads many, since
 // those would be computed twice; those of fewer elements than are read, unless they are cheap, or
-// not much and few times; and what follows a product and is in memory for others, where the product
-// itself need not be.
+// not much and few times, which they are too where neighbours on a GPU share; and what follows a
+// product and is in memory for others, where the product itself need not be.
 //
 //===----------------------------------------------------------------------===//
 
@@ -29,6 +29,8 @@
 #include "compiler/Dialect/Array/IR/Sizes.h"
 #include "compiler/Dialect/Plan/Transforms/SymbolicDims.h"
 #include "compiler/Dispatch/BodyCost.h"
+#include "compiler/Dispatch/ComputePlaces.h"
+#include "compiler/Dispatch/DispatchTarget.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -48,6 +50,11 @@ static constexpr unsigned kCheapCost = 3;
 /// takes longer.
 static constexpr unsigned kModerateCost = 24;
 static constexpr int64_t kFewTimes = 4;
+/// Instructions of a GPU that take as long as to store an element in f32 and to load it again.
+static constexpr double kStoredCost = 48;
+/// About how many neighbours a thread has that compute what they share once, and the longest period
+/// of places where it has so many.
+static constexpr int64_t kNeighbours = 8;
 
 namespace {
 
@@ -156,6 +163,27 @@ void Gather::readBeforeReshapes() {
   }
 }
 
+/// How often threads compute an element of what `extract` of `op` reads, if each has neighbours
+/// that share; `reads` reads of the body are beside each other. Nothing if it cannot be told that
+/// they share.
+static std::optional<double> countSharedReads(linalg::GenericOp op, tensor::ExtractOp extract,
+                                              unsigned reads) {
+  if (!getDispatchTarget(op).computesPlaces())
+    return std::nullopt;
+  double times = 1;
+  auto type = cast<RankedTensorType>(extract.getTensor().getType());
+  for (auto [dim, index] : llvm::enumerate(extract.getIndices())) {
+    if (index.getDefiningOp<linalg::IndexOp>())
+      continue;
+    std::optional<RegularPlace> place = findListedPlace(op, index, type.getDimSize(dim));
+    if (!place || place->getPeriod() > kNeighbours)
+      return std::nullopt;
+    double places = static_cast<double>(kNeighbours * place->scale) / place->divisor;
+    times *= (places + reads) / places;
+  }
+  return times;
+}
+
 /// The op that makes what `extract` reads, if the gather is to compute it.
 linalg::GenericOp Gather::getProducer(tensor::ExtractOp extract) {
   auto producer = extract.getTensor().getDefiningOp<linalg::GenericOp>();
@@ -165,14 +193,18 @@ linalg::GenericOp Gather::getProducer(tensor::ExtractOp extract) {
   if (cost + getBodyCost(op) > kMaxFusedCost)
     return nullptr;
   Count reads(op.getStaticLoopRanges()), made(producer.getStaticLoopRanges());
-  reads.known *=
+  unsigned extracts =
       llvm::count_if(producer->getUsers(), [&](Operation *user) { return op->isAncestor(user); });
+  reads.known *= extracts;
   bool isOnlyGathered = llvm::all_of(producer->getUsers(),
                                      [](Operation *user) { return isa<tensor::ExtractOp>(user); });
   if (!isOnlyGathered)
     return reads.isWithin(made, kFewOf) && !followsProduct(producer) ? producer : nullptr;
   bool isWorthwhile = cost <= kCheapCost || reads.isWithin(made, 1) ||
                       (cost <= kModerateCost && reads.isWithinTimes(made, kFewTimes));
+  if (!isWorthwhile)
+    if (std::optional<double> times = countSharedReads(op, extract, extracts))
+      isWorthwhile = (*times - 1) * cost <= kStoredCost;
   return isWorthwhile ? producer : nullptr;
 }
 

@@ -15,10 +15,10 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "compiler/Dispatch/Passes.h"
+#include "compiler/Dispatch/ComputePlaces.h"
 
-#include "compiler/Dialect/Plan/IR/RegularPlaces.h"
 #include "compiler/Dispatch/DispatchTarget.h"
+#include "compiler/Dispatch/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -159,6 +159,14 @@ static std::optional<RegularPlace> findPlaces(const ListedPlaces &listed) {
   return byCenters;
 }
 
+std::optional<RegularPlace> findListedPlace(linalg::GenericOp op, Value index, int64_t size) {
+  std::optional<ListedPlaces> listed = getListedPlaces(op, index);
+  if (!listed || ShapedType::isDynamic(size))
+    return std::nullopt;
+  listed->size = size;
+  return findPlaces(*listed);
+}
+
 static bool computePlaces(linalg::GenericOp op) {
   SmallVector<tensor::ExtractOp> extracts;
   op.getBody()->walk([&](tensor::ExtractOp extract) { extracts.push_back(extract); });
@@ -170,11 +178,7 @@ static bool computePlaces(linalg::GenericOp op) {
       unsigned dim = index.getOperandNumber() - 1;
       auto type = cast<RankedTensorType>(extract.getTensor().getType());
       if (!found) {
-        std::optional<ListedPlaces> listed = getListedPlaces(op, index.get());
-        if (!listed || type.isDynamicDim(dim))
-          continue;
-        listed->size = type.getDimSize(dim);
-        std::optional<RegularPlace> place = findPlaces(*listed);
+        std::optional<RegularPlace> place = findListedPlace(op, index.get(), type.getDimSize(dim));
         if (!place)
           continue;
         auto builder = OpBuilder::atBlockBegin(op.getBody());

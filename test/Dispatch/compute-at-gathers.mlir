@@ -295,3 +295,72 @@ func.func @behind_a_dim_of_size_one(%x: tensor<64x64xf32>, %i: tensor<128xindex>
   } -> tensor<128x128xf32>
   return %y : tensor<128x128xf32>
 }
+
+// -----
+
+#whole = affine_map<(d0, d1) -> (d0, d1)>
+#rows = affine_map<(d0, d1) -> (d0)>
+#columns = affine_map<(d0, d1) -> (d1)>
+
+// What takes long to compute and is read eight times is computed where threads of a GPU share it
+// with their neighbours: by lists that go up evenly, but not by others.
+// CHECK-LABEL: func.func @shared_with_neighbours(
+// CHECK:         linalg.generic
+// CHECK-NOT:     linalg.generic
+// CHECK:       func.func @not_shared(
+// CHECK-COUNT-2: linalg.generic
+builtin.module attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+func.func @shared_with_neighbours(%x: tensor<64x4xf32>) -> tensor<64x8xf32> {
+  %left = arith.constant dense<[0, 0, 1, 1, 2, 2, 3, 3]> : tensor<8xi64>
+  %right = arith.constant dense<[1, 1, 2, 2, 3, 3, 3, 3]> : tensor<8xi64>
+  %e = tensor.empty() : tensor<64x4xf32>
+  %f = tensor.empty() : tensor<64x8xf32>
+  %t = linalg.generic {indexing_maps = [#whole, #whole], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<64x4xf32>) outs(%e : tensor<64x4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = math.exp %a : f32
+    %1 = math.exp %0 : f32
+    %2 = math.exp %1 : f32
+    %3 = math.exp %2 : f32
+    linalg.yield %3 : f32
+  } -> tensor<64x4xf32>
+  %y = linalg.generic {indexing_maps = [#columns, #columns, #whole], iterator_types = ["parallel", "parallel"]}
+      ins(%left, %right : tensor<8xi64>, tensor<8xi64>) outs(%f : tensor<64x8xf32>) {
+  ^bb0(%l: i64, %r: i64, %o: f32):
+    %row = linalg.index 0 : index
+    %i = arith.index_cast %l : i64 to index
+    %j = arith.index_cast %r : i64 to index
+    %a = tensor.extract %t[%row, %i] : tensor<64x4xf32>
+    %b = tensor.extract %t[%row, %j] : tensor<64x4xf32>
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<64x8xf32>
+  return %y : tensor<64x8xf32>
+}
+
+func.func @not_shared(%x: tensor<64x4xf32>) -> tensor<64x8xf32> {
+  %left = arith.constant dense<[0, 2, 1, 1, 2, 0, 3, 3]> : tensor<8xi64>
+  %right = arith.constant dense<[1, 3, 2, 2, 3, 1, 3, 3]> : tensor<8xi64>
+  %e = tensor.empty() : tensor<64x4xf32>
+  %f = tensor.empty() : tensor<64x8xf32>
+  %t = linalg.generic {indexing_maps = [#whole, #whole], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<64x4xf32>) outs(%e : tensor<64x4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %0 = math.exp %a : f32
+    %1 = math.exp %0 : f32
+    %2 = math.exp %1 : f32
+    %3 = math.exp %2 : f32
+    linalg.yield %3 : f32
+  } -> tensor<64x4xf32>
+  %y = linalg.generic {indexing_maps = [#columns, #columns, #whole], iterator_types = ["parallel", "parallel"]}
+      ins(%left, %right : tensor<8xi64>, tensor<8xi64>) outs(%f : tensor<64x8xf32>) {
+  ^bb0(%l: i64, %r: i64, %o: f32):
+    %row = linalg.index 0 : index
+    %i = arith.index_cast %l : i64 to index
+    %j = arith.index_cast %r : i64 to index
+    %a = tensor.extract %t[%row, %i] : tensor<64x4xf32>
+    %b = tensor.extract %t[%row, %j] : tensor<64x4xf32>
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<64x8xf32>
+  return %y : tensor<64x8xf32>
+}
+}
