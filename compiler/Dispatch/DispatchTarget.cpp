@@ -37,6 +37,7 @@ public:
   bool joinsReductions() const override { return true; }
   bool sortsUpdates() const override { return true; }
   bool storesBoxes(Operation *op) const override { return isa<linalg::LinalgOp>(op); }
+  bool storesApart() const override { return true; }
   bool mergesProducts() const override { return true; }
   bool readsAcrossSums() const override { return true; }
   bool loadsBeforeWaiting() const override { return true; }

@@ -85,6 +85,9 @@ public:
   /// Whether a kernel with `op` can store its result as a box of a buffer.
   virtual bool storesBoxes(mlir::Operation *op) const;
 
+  /// Whether a kernel can store what it reduces apart, with what lies between them.
+  virtual bool storesApart() const { return false; }
+
   /// Whether products that share an operand gain by one launch.
   virtual bool mergesProducts() const { return false; }
 

@@ -80,7 +80,7 @@ static std::string describe(RegionOp region) {
   for (Operation &op : region.getBody().front().without_terminator()) {
     auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
     if (isa<tensor::InsertSliceOp>(op))
-      word = "insert";
+      word = word == "reduce" ? word : "insert";
     else if (!linalgOp && isa<DestinationStyleOpInterface>(op))
       word = op.getName().stripDialect().str();
     if (!linalgOp || isa<linalg::FillOp>(op))

@@ -257,6 +257,31 @@ def PlaceParts : Pass<"xc-place-parts", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect", "::xc::kernel::KernelDialect"];
 }
 
+def SpreadResults : Pass<"xc-spread-results", "::mlir::func::FuncOp"> {
+  let summary = "Let products and other reductions store their elements apart, with the zeros between them";
+  let description = [{
+    A region that only spreads a product, as the gradient of a strided convolution of one tap to its input does, would read the
+    product and write the whole. On CUDA the product's region yields the spread tensor instead: its kernel stores each element and the
+    places beside it. So do other reductions, as the sum of a product's parts; and a region that only copies a slice of what is computed
+    becomes a part of that, too. Leaves what something else reads, wholes that begin or end with more than that, and symbolic sizes
+    of which this is not known. Runs behind `-xc-form-dispatches`. Example:
+    ```mlir
+    %p = plan.region -> (tensor<8x14x64xf16>) { ... plan.yield %m : tensor<8x14x64xf16> }  // input
+    %g = plan.region -> (tensor<8x28x64xf16>) {
+      ...
+      %0 = tensor.insert_slice %p into %zeros[0, 0, 0] [8, 14, 64] [1, 2, 1] ...
+      plan.yield %0 : tensor<8x28x64xf16>
+    }
+    %g = plan.region -> (tensor<8x28x64xf16>) {  // output
+      ...
+      %0 = tensor.insert_slice %m into %zeros[0, 0, 0] [8, 14, 64] [1, 2, 1] ...
+      plan.yield %0 : tensor<8x28x64xf16>
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
 def TestVerifyGroups : Pass<"xc-plan-test-verify-groups", "::mlir::func::FuncOp"> {
   let summary = "Check that a group which a test describes has each element that its ops need";
   let description = [{

@@ -227,8 +227,10 @@ static void addDispatchPasses(OpPassManager &targetPM, const CompileOptions &opt
   regions.fuse = options.fuse;
   regions.explain = options.explainFusion;
   targetPM.addNestedPass<func::FuncOp>(plan::createFormDispatches(regions));
-  if (options.fuse)
+  if (options.fuse) {
+    targetPM.addNestedPass<func::FuncOp>(plan::createSpreadResults());
     targetPM.addNestedPass<func::FuncOp>(plan::createPlaceParts());
+  }
   targetPM.addPass(plan::createOutlineDispatches());
   // No canonicalization from here on: it would undo copies that kernels are to make.
   targetPM.addPass(createMergeEqualOps());

@@ -228,7 +228,7 @@ static SmallVector<unsigned, 2> findMergedDims(ArrayRef<int64_t> shape, ArrayRef
 }
 
 std::optional<TransposedInputs> findTransposedInputs(const KernelInfo &kernel) {
-  if (kernel.outputs.empty() || kernel.hasUpdates() || !kernel.getReductions().empty())
+  if (kernel.outputs.empty() || !kernel.storesWholes() || !kernel.getReductions().empty())
     return std::nullopt;
   auto getType = [](const KernelOutput &output) {
     return cast<RankedTensorType>(output.tensor.getType());

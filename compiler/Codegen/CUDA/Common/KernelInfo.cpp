@@ -44,8 +44,8 @@ bool KernelInfo::isFixedInput(plan::BindingOp binding) const {
   return isListed(*this, plan::kFixedInputsAttr, binding);
 }
 
-bool KernelInfo::hasUpdates() const {
-  return llvm::any_of(outputs, [](const KernelOutput &output) { return output.update != nullptr; });
+bool KernelInfo::storesWholes() const {
+  return llvm::all_of(outputs, [](const KernelOutput &output) { return output.isWhole(); });
 }
 
 ShapedType KernelInfo::getAccessedType(plan::BindingOp binding) const {
@@ -67,6 +67,21 @@ static void collectTensorOps(Value value, llvm::SmallPtrSetImpl<Operation *> &ne
           worklist.push_back(operand);
     });
   }
+}
+
+/// What `tensor` is, if it has what a kernel reduces apart. What only moves elements is computed at
+/// each place instead.
+static std::optional<plan::SpreadResult> findSpread(Value tensor) {
+  std::optional<plan::SpreadResult> spread = plan::matchSpreadResult(tensor);
+  if (!spread)
+    return std::nullopt;
+  llvm::SmallPtrSet<Operation *, 8> needed;
+  collectTensorOps(spread->source, needed);
+  bool reduces = llvm::any_of(needed, [](Operation *op) {
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+    return linalgOp && linalgOp.getNumReductionLoops() > 0;
+  });
+  return reduces ? spread : std::nullopt;
 }
 
 FailureOr<KernelInfo> analyzeKernel(func::FuncOp function) {
@@ -101,6 +116,11 @@ FailureOr<KernelInfo> analyzeKernel(func::FuncOp function) {
     auto binding = store.getDest().getDefiningOp<plan::BindingOp>();
     if (!binding)
       return store.emitOpError("expected a binding as destination");
+    if (std::optional<plan::SpreadResult> spread = findSpread(store.getSource())) {
+      kernel.outputs.push_back({spread->source, binding, nullptr, spread});
+      collectTensorOps(spread->source, needed);
+      continue;
+    }
     auto update = store.getSource().getDefiningOp<kernel::UpdateOp>();
     kernel.outputs.push_back({update ? update.getUpdate() : store.getSource(), binding, update});
     collectTensorOps(store.getSource(), needed);

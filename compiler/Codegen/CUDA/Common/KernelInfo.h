@@ -11,17 +11,23 @@
 #include "compiler/Codegen/CUDA/Common/Targets.h"
 #include "compiler/Dialect/Kernel/IR/KernelOps.h"
 #include "compiler/Dialect/Plan/IR/PlanOps.h"
+#include "compiler/Dialect/Plan/IR/SpreadResults.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace xc::cuda {
 
-/// A tensor of the body that ends up in a binding: is all of it, or goes where `update` says.
+/// A tensor of the body that ends up in a binding: is all of it, goes where `update` says, or lies
+/// apart in it, or is there in part, as `spread` says.
 struct KernelOutput {
   mlir::Value tensor;
   plan::BindingOp binding;
   kernel::UpdateOp update = nullptr;
+  std::optional<plan::SpreadResult> spread = {};
+
+  /// The tensor has the binding's shape.
+  bool isWhole() const { return !update && !spread; }
 };
 
 /// A kernel function before it is lowered, as docs/architecture.md describes it.
@@ -43,8 +49,8 @@ struct KernelInfo {
   /// input of the call, the kernel then has to say so (`cuda.reads_inputs_early`).
   bool isFixed(plan::BindingOp binding) const;
   bool isFixedInput(plan::BindingOp binding) const;
-  /// True if some output is a box of its binding.
-  bool hasUpdates() const;
+  /// True if each output is all of its binding.
+  bool storesWholes() const;
   /// The shape of what is read or written of `binding`: all of it, or a box.
   mlir::ShapedType getAccessedType(plan::BindingOp binding) const;
 };

@@ -45,6 +45,9 @@ SmallVector<AffineExpr> getStoredCoords(const ReductionGroup::Result &result) {
   if (result.output.update)
     for (auto [dim, coord] : llvm::enumerate(coords))
       coord = coord + *getKnownStart(result.output, dim);
+  if (result.output.spread)
+    for (auto [coord, dim] : llvm::zip_equal(coords, result.output.spread->dims))
+      coord = coord * dim.distance + (dim.start - dim.skipped);
   return coords;
 }
 

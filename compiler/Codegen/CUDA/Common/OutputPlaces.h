@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// An output is all of its binding, or a box of it, which `kernel.update` puts there. Strategies
-// compute its elements at indices of the output, and store them at those of the binding.
+// An output is all of its binding, or a box of it, which `kernel.update` puts there, or lies apart
+// in it, or has a slice that is. Strategies compute its elements at indices of the output, and
+// store them at those of the binding.
 //
 //===----------------------------------------------------------------------===//
 

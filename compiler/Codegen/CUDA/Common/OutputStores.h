@@ -13,8 +13,13 @@
 namespace xc::cuda {
 
 /// The row-major position in its binding of the output's element at `point`, which is one of the
-/// output (OutputPlaces.h).
+/// output (OutputPlaces.h); where elements lie apart, that of the first place of its cell. Fills in
+/// the indices of `point`.
 Coord getStoredPosition(PointEmitter &points, const KernelOutput &output, Point &point);
+
+/// Stores what the output has at `point`, whose stored position is `flat`, and what lies beside it.
+void storeElements(PointEmitter &points, const KernelOutput &output, const Point &point,
+                   const Coord &flat, mlir::Value value, mlir::Value mask = {});
 
 } // namespace xc::cuda
 

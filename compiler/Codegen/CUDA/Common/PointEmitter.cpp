@@ -146,7 +146,7 @@ SmallVector<Value> PointEmitter::getSizes(plan::BindingOp binding) {
 }
 
 SmallVector<Value> PointEmitter::getSizes(const KernelOutput &output) {
-  return output.update ? getSizes(output.tensor) : getSizes(output.binding);
+  return output.isWhole() ? getSizes(output.binding) : getSizes(output.tensor);
 }
 
 SmallVector<Value> PointEmitter::getStarts(const KernelOutput &output) {

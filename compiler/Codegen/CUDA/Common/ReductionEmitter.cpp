@@ -263,13 +263,14 @@ void ReductionEmitter::emitMembers() {
 
 void ReductionEmitter::emitResults(function_ref<bool(const ReductionGroup::Result &)> isWanted,
                                    const Place &place, int64_t pointLanes) {
-  auto getFlat = [&](const ReductionGroup::Result &result, ArrayRef<Coord> coords) {
+  auto getPlace = [&](const ReductionGroup::Result &result, ArrayRef<Coord> coords) {
     Point point{{}, {}, pointLanes, {}};
     for (AffineExpr expr : result.coords)
       point.coords.push_back(points.apply(expr, coords, pointLanes));
     if (point.coords.empty())
       point.flat = Coord::uniform(index.constant(0));
-    return getStoredPosition(points, result.output, point);
+    Coord flat = getStoredPosition(points, result.output, point);
+    return std::pair(point, flat);
   };
   // All loads before all stores: a result may be in the memory of an input.
   SmallVector<std::pair<const ReductionGroup::Result *, Value>> stores;
@@ -286,16 +287,21 @@ void ReductionEmitter::emitResults(function_ref<bool(const ReductionGroup::Resul
   for (auto &stored : stores) {
     const ReductionGroup::Result *result = stored.first;
     Value value = stored.second;
-    plan::BindingOp binding = result->output.binding;
-    Coord flat = getFlat(*result, place.coords);
+    auto [point, flat] = getPlace(*result, place.coords);
+    auto storeMasked = [&, &point = point, &flat = flat] {
+      storeElements(points, result->output, point, flat, value, place.mask);
+    };
     if (!place.whole) {
-      points.store(binding, flat, value, pointLanes, place.mask);
+      storeMasked();
       continue;
     }
     points.emitIf(
         place.whole,
-        [&] { points.store(binding, getFlat(*result, place.wholeCoords), value, pointLanes); },
-        [&] { points.store(binding, flat, value, pointLanes, place.mask); });
+        [&] {
+          auto [wholePoint, wholeFlat] = getPlace(*result, place.wholeCoords);
+          storeElements(points, result->output, wholePoint, wholeFlat, value);
+        },
+        storeMasked);
   }
 }
 

@@ -20,7 +20,7 @@ KernelSizes makeSizes(const KernelInfo &kernel) {
 
 SmallVector<plan::FormulaAttr> getStoredSizes(KernelSizes &sizes, const KernelOutput &output) {
   plan::BindingOp binding = output.binding;
-  return sizes.getSizes(output.update ? output.tensor : binding.getMemory());
+  return sizes.getSizes(output.isWhole() ? binding.getMemory() : output.tensor);
 }
 
 } // namespace xc::cuda

@@ -25,6 +25,7 @@
 #include "compiler/Codegen/CUDA/Elementwise/EmitElementwise.h"
 
 #include "compiler/Codegen/CUDA/Common/KernelFrame.h"
+#include "compiler/Codegen/CUDA/Common/OutputStores.h"
 #include "compiler/Codegen/CUDA/Common/WorkLimits.h"
 #include "compiler/Codegen/CUDA/IR/CUDAConfig.h"
 #include "compiler/Codegen/CUDA/Passes.h"
@@ -120,6 +121,12 @@ void ElementwiseEmitter::emitVectors(const Segment &segment, ArrayRef<Value> fir
     }
   for (auto [index, value] : llvm::enumerate(values)) {
     const KernelOutput &output = segment.outputs[index % segment.outputs.size()];
+    if (output.spread) {
+      Point point{{}, value.first, lanes, {}};
+      Coord flat = getStoredPosition(points, output, point);
+      storeElements(points, output, point, flat, value.second);
+      continue;
+    }
     points.store(output.binding, getPosition(output, value.first, lanes), value.second, lanes);
   }
 }

@@ -269,7 +269,7 @@ static double getMemoryTime(const MatmulProblem &problem, const WGMMAPlan &plan,
     operands = static_cast<double>(problem.sharedElements * problem.elementBytes);
   double outputs = static_cast<double>(problem.batch * problem.m * problem.n);
   operands += outputs * static_cast<double>(problem.sideBytes);
-  double results = outputs * static_cast<double>(problem.outputBytes);
+  double results = outputs * static_cast<double>(problem.outputBytes * problem.outputPlaces);
   // Whole rows lie behind each other.
   auto [columns, all] = problem.isSwapped ? std::pair(plan.tileM * plan.clusterM, problem.m)
                                           : std::pair(plan.tileN * plan.clusterN, problem.n);
@@ -297,7 +297,7 @@ static double getStoreCycles(const MatmulProblem &problem, const WGMMAPlan &plan
                                          : kScatteredBytesPerCycle;
   auto loaded = static_cast<double>(problem.sideBytes -
                                     countRingInputs(problem, plan) * problem.elementBytes);
-  return outputs * static_cast<double>(problem.outputBytes) / storeRate +
+  return outputs * static_cast<double>(problem.outputBytes * problem.outputPlaces) / storeRate +
          outputs * static_cast<double>(problem.outputOps) / kOutputOpsPerCycle +
          outputs * loaded / kLoadedBytesPerCycle + kTileCycles;
 }

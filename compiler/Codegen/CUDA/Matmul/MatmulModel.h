@@ -24,9 +24,10 @@ struct MatmulProblem {
   bool transposesB; // threads load operand B and store it with its lines along k
   /// Where threads load an operand as it lies, how many loads make a word; 0 where boxes bring it.
   int64_t loadsA = 0, loadsB = 0;
-  bool isStaged;           // the output passes through shared memory
-  bool hasOddRows = false; // threads store rows of f32 that begin anywhere, a few at a time
-  int64_t outputOps;       // instructions for one element of the output, beyond its store
+  bool isStaged;            // the output passes through shared memory
+  int64_t outputPlaces = 1; // of the result, zeros among them, that are stored for each output
+  bool hasOddRows = false;  // threads store rows of f32 that begin anywhere, a few at a time
+  int64_t outputOps;        // instructions for one element of the output, beyond its store
   /// Bytes of the inputs that each output has an element of, a residual say, for one output; and
   /// how many of them the ring can bring.
   int64_t sideBytes = 0, sideInputs = 0;

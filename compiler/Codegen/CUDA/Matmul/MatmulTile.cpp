@@ -330,14 +330,17 @@ void MatmulTile::emitOutputsAt(const Coord &m, const Coord &n, Value accumulator
   SmallVector<Coord> loops = makeLoops(m, n, Coord::uniform(index.constant(0)), lanes);
   points.provide(contraction.getOp()->getResult(0), addInit(accumulators, loops, lanes, {}));
   // All loads before all stores: a result may be in the memory of an input.
-  SmallVector<std::pair<Coord, Value>> values;
+  SmallVector<std::tuple<Point, Coord, Value>> stores;
   for (const ReductionGroup::Result &result : contraction.group.results) {
     Point point = makeOutputPoint(result.coords, loops, lanes, {});
     Coord flat = getStoredPosition(points, result.output, point);
-    values.push_back({flat, points.emit(result.output.tensor, point)});
+    Value value = points.emit(result.output.tensor, point);
+    stores.push_back({std::move(point), flat, value});
   }
-  for (auto [result, value] : llvm::zip_equal(contraction.group.results, values))
-    points.store(result.output.binding, value.first, value.second, lanes);
+  for (auto [result, store] : llvm::zip_equal(contraction.group.results, stores)) {
+    const auto &[point, flat, value] = store;
+    storeElements(points, result.output, point, flat, value);
+  }
 }
 
 static bool isMultiple(Value size, int64_t tile) {
@@ -365,8 +368,8 @@ void MatmulTile::storeOutput(Value m, Value n, Value values) {
                                          Coord::uniform(index.constant(0)), lanes);
     const ReductionGroup::Result &result = contraction.group.results.front();
     Point point = makeOutputPoint(result.coords, loops, lanes, {});
-    points.store(result.output.binding, getStoredPosition(points, result.output, point), values,
-                 lanes);
+    Coord flat = getStoredPosition(points, result.output, point);
+    storeElements(points, result.output, point, flat, values);
   });
 }
 
@@ -405,8 +408,8 @@ void MatmulTile::emitOutputsWhere(Value inside, Value m, Value n, Value accumula
   points.emitIf(inside, [&] {
     for (auto [result, value] : llvm::zip_equal(contraction.group.results, values)) {
       Point point = makeOutputPoint(result.coords, loops, lanes, {});
-      points.store(result.output.binding, getStoredPosition(points, result.output, point), value,
-                   lanes);
+      Coord flat = getStoredPosition(points, result.output, point);
+      storeElements(points, result.output, point, flat, value);
     }
   });
 }

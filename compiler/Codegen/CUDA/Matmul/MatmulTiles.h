@@ -48,7 +48,7 @@ struct ProductSize {
   int64_t elementBytes = 2;
   /// The length of sums, if it is known.
   std::optional<int64_t> k = {};
-  /// Of an element of the output.
+  /// Of an element of the output, and what is stored beside it.
   int64_t outputBytes = 4;
 
   /// Copies are many, of less than 16 bytes each.

@@ -34,6 +34,15 @@ Type getOutputType(const Contraction &contraction) {
                          : getElementTypeOrSelf(results.front().output.tensor);
 }
 
+/// Places that are stored for each output, of the result that is written whole.
+static int64_t countOutputPlaces(const Contraction &contraction) {
+  int64_t places = 1;
+  for (const ReductionGroup::Result &result : contraction.group.results)
+    if (result.output.spread)
+      places = std::max(places, result.output.spread->countUsualPlaces());
+  return places;
+}
+
 int64_t ProductChooser::getExpectedSize(ArrayRef<unsigned> dims, int64_t guess) {
   linalg::LinalgOp op = contraction.getOp();
   if (std::optional<int64_t> size = contraction.getProduct(dims))
@@ -176,6 +185,7 @@ std::optional<MatmulProblem> ProductChooser::makeProblem() {
   problem.elementBytes = getElementBytes(getElementTypeOrSelf(first.operand->get()));
   problem.outputBytes =
       contraction.group.results.empty() ? 0 : getElementBytes(getOutputType(contraction));
+  problem.outputPlaces = countOutputPlaces(contraction);
   problem.partColumns = contraction.getPartColumns();
   problem.hasColumnParts = contraction.getPartRows() > 1;
   problem.isSwapped = swapped;
@@ -235,6 +245,7 @@ std::optional<MatmulProblem> ProductChooser::makeConvolutionProblem() {
   }
   problem.elementBytes = getElementBytes(getElementTypeOrSelf(product.a.operand->get()));
   problem.outputBytes = product.group.results.empty() ? 0 : getElementBytes(getOutputType(product));
+  problem.outputPlaces = countOutputPlaces(product);
   problem.partColumns = product.getPartColumns();
   problem.hasColumnParts = product.getPartRows() > 1;
   problem.isGuess = !product.getProduct(product.m) || !product.getProduct(product.n);
@@ -307,8 +318,10 @@ ProductSize ProductChooser::makeMMASize() {
       std::min(getWidth(contraction.a, contraction.m), getWidth(contraction.b, contraction.n)) < 4;
   size.elementBytes = elementBytes;
   size.k = k;
-  size.outputBytes =
-      contraction.group.results.empty() ? 0 : getElementBytes(getOutputType(contraction));
+  if (contraction.group.results.empty())
+    size.outputBytes = 0;
+  else
+    size.outputBytes = getElementBytes(getOutputType(contraction)) * countOutputPlaces(contraction);
   bool isSymbolic = !batch || !m || !n || !k;
   size.isWide = isSymbolic && !kernel.getFunction()->hasAttr(plan::kGuardsAttr);
   size.partColumns = contraction.getPartColumns();

@@ -189,6 +189,10 @@ static std::optional<TiledAccess> matchTiledAccess(const Contraction &contractio
 std::optional<TiledAccess> matchTiledOutput(const Contraction &contraction,
                                             const ReductionGroup::Result &result,
                                             KernelSizes &sizes, std::string &reason) {
+  if (result.output.spread) {
+    reason = "its elements are stored with what lies between them";
+    return std::nullopt;
+  }
   return matchTiledAccess(contraction, result.output.binding, getStoredCoords(result), sizes,
                           reason);
 }

@@ -30,7 +30,8 @@ struct WindowGradientStrategy final : Strategy {
   StringRef getName() const override { return "window-gradient"; }
   LogicalResult enumerate(KernelQuery &query, SmallVectorImpl<Choice> &choices) const override {
     SmallVector<linalg::LinalgOp> reductions = query.kernel.getReductions();
-    if (reductions.size() != 1 || !plan::getPartialSums(reductions.front()))
+    if (reductions.size() != 1 || !query.kernel.storesWholes() ||
+        !plan::getPartialSums(reductions.front()))
       return success();
     std::string reason;
     std::optional<WindowGradient> gradient = matchWindowGradient(reductions.front(), reason);

@@ -84,7 +84,8 @@ bool StripMatcher::followsElementwise(linalg::LinalgOp op) {
     following.insert(other);
   }
   for (const KernelOutput &output : kernel.outputs)
-    if (!hasKnownPlace(output) || !following.contains(output.tensor.getDefiningOp()))
+    if (output.spread || !hasKnownPlace(output) ||
+        !following.contains(output.tensor.getDefiningOp()))
       return refuse("it has other results");
   return true;
 }
