@@ -104,5 +104,21 @@ def cases():
         yield one("groups_strided_channels_first", (2, 12, 7, 9), (18, 4, 3, 3), dims=conv.NCHW, feature_groups=3, strides=[2, 2], low=[1, 1],
                   high=[1, 1])
         yield one("strided_dilated_alike", (2, 11, 12, 16), (24, 3, 3, 16), strides=[2, 2], low=[2, 2], high=[2, 2], filter_dilation=[2, 2])
+        # Elements that lie apart: in images that end before a step does, begin or end with zeros of their own, or have steps of their own
+        # along each dim; with neighbours along features, along steps, or none.
+        yield one("points_cut", (2, 8, 9, 64), (72, 1, 1, 64), strides=[2, 2])
+        yield one("points_padded", (2, 9, 8, 64), (72, 1, 1, 64), strides=[2, 2], low=[1, 0], high=[1, 2])
+        yield one("points_far", (2, 10, 14, 40), (24, 1, 1, 40), strides=[3, 4])
+        yield one("points_one", (1, 2, 2, 64), (64, 1, 1, 64), strides=[2, 3])
+        yield one("points_odd", (3, 9, 8, 7), (5, 1, 1, 7), strides=[2, 2])
+        yield one("points_channels_first", (2, 24, 9, 12), (16, 24, 1, 1), dims=conv.NCHW, strides=[2, 2])
+        yield one("points_in_groups", (2, 9, 8, 128), (128, 1, 1, 64), feature_groups=2, strides=[2, 2])
+        yield one("points_rows", (3, 21, 64), (32, 1, 64), dims=ROWS, strides=[4])
+        yield one("points_volumes", (1, 5, 4, 7, 32), (48, 1, 1, 1, 32), dims=VOLUMES, strides=[2, 2, 3])
+        yield one("strided_dilated_between", (2, 11, 12, 64), (64, 3, 3, 64), strides=[2, 2], low=[1, 1], high=[1, 2], filter_dilation=[2, 2])
+        yield one("strided_dilated_threefold", (1, 12, 13, 32), (24, 3, 2, 32), strides=[3, 3], low=[3, 1], high=[3, 2], filter_dilation=[3, 3])
+        # Phases of which an image has a part: its first and last positions are in the middle of them.
+        yield one("strided_cut", (2, 9, 11, 64), (72, 3, 3, 64), strides=[2, 2], low=[1, 1], high=[1, 1])
+        yield one("strided_cut_before", (2, 10, 11, 64), (64, 4, 2, 64), strides=[3, 2], low=[2, 1], high=[1, 0])
         # Windows that reach further than the image does.
         yield one("padded", (2, 3, 4, 16), (8, 5, 7, 16), low=[2, 3], high=[2, 3])
