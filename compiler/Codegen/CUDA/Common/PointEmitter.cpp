@@ -21,8 +21,7 @@ using namespace mlir;
 namespace xc::cuda {
 
 PointEmitter::PointEmitter(OpBuilder &builder, const KernelInfo &kernel)
-    : builder(builder), loc(kernel.getFunction().getLoc()), index(builder, loc), kernel(kernel),
-      memoRoot(memo) {
+    : builder(builder), loc(kernel.getFunction().getLoc()), index(builder, loc), memoRoot(memo) {
   for (plan::BindingOp binding : kernel.bindings) {
     auto type = cast<MemRefType>(binding.getMemory().getType());
     Value count = index.product(getSizes(binding));

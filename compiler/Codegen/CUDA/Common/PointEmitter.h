@@ -195,7 +195,6 @@ private:
 
   unsigned internPoint(const Point &point);
 
-  const KernelInfo &kernel;
   llvm::DenseMap<mlir::Value, mlir::Value>
       memory; // binding -> the same as a one-dimensional memref
   llvm::DenseMap<mlir::Value, mlir::Value> provided;

@@ -193,7 +193,8 @@ void WGMMAEmitter::makeSteps() {
   // what its registers held.
   std::optional<int64_t> number = getConstantIntValue(steps);
   bool haveAll =
-      number && (config.getSplit() - 1) * llvm::divideCeil(*number, config.getSplit()) < *number;
+      number &&
+      (config.getSplit() - 1) * llvm::divideCeilSigned(*number, config.getSplit()) < *number;
   if (!haveAll)
     lastStep = index.max(lastStep, index.add(firstStep, 1));
 }

@@ -19,6 +19,7 @@
 
 #include <cmath>
 #include <limits>
+#include <tuple>
 
 namespace xc::cuda {
 
@@ -37,7 +38,10 @@ struct Shape {
   bool pingPong = false;
 
   int64_t getWarpgroupsPerTile() const { return pingPong ? warpgroups / 2 : warpgroups; }
-  bool operator==(const Shape &other) const = default;
+  bool operator==(const Shape &other) const {
+    return std::tie(tileM, tileN, warpgroups, pingPong) ==
+           std::tie(other.tileM, other.tileN, other.warpgroups, other.pingPong);
+  }
 };
 
 /// How many blocks split a tile's sums, and rows and columns of such that fetch for each other.
@@ -148,7 +152,7 @@ static bool canShareWork(const MatmulProblem &problem, const Shape &shape, int64
   // Each block of a cluster needs a part of k and of the columns.
   int64_t steps = countSteps(problem, tileK);
   bool canSplit = split == 1 || (shape.tileN % (8 * split) == 0 &&
-                                 (split - 1) * llvm::divideCeil(steps, split) < steps);
+                                 (split - 1) * llvm::divideCeilSigned(steps, split) < steps);
   // Rows beyond the product's are fetched and added up for nothing.
   bool wastesRows = shape.tileM > 64 && problem.m <= shape.tileM / 2;
   // Where pixels are what takes time, columns that are multiplied for nothing do not show in it.

@@ -95,7 +95,7 @@ std::optional<int64_t> TokenPaths::count(Value token, Operation *wait) {
   // Round a loop there are only more of them; on another path there may be fewer.
   if (!visited.insert(token).second)
     return kManyStarted;
-  auto leave = llvm::make_scope_exit([&] { visited.erase(token); });
+  llvm::scope_exit leave([&] { visited.erase(token); });
   Operation *op = token.getDefiningOp();
   if (isa_and_nonnull<tile::NothingOp>(op))
     return kManyStarted;
