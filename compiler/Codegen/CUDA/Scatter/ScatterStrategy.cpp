@@ -90,6 +90,21 @@ static Choice chooseScatter(kernel::ScatterOp op, const KernelInfo &kernel) {
   return {ScatterAttr::get(context, threads, rowsPerThread, down), reason};
 }
 
+/// Microseconds for which a block that reads all updates waits for each of them, and in which it
+/// finds the first one of its rows.
+static constexpr double kUpdateWait = 0.12, kSearch = 3;
+
+/// Nothing where a size is symbolic.
+static std::optional<double> estimateScatter(kernel::ScatterOp op, const KernelInfo &kernel) {
+  std::optional<double> memory = estimateMemoryTime(kernel);
+  if (!memory || op.getInPlace())
+    return memory;
+  if (op.getRows())
+    return *memory + kSearch;
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(op.getIndices().getType()).getShape();
+  return *memory + kUpdateWait * static_cast<double>(array::multiplyKnown(shape.drop_back()));
+}
+
 namespace {
 
 struct ScatterStrategy final : Strategy {
@@ -99,7 +114,9 @@ struct ScatterStrategy final : Strategy {
     if (!op)
       return success();
     Choice choice = chooseScatter(op, query.kernel);
-    choice.microseconds = estimateMemoryTime(query.kernel);
+    choice.microseconds = estimateScatter(op, query.kernel);
+    if (choice.microseconds)
+      choice.reason += ", " + formatTime(*choice.microseconds);
     choices.push_back(choice);
     return success();
   }

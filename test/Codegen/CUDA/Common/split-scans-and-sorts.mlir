@@ -212,9 +212,9 @@ builtin.module @cuda attributes {plan.target = #plan.target<"cuda", "sm_80">} {
       : tensor<?x1xi32>, tensor<?x8xf32> into tensor<?x8xf32> -> tensor<?x8xf32>
     return %0 : tensor<?x8xf32>
   }
-  func.func @few(%d: tensor<50x8xf32>, %i: tensor<100x1xi32>, %u: tensor<100x8xf32>) -> tensor<50x8xf32> {
+  func.func @few(%d: tensor<50x8xf32>, %i: tensor<60x1xi32>, %u: tensor<60x8xf32>) -> tensor<50x8xf32> {
     %0 = kernel.scatter add, %i, %u into %d axes = [0]
-      : tensor<100x1xi32>, tensor<100x8xf32> into tensor<50x8xf32> -> tensor<50x8xf32>
+      : tensor<60x1xi32>, tensor<60x8xf32> into tensor<50x8xf32> -> tensor<50x8xf32>
     return %0 : tensor<50x8xf32>
   }
 }
