@@ -2,11 +2,12 @@
 """Attention of one query for each sequence, to caches in one piece and in pages, beside torch's, in one run on a GPU.
 
     decode_attention.py build --build=build/dev --out=DIR [--target=sm_90a] [WORKLOAD...]      compiles modules; needs no GPU
-    decode_attention.py run --out=DIR [--lib=libxcr.so] [--filter=REGEX] [--most=GIGABYTES]    checks and times them; needs torch
+    decode_attention.py run --out=DIR [--lib=libxcr.so] [--filter=REGEX] [--most=GIGABYTES] [--flashinfer]     checks and times them; needs torch
 
 A workload is bBATCH_hHEADS_gKEYHEADS_kCONTEXT_dWIDTH, and _paged for pages of 64 places, in bf16. `run` compares the first sequence with
 f32, times both by many calls in one CUDA graph over caches that are rotated, and prints what share of the time of a copy of as many bytes
-it is; DIR/results.json has all of it. Workloads of more bytes than --most are left out.
+it is; DIR/results.json has all of it. Workloads of more bytes than --most are left out. With --flashinfer, caches in pages have FlashInfer as
+their peer, which compiles its kernels on first use.
 """
 import argparse
 import json
@@ -105,6 +106,26 @@ def time_peers(torch, work, sets, iterations):
     return times
 
 
+def time_flashinfer(torch, work, sets, iterations):
+    """FlashInfer's on pages; what it plans on the host once for given lengths is not timed."""
+    import flashinfer
+    wrappers, b = [], work["b"]
+    pages = work["k"] // PAGE
+    begins = torch.arange(b + 1, dtype=torch.int32) * pages
+    for _, _, _, table, _ in sets:
+        wrapper = flashinfer.BatchDecodeWithPagedKVCacheWrapper(torch.zeros(128 << 20, dtype=torch.uint8, device="cuda"), "HND",
+                                                                use_tensor_cores=work["h"] // work["g"] >= 4)
+        wrapper.plan(begins.cuda(), table.flatten(), torch.full((b,), PAGE, dtype=torch.int32, device="cuda"), work["h"], work["g"], work["d"], PAGE,
+                     q_data_type=torch.bfloat16, kv_data_type=torch.bfloat16, sm_scale=work["d"] ** -0.5)
+        wrappers.append(wrapper)
+    q, k, v, *_ = sets[0]
+    found, wanted = wrappers[0].run(q[:, :, 0], (k, v))[0].float(), first_sequence(torch, work, sets[0])[:, 0]
+    if not float((found - wanted.reshape(found.shape)).norm() / wanted.norm()) < 1e-2:
+        raise RuntimeError("FlashInfer's result is another one")
+    calls = [(wrapper, values[0][:, :, 0], values[1:3]) for wrapper, values in zip(wrappers, sets)]
+    return {"FlashInfer": time_graph(torch, lambda call, _: call[0].run(call[1], tuple(call[2])), calls, iterations)}
+
+
 def time_copy(torch, iterations):
     """Bytes that a copy reads and writes in a microsecond."""
     source = torch.empty(1 << 30, device="cuda", dtype=torch.uint8)
@@ -139,11 +160,12 @@ def run(args):
         torch.cuda.synchronize()
         wanted = first_sequence(torch, work, sets[0])
         error = float((out[0].float() - wanted).norm() / wanted.norm())
-        peers = {} if work["paged"] else time_peers(torch, work, sets, args.iterations)
+        time_theirs = time_peers if not work["paged"] else time_flashinfer if args.flashinfer else lambda *_: {}
+        peers = time_theirs(torch, work, sets, args.iterations)
         # Twice in turn, and the shorter time counts: the first one after data has been made may be a tenth longer.
         ours = min(ours, time_graph(torch, launch, calls, args.iterations))
         if peers:
-            again = time_peers(torch, work, sets, args.iterations)
+            again = time_theirs(torch, work, sets, args.iterations)
             peers = {name: min(time, again[name]) for name, time in peers.items()}
         best = min(peers.items(), key=lambda item: item[1], default=("none", float("nan")))
         rows.append(dict(work=work["name"], us=round(ours, 2), copy_share=round(count_bytes(work) / ours / rate, 3), error=float(f"{error:.2g}"),
@@ -172,6 +194,7 @@ def main():
     parser.add_argument("--filter", default="")
     parser.add_argument("--most", type=float, default=20)
     parser.add_argument("--iterations", type=int, default=10)
+    parser.add_argument("--flashinfer", action="store_true")
     args = parser.parse_intermixed_args()
     return {"build": build, "run": run}[args.command](args)
 
