@@ -172,3 +172,18 @@ func.func @rows(%x: tensor<4x8x8xf32>, %init: tensor<4x8xf32>) -> tensor<4x8xf32
   } -> tensor<4x8xf32>
   return %p : tensor<4x8xf32>
 }
+
+// -----
+
+// Where the size of d1 is symbolic the sum of indices stands for a row's number.
+func.func @rows_of_open_size(%x: tensor<?x?x8xf32>, %init: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  // expected-error @below {{expected results that have the indices of #plan.partial<rows, 8>}}
+  %p = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> ((d0 * 8 + d1) floordiv 8, d2)>],
+                       iterator_types = ["reduction", "reduction", "parallel"]}
+      ins(%x : tensor<?x?x8xf32>) outs(%init : tensor<?x8xf32>) attrs = {plan.partial = #plan.partial<rows, 8>} {
+  ^bb0(%a: f32, %acc: f32):
+    %s = arith.addf %a, %acc : f32
+    linalg.yield %s : f32
+  } -> tensor<?x8xf32>
+  return %p : tensor<?x8xf32>
+}

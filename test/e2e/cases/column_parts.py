@@ -169,6 +169,61 @@ def symbolic():
 """, steps, "sum")
 
 
+def open_images():
+    """Images of sizes that a call says, all of them or some, whose rows go on from one line and image to the next; and of none."""
+    pad = dict(low=[1, 1], high=[1, 1])
+    for name, outer, channels, sizes, window, filter in (
+            ("images", "?x?x?", 8, ((1, 1, 1), (1, 7, 9), (2, 8, 8), (3, 13, 11), (1, 5, 823), (31, 13, 11)), pad, (3, 3, 64)),
+            ("images_deep", "?x?x?", 64, ((1, 1, 1), (1, 7, 9), (2, 8, 8), (3, 13, 11), (6, 37, 41)), pad, (3, 3, 64)),
+            ("images_deep_strided", "?x?x?", 64, ((1, 2, 2), (3, 13, 11), (4, 67, 75)), dict(strides=[2, 2], **pad), (3, 3, 72)),
+            ("images_strided", "?x?x?", 8, ((1, 3, 3), (2, 19, 17), (3, 63, 47)), dict(strides=[2, 2], low=[1, 0], high=[0, 1]), (3, 3, 72)),
+            ("images_points", "?x?x?", 8, ((1, 1, 1), (2, 33, 31), (3, 40, 40)), {}, (1, 1, 64)),
+            ("lines", "?x?x11", 8, ((1, 1, 11), (2, 8, 11), (5, 37, 11)), pad, (3, 3, 64)),
+            ("two", "2x?x?", 8, ((2, 1, 1), (2, 9, 7), (2, 64, 32)), pad, (3, 3, 64)),
+            ("single", "1x?x?", 64, ((1, 1, 1), (1, 9, 7), (1, 64, 65)), pad, (3, 3, 64)),
+            ("single_lines", "1x?x13", 8, ((1, 1, 13), (1, 9, 13), (1, 321, 13)), pad, (3, 3, 64))):
+        # Of all channels a few count, so that results are exact.
+        w = integers("bf16", (*filter[:2], channels, filter[2]), 6, 0, 1)
+        w = Tensor("bf16", w.values * (np.arange(channels) % (channels // 8) == 0)[:, None])
+        steps = []
+        for image in sizes:
+            x = integers("bf16", (*image, channels), sum(image), 0, 2)
+            y = convolve(x.values.astype(np.float64), w.values.astype(np.float64), NHWC, **window)
+            steps.append(Step([x, w], [("bf16", y), *(("f32", v) for v in statistics(y))]))
+        inner = "x".join("?" if size == "?" else str(found) for size, found in zip(outer.split("x"), y.shape))
+        kind, kept, given = f"tensor<{inner}x{filter[2]}xbf16>", f"tensor<{filter[2]}xf32>", f"tensor<{outer}x{channels}xbf16>"
+        yield Case(f"open_{name}", f"""  func.func @NAME(%x: {given}, %w: {w.mlir}) -> ({kind}, {kept}, {kept}) {{
+    %r0 = array.conv %x, %w {attributes(NHWC, window)} : ({given}, {w.mlir}) -> {kind}{measured(kind, 4, filter[2])}
+    return %r0, %r1, %r2 : {kind}, {kept}, {kept}
+  }}
+""", steps, "sum")
+    kind, wide, kept, window = "tensor<?x?x?x64xbf16>", "tensor<?x?x?x64xf32>", "tensor<64xf32>", pad
+    w = integers("bf16", (3, 3, 8, 64), 6, 0, 1)
+    steps = []
+    for image in ((0, 8, 8), (2, 0, 5), (2, 5, 0), (1, 1, 2), (3, 25, 29)):
+        x = integers("bf16", (*image, 8), 7, 0, 2)
+        y = convolve(x.values.astype(np.float64), w.values.astype(np.float64), NHWC, **window) if x.values.size else np.zeros((*image, 64))
+        steps.append(Step([x, w], [("bf16", y), ("f32", y.sum((0, 1, 2)))]))
+    yield Case("open_images_or_none", f"""  func.func @NAME(%x: tensor<?x?x?x8xbf16>, %w: {w.mlir}) -> ({kind}, {kept}) {{
+    %r0 = array.conv %x, %w {attributes(NHWC, window)} : (tensor<?x?x?x8xbf16>, {w.mlir}) -> {kind}
+    %wide = array.convert %r0 : {kind} -> {wide}
+    %r1 = array.reduce sum, %wide axes = [0, 1, 2] : {wide} -> {kept}
+    return %r0, %r1 : {kind}, {kept}
+  }}
+""", steps, "sum")
+    kind, kept = "tensor<?x?x72xbf16>", "tensor<72xf32>"
+    w, steps = factors("bf16", (1,), 16, 72)[1], []
+    for rows in ((1, 1), (3, 67), (64, 2), (5, 833)):
+        x = factors("bf16", rows, 16, 72, sum(rows))[0]
+        y = x.values.astype(np.float64) @ w.values.astype(np.float64)
+        steps.append(Step([x, w], [("bf16", y), *(("f32", v) for v in statistics(y))]))
+    yield Case("open_sequences", f"""  func.func @NAME(%x: tensor<?x?x16xbf16>, %w: {w.mlir}) -> ({kind}, {kept}, {kept}) {{
+    %r0 = array.matmul %x, %w : (tensor<?x?x16xbf16>, {w.mlir}) -> {kind}{measured(kind, 3, 72)}
+    return %r0, %r1, %r2 : {kind}, {kept}, {kept}
+  }}
+""", steps, "sum")
+
+
 def cases():
-    for group in (products, sums, both, convolutions, filter_gradients, joined, normalized, symbolic):
+    for group in (products, sums, both, convolutions, filter_gradients, joined, normalized, symbolic, open_images):
         yield from group()

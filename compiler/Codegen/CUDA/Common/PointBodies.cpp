@@ -249,8 +249,23 @@ Value PointEmitter::computeReduction(linalg::LinalgOp op, Value result, SmallVec
 // Bodies
 //===----------------------------------------------------------------------===//
 
+/// The index that only names which part of columns a point of `op` is in; null where it has none.
+static AffineExpr getNamedPart(linalg::LinalgOp op) {
+  bool isNamed = plan::getColumnPart(op) && op.getNumReductionLoops() > 0 &&
+                 plan::areColumnPartsNamed(op.getStaticLoopRanges());
+  return isNamed ? op.getIndexingMapMatchingResult(op->getResult(0)).getResult(0) : AffineExpr();
+}
+
+Coord PointEmitter::getColumnPart(linalg::LinalgOp op, ArrayRef<Coord> loops, int64_t lanes) {
+  SmallVector<Value> sizes = getLoopSizes(op);
+  Coord position = linearize(loops.drop_back(), ArrayRef(sizes).drop_back(), lanes);
+  AffineExpr part = getAffineDimExpr(0, op.getContext()).floorDiv(*plan::getColumnPart(op));
+  return apply(part, position, lanes);
+}
+
 void PointEmitter::emitOperands(linalg::LinalgOp op, ArrayRef<Coord> loops, Point *flatPoint,
                                 int64_t lanes, Value mask, IRMapping &mapping, bool outputsToo) {
+  AffineExpr part = getNamedPart(op);
   for (OpOperand &operand : op->getOpOperands()) {
     BlockArgument argument = op.getMatchingBlockArgument(&operand);
     if (argument.use_empty() || (op.isDpsInit(&operand) && !outputsToo))
@@ -265,7 +280,8 @@ void PointEmitter::emitOperands(linalg::LinalgOp op, ArrayRef<Coord> loops, Poin
       point = *flatPoint;
     } else {
       for (AffineExpr expr : map.getResults())
-        point.coords.push_back(apply(expr, loops, lanes));
+        point.coords.push_back(expr == part ? getColumnPart(op, loops, lanes)
+                                            : apply(expr, loops, lanes));
       if (point.coords.empty())
         point.flat = Coord::uniform(index.constant(0));
     }

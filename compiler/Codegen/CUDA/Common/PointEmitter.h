@@ -172,6 +172,8 @@ private:
                                              mlir::IRMapping &mapping);
   void emitOperands(mlir::linalg::LinalgOp op, llvm::ArrayRef<Coord> loops, Point *flatPoint,
                     int64_t lanes, mlir::Value mask, mlir::IRMapping &mapping, bool outputsToo);
+  /// The part that a point of `op` is in, which reduces columns in parts (plan::getColumnPart).
+  Coord getColumnPart(mlir::linalg::LinalgOp op, llvm::ArrayRef<Coord> loops, int64_t lanes);
   void emitBodyOp(mlir::linalg::LinalgOp op, mlir::Operation *bodyOp, llvm::ArrayRef<Coord> loops,
                   int64_t lanes, mlir::Value mask, mlir::IRMapping &mapping);
   /// What `place` is where its loop is `loop`.

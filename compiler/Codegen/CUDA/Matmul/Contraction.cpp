@@ -282,19 +282,40 @@ static AffineExpr getPlace(linalg::LinalgOp op, ArrayRef<unsigned> loops) {
   return place;
 }
 
+/// True if the loops that `own` counts rows by are `rows`, of the product, in their order.
+static bool countsRows(const ReductionGroup::ColumnPart &own, ArrayRef<unsigned> rows,
+                       ArrayRef<int64_t> ranges) {
+  SmallVector<unsigned> counted;
+  for (AffineExpr expr : ArrayRef(own.member.loops).drop_back()) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    if (!dim && expr != getAffineConstantExpr(0, expr.getContext()))
+      return false;
+    if (dim && ranges[dim.getPosition()] != 1)
+      counted.push_back(dim.getPosition());
+  }
+  return ArrayRef(counted) == rows;
+}
+
 /// Parts of columns are of neighbouring rows of tiles, in the order in which tiles have them.
 static bool checkColumnParts(const Contraction &contraction, std::string &reason) {
   linalg::LinalgOp op = contraction.getOp();
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   auto isLong = [&](unsigned dim) { return ranges[dim] != 1; };
   auto *column = llvm::find_if(contraction.n, isLong);
-  AffineExpr part = getPlace(op, contraction.m).floorDiv(kPartRows);
+  SmallVector<unsigned> rows = llvm::filter_to_vector(contraction.m, isLong);
+  // The index of a part then only names it (plan::areColumnPartsNamed).
+  bool areOpen = rows.size() > 1 && llvm::any_of(ArrayRef(rows).drop_front(), [&](unsigned row) {
+                   return ShapedType::isDynamic(ranges[row]);
+                 });
+  AffineExpr part =
+      areOpen ? AffineExpr()
+              : simplifyAffineExpr(getPlace(op, rows).floorDiv(kPartRows), op.getNumLoops(), 0);
   bool fits =
       contraction.hasHalfOperands() && !contraction.partial &&
       llvm::none_of(contraction.batch, isLong) && llvm::count_if(contraction.n, isLong) == 1 &&
       llvm::all_of(contraction.group.columnParts, [&](const ReductionGroup::ColumnPart &own) {
         return own.rows == kPartRows && own.result.output.tensor && own.result.coords.size() == 2 &&
-               own.result.coords[0] == simplifyAffineExpr(part, op.getNumLoops(), 0) &&
+               (areOpen ? countsRows(own, rows, ranges) : own.result.coords[0] == part) &&
                own.result.coords[1] == getAffineDimExpr(*column, op.getContext());
       });
   if (!fits)

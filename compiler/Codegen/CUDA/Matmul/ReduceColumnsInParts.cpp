@@ -16,9 +16,9 @@
 //   %s = sum(%sp), %m = f(%s), %v = sum(%vp + rows (%cp - %m)^2)
 //
 // where the last part may have fewer rows than others (SplitDependentReductions.cpp has the
-// identity). The ops of the first line are marked as `#plan.partial<rows, 64>`. They go over the
-// product's results, so that they join its kernel; parts do not depend on its tiles, so that all
-// variants of it agree in what they write.
+// identity), and any size that rows are counted by may be symbolic. The ops of the first line are
+// marked as `#plan.partial<rows, 64>`. They go over the product's results, so that they join its
+// kernel; parts do not depend on its tiles, so that all variants of it agree in what they write.
 //
 // Left alone is what gains nothing: short columns that one kernel holds with what follows, and a
 // result that something else would read for its columns all the same. So is a result of which the
@@ -420,6 +420,23 @@ void ColumnReducer::splitPair(const DependentPair &pair) {
   replace(first, sums->getResults(), {true}, getFirst);
 }
 
+/// The product of sizes, of which any may be symbolic.
+static OpFoldResult multiplySizes(OpBuilder &builder, Location loc, ArrayRef<OpFoldResult> sizes) {
+  AffineExpr factor = builder.getAffineSymbolExpr(0);
+  OpFoldResult product = sizes.front();
+  for (OpFoldResult size : sizes.drop_front()) {
+    std::optional<int64_t> known = getConstantIntValue(size);
+    if (!known && !getConstantIntValue(product))
+      product =
+          arith::MulIOp::create(builder, loc, cast<Value>(product), cast<Value>(size)).getResult();
+    else
+      product = affine::makeComposedFoldedAffineApply(
+          builder, loc, factor * (known ? *known : *getConstantIntValue(product)),
+          {known ? product : size});
+  }
+  return product;
+}
+
 void ColumnReducer::run() {
   if (!isWorthwhile() || !matchReductions())
     return;
@@ -427,13 +444,9 @@ void ColumnReducer::run() {
   builder.setInsertionPointAfterValue(rows);
   Location loc = rows.getLoc();
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, rows);
-  AffineExpr product = builder.getAffineSymbolExpr(0);
-  positions = sizes.front();
-  for (OpFoldResult size : ArrayRef(sizes).drop_front().drop_back())
-    positions = affine::makeComposedFoldedAffineApply(
-        builder, loc, product * *getConstantIntValue(size), {positions});
-  count =
-      affine::makeComposedFoldedAffineApply(builder, loc, product.ceilDiv(kPartRows), {positions});
+  positions = multiplySizes(builder, loc, ArrayRef(sizes).drop_back());
+  count = affine::makeComposedFoldedAffineApply(
+      builder, loc, builder.getAffineSymbolExpr(0).ceilDiv(kPartRows), {positions});
   if (!getConstantIntValue(positions))
     positionsValue = cast<Value>(positions);
   for (linalg::GenericOp op : alone)
@@ -452,9 +465,8 @@ void reduceColumnsInParts(func::FuncOp function, const Target &target) {
         candidates.insert(input);
   for (Value rows : candidates) {
     linalg::LinalgOp product = findColumnProduct(rows);
-    ArrayRef<int64_t> shape = cast<RankedTensorType>(rows.getType()).getShape();
-    if (product && hasColumnsInTiles(product) &&
-        llvm::none_of(shape.drop_front(), ShapedType::isDynamic))
+    bool areKnown = ShapedType::isStatic(cast<RankedTensorType>(rows.getType()).getShape().back());
+    if (product && areKnown && hasColumnsInTiles(product))
       ColumnReducer(rows).run();
   }
 }

@@ -28,7 +28,9 @@ def Plan_PartialAttr : Plan_Attr<"Partial", "partial"> {
     - `columns`: of `number` neighbouring columns of a row. The op reduces its last loop alone, and its only
       result has the quotient of that loop by `number` for its last index.
     - `rows`: of `number` neighbouring rows of a column. The op reduces all loops but its last one, and its only
-      result has the quotient of their row-major position by `number` for its first index. An op that computes
+      result has the quotient of their row-major position by `number` for its first index. That is not affine
+      where a size inside the outermost one is symbolic: the quotient of the sum of indices stands for it,
+      `(d0 + d1 + d2) floordiv 64`. An op that computes
       something of each such partial result, for another such op to read, has the same attribute.
 
     Such an op may share a kernel with ops that each work on one of the rows that it reduces, and one by

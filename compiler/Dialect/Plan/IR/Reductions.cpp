@@ -27,13 +27,18 @@ std::optional<int64_t> getColumnPart(linalg::LinalgOp op) {
                                                       : std::nullopt;
 }
 
+bool areColumnPartsNamed(ArrayRef<int64_t> ranges) {
+  ArrayRef<int64_t> inner = ranges.drop_back().drop_while([](int64_t range) { return range == 1; });
+  return !inner.empty() && llvm::any_of(inner.drop_front(), ShapedType::isDynamic);
+}
+
 AffineExpr getColumnPartIndex(ArrayRef<int64_t> ranges, int64_t rows, MLIRContext *context) {
-  AffineExpr position = getAffineConstantExpr(0, context);
-  for (auto [loop, range] : llvm::enumerate(ranges.drop_back())) {
-    if (loop > 0 && ShapedType::isDynamic(range))
-      return nullptr;
-    position = (loop > 0 ? position * range : position) + getAffineDimExpr(loop, context);
-  }
+  bool areNamed = areColumnPartsNamed(ranges);
+  AffineExpr zero = getAffineConstantExpr(0, context), position = zero;
+  for (auto [loop, range] : llvm::enumerate(ranges.drop_back()))
+    if (range != 1)
+      position = (areNamed || position == zero ? position : position * range) +
+                 getAffineDimExpr(loop, context);
   return simplifyAffineExpr(position.floorDiv(rows), ranges.size(), 0);
 }
 
@@ -72,8 +77,8 @@ static bool hasColumnIndices(linalg::LinalgOp op, int64_t columns) {
          llvm::all_of(map.getResults().drop_back(), llvm::IsaPred<AffineDimExpr>);
 }
 
-/// `(d0, d1, d2) -> ((d0 * 56 + d1) floordiv 64, d2)`, of the only result; or `(d0, d1) -> (d0,
-/// d1)` of an op that reduces nothing.
+/// `(d0, d1, d2) -> ((d0 * 56 + d1) floordiv 64, d2)`, of the only result, or `(d0 + d1) floordiv
+/// 64` where the size of d1 is symbolic; or `(d0, d1) -> (d0, d1)` of an op that reduces nothing.
 static bool hasRowIndices(linalg::LinalgOp op, int64_t rows) {
   if (op.getNumDpsInits() != 1 || op.getNumLoops() < 2)
     return false;
@@ -82,7 +87,7 @@ static bool hasRowIndices(linalg::LinalgOp op, int64_t rows) {
     return op.getNumLoops() == 2 && map.isIdentity();
   AffineExpr part = getColumnPartIndex(op.getStaticLoopRanges(), rows, op.getContext());
   unsigned last = op.getNumLoops() - 1;
-  return op.getNumReductionLoops() == last && part && map.getNumResults() == 2 &&
+  return op.getNumReductionLoops() == last && map.getNumResults() == 2 &&
          op.getIteratorTypesArray().back() == utils::IteratorType::parallel &&
          simplifyAffineExpr(map.getResult(0), last + 1, 0) == part &&
          map.getResult(1) == getAffineDimExpr(last, op.getContext());

@@ -32,9 +32,14 @@ std::optional<int64_t> getRowPart(mlir::linalg::LinalgOp op);
 std::optional<int64_t> getColumnPart(mlir::linalg::LinalgOp op);
 
 /// The part of `rows` rows that a point is in, where all loops but the last one count rows, and
-/// `ranges` are their sizes; null if one that is not the outermost is symbolic.
+/// `ranges` are their sizes.
 mlir::AffineExpr getColumnPartIndex(llvm::ArrayRef<int64_t> ranges, int64_t rows,
                                     mlir::MLIRContext *context);
+
+/// True if the index of a part only names it: the quotient of a row's number is not affine where
+/// sizes of loops inside the outermost one are symbolic. The quotient of the sum of their indices,
+/// `(d0 + d1 + d2) floordiv 64`, then stands for that of the number, row-major along the loops.
+bool areColumnPartsNamed(llvm::ArrayRef<int64_t> ranges);
 
 /// In how many parts iterations of `op` go in turn, where it is a `cyclic` `plan.partial`; else 0.
 int64_t countCyclicParts(mlir::linalg::LinalgOp op);

@@ -45,3 +45,38 @@ builtin.module @padded attributes {plan.kernel, plan.target = #plan.target<"cuda
     return
   }
 }
+
+// -----
+
+// The part of columns that a row is in is the quotient of its number, which sizes say at run time: the index of the center only names it.
+// CHECK-LABEL: func.func @named_parts
+// CHECK:         scf.for %[[ROW:.*]] = %{{.*}} to
+// CHECK:           memref.load
+// CHECK:           %[[PART:.*]] = arith.divui %[[ROW]], %c8
+// CHECK:           %[[START:.*]] = arith.muli %[[PART]], %c4
+// CHECK:           %[[PLACE:.*]] = arith.addi %[[START]]
+// CHECK:           memref.load %{{.*}}[%[[PLACE]]]
+builtin.module @named_parts attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_80">} {
+  func.func @named_parts() attributes {lowering_config = #cuda.pointwise<threads = 64>} {
+    %h = plan.scalar 0 : index
+    %w = plan.scalar 1 : index
+    %p = plan.scalar 2 : index
+    %b0 = plan.binding 0 read align 64 sizes(%h, %w) : memref<?x?x4xf32>
+    %t0 = bufferization.to_tensor %b0 restrict : memref<?x?x4xf32> to tensor<?x?x4xf32>
+    %b1 = plan.binding 1 read align 64 sizes(%p) : memref<?x4xf32>
+    %t1 = bufferization.to_tensor %b1 restrict : memref<?x4xf32> to tensor<?x4xf32>
+    %e = tensor.empty(%p) : tensor<?x4xf32>
+    %zero = arith.constant 0.0 : f32
+    %f = linalg.fill ins(%zero : f32) outs(%e : tensor<?x4xf32>) -> tensor<?x4xf32>
+    %g = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> ((d0 + d1) floordiv 8, d2)>, affine_map<(d0, d1, d2) -> ((d0 + d1) floordiv 8, d2)>], iterator_types = ["reduction", "reduction", "parallel"]} ins(%t0, %t1 : tensor<?x?x4xf32>, tensor<?x4xf32>) outs(%f : tensor<?x4xf32>) attrs = {plan.partial = #plan.partial<rows, 8>} {
+    ^bb0(%x: f32, %center: f32, %acc: f32):
+      %d = arith.subf %x, %center : f32
+      %u = arith.mulf %d, %d : f32
+      %s = arith.addf %acc, %u : f32
+      linalg.yield %s : f32
+    } -> tensor<?x4xf32>
+    %b2 = plan.binding 2 write align 64 sizes(%p) : memref<?x4xf32>
+    bufferization.materialize_in_destination %g in restrict writable %b2 : (tensor<?x4xf32>, memref<?x4xf32>) -> ()
+    return
+  }
+}

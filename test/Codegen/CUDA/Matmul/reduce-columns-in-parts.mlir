@@ -205,3 +205,88 @@ builtin.module @convolutions attributes {plan.target = #plan.target<"cuda", "sm_
     return %y, %s : tensor<?x14x14x64xbf16>, tensor<64xf32>
   }
 }
+
+// -----
+
+#image = affine_map<(n, h, w, f, r, s, c) -> (n, h + r, w + s, c)>
+#filter = affine_map<(n, h, w, f, r, s, c) -> (f, r, s, c)>
+#result = affine_map<(n, h, w, f, r, s, c) -> (n, h, w, f)>
+#all = affine_map<(n, h, w, f) -> (n, h, w, f)>
+#feature = affine_map<(n, h, w, f) -> (f)>
+
+// Of images of symbolic size no quotient says which part a position is in. Indices name the parts of all positions, in their order.
+// CHECK: #[[PARTS:.*]] = affine_map<(d0, d1, d2, d3) -> ((d0 + d1 + d2) floordiv 64, d3)>
+// CHECK: #[[LINES:.*]] = affine_map<(d0, d1, d2, d3) -> ((d1 * 14 + d2) floordiv 64, d3)>
+builtin.module @open attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  // CHECK-LABEL: func.func @images(
+  // CHECK:         %[[IMAGES:.*]] = tensor.dim %[[Y:.*]], %c0
+  // CHECK:         %[[HEIGHT:.*]] = tensor.dim %[[Y]], %c1
+  // CHECK:         %[[WIDTH:.*]] = tensor.dim %[[Y]], %c2
+  // CHECK:         %[[LINES_OF_ALL:.*]] = arith.muli %[[IMAGES]], %[[HEIGHT]]
+  // CHECK:         %[[POSITIONS:.*]] = arith.muli %[[LINES_OF_ALL]], %[[WIDTH]]
+  // CHECK:         affine.apply #{{.*}}()[%[[POSITIONS]]]
+  // CHECK:         linalg.generic {indexing_maps = [#{{.*}}, #[[PARTS]]], iterator_types = ["reduction", "reduction", "reduction", "parallel"]}
+  // CHECK-SAME:      outs(%{{.*}} : tensor<?x64xf32>)
+  // CHECK-SAME:      plan.partial = #plan.partial<rows, 64>
+  func.func @images(%x: tensor<?x?x?x64xbf16>, %w: tensor<64x3x3x64xbf16>, %images: index, %height: index, %width: index) -> (tensor<?x?x?x64xbf16>, tensor<64xf32>) {
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty(%images, %height, %width) : tensor<?x?x?x64xf32>
+    %i = linalg.fill ins(%zero : f32) outs(%e : tensor<?x?x?x64xf32>) -> tensor<?x?x?x64xf32>
+    %p = linalg.generic {indexing_maps = [#image, #filter, #result], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%x, %w : tensor<?x?x?x64xbf16>, tensor<64x3x3x64xbf16>) outs(%i : tensor<?x?x?x64xf32>) {
+    ^bb0(%a: bf16, %b: bf16, %acc: f32):
+      %c = arith.extf %a : bf16 to f32
+      %d = arith.extf %b : bf16 to f32
+      %t = arith.mulf %c, %d : f32
+      %u = arith.addf %acc, %t : f32
+      linalg.yield %u : f32
+    } -> tensor<?x?x?x64xf32>
+    %o = tensor.empty(%images, %height, %width) : tensor<?x?x?x64xbf16>
+    %y = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%p : tensor<?x?x?x64xf32>) outs(%o : tensor<?x?x?x64xbf16>) {
+    ^bb0(%v: f32, %w2: bf16):
+      %t = arith.truncf %v : f32 to bf16
+      linalg.yield %t : bf16
+    } -> tensor<?x?x?x64xbf16>
+    %f = tensor.empty() : tensor<64xf32>
+    %j = linalg.fill ins(%zero : f32) outs(%f : tensor<64xf32>) -> tensor<64xf32>
+    %s = linalg.generic {indexing_maps = [#all, #feature], iterator_types = ["reduction", "reduction", "reduction", "parallel"]} ins(%y : tensor<?x?x?x64xbf16>) outs(%j : tensor<64xf32>) {
+    ^bb0(%v: bf16, %acc: f32):
+      %t = arith.extf %v : bf16 to f32
+      %u = arith.addf %acc, %t : f32
+      linalg.yield %u : f32
+    } -> tensor<64xf32>
+    return %y, %s : tensor<?x?x?x64xbf16>, tensor<64xf32>
+  }
+
+  // One image: lines of known width.
+  // CHECK-LABEL: func.func @lines(
+  // CHECK:         linalg.generic {indexing_maps = [#{{.*}}, #[[LINES]]], iterator_types = ["reduction", "reduction", "reduction", "parallel"]}
+  // CHECK-SAME:      plan.partial = #plan.partial<rows, 64>
+  func.func @lines(%x: tensor<1x?x16x64xbf16>, %w: tensor<64x3x3x64xbf16>, %height: index) -> (tensor<1x?x14x64xbf16>, tensor<64xf32>) {
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty(%height) : tensor<1x?x14x64xf32>
+    %i = linalg.fill ins(%zero : f32) outs(%e : tensor<1x?x14x64xf32>) -> tensor<1x?x14x64xf32>
+    %p = linalg.generic {indexing_maps = [#image, #filter, #result], iterator_types = ["parallel", "parallel", "parallel", "parallel", "reduction", "reduction", "reduction"]} ins(%x, %w : tensor<1x?x16x64xbf16>, tensor<64x3x3x64xbf16>) outs(%i : tensor<1x?x14x64xf32>) {
+    ^bb0(%a: bf16, %b: bf16, %acc: f32):
+      %c = arith.extf %a : bf16 to f32
+      %d = arith.extf %b : bf16 to f32
+      %t = arith.mulf %c, %d : f32
+      %u = arith.addf %acc, %t : f32
+      linalg.yield %u : f32
+    } -> tensor<1x?x14x64xf32>
+    %o = tensor.empty(%height) : tensor<1x?x14x64xbf16>
+    %y = linalg.generic {indexing_maps = [#all, #all], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%p : tensor<1x?x14x64xf32>) outs(%o : tensor<1x?x14x64xbf16>) {
+    ^bb0(%v: f32, %w2: bf16):
+      %t = arith.truncf %v : f32 to bf16
+      linalg.yield %t : bf16
+    } -> tensor<1x?x14x64xbf16>
+    %f = tensor.empty() : tensor<64xf32>
+    %j = linalg.fill ins(%zero : f32) outs(%f : tensor<64xf32>) -> tensor<64xf32>
+    %s = linalg.generic {indexing_maps = [#all, #feature], iterator_types = ["reduction", "reduction", "reduction", "parallel"]} ins(%y : tensor<1x?x14x64xbf16>) outs(%j : tensor<64xf32>) {
+    ^bb0(%v: bf16, %acc: f32):
+      %t = arith.extf %v : bf16 to f32
+      %u = arith.addf %acc, %t : f32
+      linalg.yield %u : f32
+    } -> tensor<64xf32>
+    return %y, %s : tensor<1x?x14x64xbf16>, tensor<64xf32>
+  }
+}
