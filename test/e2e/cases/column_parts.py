@@ -22,12 +22,14 @@ def statistics(y):
 
 
 def measured(y_type, rank, columns):
-    """Ops that give the mean, the variance and the sum of %r0, which has 16 bits."""
+    """Ops that give the mean and the variance of %r0."""
     wide, kept, axes = y_type.replace("bf16", "f32").replace("xf16", "xf32"), f"tensor<{columns}xf32>", list(range(rank - 1))
-    return f"""
-    %wide = array.convert %r0 : {y_type} -> {wide}
-    %r1 = array.mean %wide axes = {axes} : {wide} -> {kept}
-    %r2 = array.var %wide axes = {axes} : {wide} -> {kept}"""
+    convert = "" if wide == y_type else f"""
+    %wide = array.convert %r0 : {y_type} -> {wide}"""
+    of = "%wide" if convert else "%r0"
+    return convert + f"""
+    %r1 = array.mean {of} axes = {axes} : {wide} -> {kept}
+    %r2 = array.var {of} axes = {axes} : {wide} -> {kept}"""
 
 
 def products():
@@ -224,6 +226,38 @@ def open_images():
 """, steps, "sum")
 
 
+def wide_results():
+    """Results of 32 bits: of operands of 16, and of 32 that may be rounded."""
+    for dtype, rows, depth, columns in (("bf16", (4161,), 16, 72), ("f16", (4224,), 16, 128), ("bf16", (3, 1367), 16, 72), ("bf16", (4097,), 16, 66),
+                                        ("bf16", (4097,), 64, 32), ("f32", (4161,), 16, 72), ("f32", (4224,), 32, 128), ("f32", (4097,), 33, 33)):
+        x, w = factors(dtype, rows, depth, columns)
+        transposed = Tensor(dtype, np.ascontiguousarray(w.values.T))
+        y = x.values.astype(np.float64) @ w.values.astype(np.float64)
+        kind, across = mlir_type("f32", y.shape), f"tensor<{depth}x{columns}x{mlir_type(dtype, (1,)).split('x')[1][:-1]}>"
+        tf32 = " allow_tf32" if dtype == "f32" else ""
+        name = f"{dtype}_{'x'.join(map(str, (*rows, depth, columns)))}"
+        body = f"%r0 = array.matmul %0, %1{tf32} : ({x.mlir}, {w.mlir}) -> {kind}" + measured(kind, y.ndim, columns)
+        yield simple(f"wide_{name}", [x, w], [("f32", y), *(("f32", v) for v in statistics(y))], body, "sum")
+        body = f"""%w = array.transpose %1 permutation = [1, 0] : {transposed.mlir} -> {across}
+    %r0 = array.matmul %0, %w{tf32} : ({x.mlir}, {across}) -> {kind}""" + measured(kind, y.ndim, columns)
+        yield simple(f"wide_transposed_{name}", [x, transposed], [("f32", y), *(("f32", v) for v in statistics(y))], body, "sum")
+    window = dict(low=[1, 1], high=[1, 1])
+    ohwi = "[b, 0, 1, f] x [o, 0, 1, i] -> [b, 0, 1, f]"
+    w = integers("f32", (64, 3, 3, 32), 6, 0, 1)
+    for name, outer, sizes in (("wide_images", "3x37x41", ((3, 37, 41),)), ("wide_open_images", "?x?x?", ((1, 1, 1), (1, 7, 9), (2, 8, 8), (5, 37, 41)))):
+        steps = []
+        for image in sizes:
+            x = integers("f32", (*image, 32), sum(image), 0, 2)
+            y = convolve(x.values.astype(np.float64), w.values.transpose(1, 2, 3, 0).astype(np.float64), NHWC, **window)
+            steps.append(Step([x, w], [("f32", y), *(("f32", v) for v in statistics(y))]))
+        given, kind, kept = f"tensor<{outer}x32xf32>", f"tensor<{outer}x64xf32>", "tensor<64xf32>"
+        yield Case(name, f"""  func.func @NAME(%x: {given}, %w: {w.mlir}) -> ({kind}, {kept}, {kept}) {{
+    %r0 = array.conv %x, %w dims = <{ohwi}> low = [1, 1] high = [1, 1] allow_tf32 : ({given}, {w.mlir}) -> {kind}{measured(kind, 4, 64)}
+    return %r0, %r1, %r2 : {kind}, {kept}, {kept}
+  }}
+""", steps, "sum")
+
+
 def cases():
-    for group in (products, sums, both, convolutions, filter_gradients, joined, normalized, symbolic, open_images):
+    for group in (products, sums, both, convolutions, filter_gradients, joined, normalized, symbolic, open_images, wide_results):
         yield from group()

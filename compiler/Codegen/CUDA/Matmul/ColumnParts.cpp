@@ -40,10 +40,13 @@ void MatmulTile::addToColumnPart(const ReductionGroup::ColumnPart &part, ColumnP
         Coord::uniform(m), width == 1 ? Coord::uniform(column) : Coord::consecutive(column),
         Coord::uniform(index.constant(0)), width);
     Value output = contraction.group.results.front().output.tensor;
-    if (areOutputs)
-      points.provide(output, [own](const Point &) { return own; });
+    Value product = contraction.getOp()->getResult(0);
+    if (!areOutputs)
+      points.provide(product, addInit(own, loops, width, inside));
+    else if (output == product) // which sums have been provided for
+      points.provide(product, own);
     else
-      points.provide(contraction.getOp()->getResult(0), addInit(own, loops, width, inside));
+      points.provide(output, [own](const Point &) { return own; });
     SmallVector<Coord> ofPart = llvm::map_to_vector(
         part.member.loops, [&](AffineExpr expr) { return points.apply(expr, loops, width); });
     Value leaf = points.emitLeaves(combiner, ofPart, width, inside).front();

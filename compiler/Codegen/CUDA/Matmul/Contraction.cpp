@@ -311,7 +311,7 @@ static bool checkColumnParts(const Contraction &contraction, std::string &reason
       areOpen ? AffineExpr()
               : simplifyAffineExpr(getPlace(op, rows).floorDiv(kPartRows), op.getNumLoops(), 0);
   bool fits =
-      contraction.hasHalfOperands() && !contraction.partial &&
+      (contraction.hasHalfOperands() || contraction.hasSingleOperands()) && !contraction.partial &&
       llvm::none_of(contraction.batch, isLong) && llvm::count_if(contraction.n, isLong) == 1 &&
       llvm::all_of(contraction.group.columnParts, [&](const ReductionGroup::ColumnPart &own) {
         return own.rows == kPartRows && own.result.output.tensor && own.result.coords.size() == 2 &&

@@ -100,7 +100,8 @@ void WGMMAEmitter::prepareOutput() {
     used += config.getStages() *
             (llvm::alignTo(operand.type.getBytes(), tile::kTileAlignment) + tile::kBarrierBytes);
   int64_t columns = getStagingColumns(*kernel.target, ownColumns, getElementBytes(elementType),
-                                      config.getWarpgroups(), config.getBlocks(), used);
+                                      config.getWarpgroups(), config.getBlocks(), used,
+                                      /*isNeeded=*/!contraction.group.columnParts.empty());
   if (columns == 0)
     return;
   std::string reason;

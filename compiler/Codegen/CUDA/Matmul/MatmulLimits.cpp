@@ -74,10 +74,10 @@ static int64_t getWantedStagingColumns(int64_t columns, int64_t outputBytes) {
 }
 
 int64_t getStagingColumns(const Target &target, int64_t columns, int64_t outputBytes,
-                          int64_t warpgroups, int64_t blocks, int64_t usedBytes) {
+                          int64_t warpgroups, int64_t blocks, int64_t usedBytes, bool isNeeded) {
   int64_t staged = getWantedStagingColumns(columns, outputBytes);
   // Threads that store whole sectors themselves are not much slower.
-  bool isOptional = outputBytes == 4;
+  bool isOptional = outputBytes == 4 && !isNeeded;
   bool fits =
       usedBytes + getStagingBytes(staged, outputBytes, warpgroups) <= getSharedRoom(target, blocks);
   return isOptional && !fits ? 0 : staged;
@@ -220,11 +220,11 @@ std::string checkWGMMAPlan(const Target &target, const MatmulProblem &problem,
     return "parts of " + std::to_string(problem.partColumns) +
            " columns, in which rows are reduced, must not be in two warps";
   if (problem.hasColumnParts &&
-      !(problem.isStaged && problem.outputBytes == 2 &&
-        getWantedStagingColumns(plan.tileN / plan.split, problem.outputBytes) > 0))
-    return "columns are reduced of 16-bit outputs that pass through shared memory";
-  int64_t used =
-      problem.outputBytes == 2 ? getSharedBytes(problem, plan) : getOperandBytes(problem, plan);
+      (!problem.isStaged || problem.isSwapped || isReadAcross(problem) ||
+       getWantedStagingColumns(plan.tileN / plan.split, problem.outputBytes) == 0))
+    return "columns are reduced of outputs that pass through shared memory";
+  bool needsStaging = problem.outputBytes == 2 || problem.hasColumnParts;
+  int64_t used = needsStaging ? getSharedBytes(problem, plan) : getOperandBytes(problem, plan);
   if (used > target.sharedPerBlock)
     return "a block has " + std::to_string(target.sharedPerBlock) +
            " bytes of shared memory, not " + std::to_string(used);

@@ -30,9 +30,9 @@ bool hasCopiedLines(int64_t bytes, bool canEndEarly);
 
 /// Of `columns` columns of outputs that a block stores, those that pass through shared memory at a
 /// time on their way to boxes; 0 if threads store them, as they do those of 4 bytes where there is
-/// no room beside `usedBytes`.
+/// no room beside `usedBytes`, and they are not needed there.
 int64_t getStagingColumns(const Target &target, int64_t columns, int64_t outputBytes,
-                          int64_t warpgroups, int64_t blocks, int64_t usedBytes);
+                          int64_t warpgroups, int64_t blocks, int64_t usedBytes, bool isNeeded);
 
 /// What keeps the product from plan `plan`, whatever time that takes; empty if nothing does.
 std::string checkWGMMAPlan(const Target &target, const MatmulProblem &problem,

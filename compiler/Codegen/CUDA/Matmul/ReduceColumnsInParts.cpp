@@ -35,7 +35,6 @@
 #include "compiler/Codegen/CUDA/Matmul/Contraction.h"
 #include "compiler/Codegen/CUDA/Matmul/ProductFollowers.h"
 #include "compiler/Dialect/Array/IR/Sizes.h"
-#include "compiler/Dialect/Plan/IR/MultiplyAdd.h"
 #include "compiler/Dialect/Plan/IR/Products.h"
 #include "compiler/Dialect/Plan/IR/Reductions.h"
 
@@ -95,16 +94,28 @@ static bool areNeighbours(AffineMap map, ArrayRef<unsigned> loops, ArrayRef<int6
   return runs == 1;
 }
 
+/// True if both factors of the product run along loops of the sum, `k`.
+static bool runAlongSums(linalg::LinalgOp op, ArrayRef<unsigned> k) {
+  return llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *factor) {
+    auto inner = dyn_cast<AffineDimExpr>(op.getMatchingIndexingMap(factor).getResults().back());
+    return inner && llvm::is_contained(k, inner.getPosition());
+  });
+}
+
 /// True if tiles of the product on tensor cores have rows of its result as they lie in memory, and
 /// its innermost dim for columns.
-static bool hasColumnsInTiles(linalg::LinalgOp op) {
+static bool hasColumnsInTiles(linalg::LinalgOp op, const Target &target) {
   std::optional<plan::ProductLoops> loops = plan::matchProduct(op);
   AffineMap written = op.getIndexingMapMatchingResult(op->getResult(0));
   Type lhs = getElementTypeOrSelf(op.getDpsInputOperand(0)->get()),
        rhs = getElementTypeOrSelf(op.getDpsInputOperand(1)->get());
-  if (!loops || !plan::matchMultiplyAdd(op) || !written.isProjectedPermutation() || lhs != rhs ||
-      !(lhs.isF16() || lhs.isBF16()) || !getElementTypeOrSelf(op->getResult(0)).isF32() ||
+  if (!loops || !plan::isTensorCoreProduct(op) || !written.isProjectedPermutation() || lhs != rhs ||
+      !isa<FloatType>(lhs) || !getElementTypeOrSelf(op->getResult(0)).isF32() ||
       plan::getPartialSums(op))
+    return false;
+  // Parts must not keep the product from wgmma, where what is read across a sum in TF32 gives
+  // outputs that do not pass through shared memory.
+  if (lhs.isF32() && target.hasWGMMA && !runAlongSums(op, loops->k))
     return false;
   SmallVector<int64_t> ranges = op.getStaticLoopRanges();
   auto isLong = [&](unsigned loop) { return ranges[loop] != 1; };
@@ -129,9 +140,9 @@ static bool hasColumnsInTiles(linalg::LinalgOp op) {
          (!read.isProjectedPermutation() || areNeighbours(read, rows, ranges));
 }
 
-static bool isHalf(Value tensor) {
+static bool isHalfOrSingle(Value tensor) {
   Type type = getElementTypeOrSelf(tensor);
-  return type.isF16() || type.isBF16();
+  return type.isF16() || type.isBF16() || type.isF32();
 }
 
 /// True if `op` reduces `rows` along all dims but the last one, and reads nothing else of as many
@@ -229,10 +240,12 @@ bool ColumnReducer::isWorthwhile() {
         !plan::matchProduct(op))
       return false;
   }
-  int64_t bytes = array::multiplyKnown(type.getShape()) * 2;
+  int64_t elementBytes = type.getElementTypeBitWidth() / 8;
+  int64_t bytes = array::multiplyKnown(type.getShape()) * elementBytes;
   int64_t known = array::multiplyKnown(type.getShape().drop_back());
   if (llvm::any_of(type.getShape().drop_back(), ShapedType::isDynamic))
-    bytes = std::max(bytes, array::multiplyKnown({kManyColumnRows, type.getShape().back(), 2}));
+    bytes = std::max(bytes,
+                     array::multiplyKnown({kManyColumnRows, type.getShape().back(), elementBytes}));
   else if (known < 2 * kPartRows)
     return false;
   bool areSplit = llvm::all_of(reductions, [](Operation *op) {
@@ -461,12 +474,12 @@ void reduceColumnsInParts(func::FuncOp function, const Target &target) {
   llvm::SetVector<Value> candidates;
   for (auto op : function.getOps<linalg::GenericOp>())
     for (Value input : op.getInputs())
-      if (isHalf(input) && reducesColumnsOf(op, input))
+      if (isHalfOrSingle(input) && reducesColumnsOf(op, input))
         candidates.insert(input);
   for (Value rows : candidates) {
     linalg::LinalgOp product = findColumnProduct(rows);
     bool areKnown = ShapedType::isStatic(cast<RankedTensorType>(rows.getType()).getShape().back());
-    if (product && areKnown && hasColumnsInTiles(product))
+    if (product && areKnown && hasColumnsInTiles(product, target))
       ColumnReducer(rows).run();
   }
 }

@@ -10,10 +10,10 @@
 //
 //   lane / 8 says which two rows of every eight, lane % 8 which columns
 //
-// so that the four rows that a warp reads at a time are in four pairs of chunks of the swizzle, and
-// nothing but two shuffles is left to do. What is reduced is what is stored, rounded as it is. The
-// tile is only read, as boxes or vectors of it leave; the barrier before the next one is written
-// covers both.
+// so that the four rows that a warp reads at a time are in four pairs of chunks of the swizzle (of
+// 32-bit outputs two rows in two groups of four chunks), and nothing but two shuffles is left to
+// do. What is reduced is what is stored, rounded as it is. The tile is only read, as boxes or
+// vectors of it leave; the barrier before the next one is written covers both.
 //
 //===----------------------------------------------------------------------===//
 
@@ -57,8 +57,17 @@ void WGMMAEmitter::storeColumnParts(Value stagingRow, Value startM, int64_t firs
   }
 }
 
+/// The first of two rows of every eight that a thread reads.
+Value WGMMAEmitter::getFirstPairOfRows(Value lane) {
+  Value number = index.div(lane, 8);
+  if (cast<tile::SharedType>(staging.getType()).getElementBytes() == 2)
+    return index.mul(number, 2);
+  // Half a warp reads at a time.
+  return index.add(index.mul(index.rem(number, 2), 4), index.mul(index.div(number, 2), 2));
+}
+
 void WGMMAEmitter::storeColumnParts(Value stagingRow, Value startM, Value n, Value column) {
-  Value lane = index.rem(thread, 32), firstRow = index.mul(index.div(lane, 8), 2);
+  Value lane = index.rem(thread, 32), firstRow = getFirstPairOfRows(lane);
   Type elementType = cast<tile::SharedType>(staging.getType()).getElementType();
   Type pairType = VectorType::get(kThreadColumns, elementType);
   auto addRows = [&](const ReductionGroup::ColumnPart &part, Value start, ValueRange carried) {

@@ -245,6 +245,7 @@ private:
   void storeColumnParts(mlir::Value stagingRow, mlir::Value startM, mlir::Value n,
                         mlir::Value column);
   /// Fails where columns are reduced, but nothing is staged.
+  mlir::Value getFirstPairOfRows(mlir::Value lane);
   mlir::LogicalResult checkColumnParts();
   void storeVectors(mlir::Value stagingRow, mlir::Value startM, int64_t first, int64_t columns);
 

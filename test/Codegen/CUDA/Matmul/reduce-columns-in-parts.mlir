@@ -290,3 +290,87 @@ builtin.module @open attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
     return %y, %s : tensor<1x?x14x64xbf16>, tensor<64xf32>
   }
 }
+
+// -----
+
+#a = affine_map<(m, n, k) -> (m, k)>
+#b = affine_map<(m, n, k) -> (k, n)>
+#along = affine_map<(m, n, k) -> (n, k)>
+#c = affine_map<(m, n, k) -> (m, n)>
+#all = affine_map<(m, n) -> (m, n)>
+#column = affine_map<(m, n) -> (n)>
+
+// Results of 32 bits, as the product has them.
+builtin.module @wide attributes {plan.target = #plan.target<"cuda", "sm_90a">} {
+  // Of factors of 16 bits.
+  // CHECK-LABEL: func.func @halves(
+  // CHECK:         plan.note = "reduces its columns in parts of 64 rows, so that 4194304 bytes are not read again", plan.partial = #plan.partial<rows, 64>
+  func.func @halves(%a: tensor<8192x64xbf16>, %b: tensor<64x128xbf16>) -> (tensor<8192x128xf32>, tensor<128xf32>) {
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<8192x128xf32>
+    %i = linalg.fill ins(%zero : f32) outs(%e : tensor<8192x128xf32>) -> tensor<8192x128xf32>
+    %p = linalg.contract indexing_maps = [#a, #b, #c] ins(%a, %b : tensor<8192x64xbf16>, tensor<64x128xbf16>) outs(%i : tensor<8192x128xf32>) -> tensor<8192x128xf32>
+    %f = tensor.empty() : tensor<128xf32>
+    %j = linalg.fill ins(%zero : f32) outs(%f : tensor<128xf32>) -> tensor<128xf32>
+    %s = linalg.generic {indexing_maps = [#all, #column], iterator_types = ["reduction", "parallel"]} ins(%p : tensor<8192x128xf32>) outs(%j : tensor<128xf32>) {
+    ^bb0(%v: f32, %acc: f32):
+      %t = arith.addf %acc, %v : f32
+      linalg.yield %t : f32
+    } -> tensor<128xf32>
+    return %p, %s : tensor<8192x128xf32>, tensor<128xf32>
+  }
+
+  // Of f32 that may be rounded, along the sum.
+  // CHECK-LABEL: func.func @along(
+  // CHECK:         plan.note = "reduces its columns in parts of 64 rows, so that 4194304 bytes are not read again", plan.partial = #plan.partial<rows, 64>
+  func.func @along(%a: tensor<8192x64xf32>, %b: tensor<128x64xf32>) -> (tensor<8192x128xf32>, tensor<128xf32>) {
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<8192x128xf32>
+    %i = linalg.fill ins(%zero : f32) outs(%e : tensor<8192x128xf32>) -> tensor<8192x128xf32>
+    %p = linalg.contract indexing_maps = [#a, #along, #c] {plan.allow_tf32} ins(%a, %b : tensor<8192x64xf32>, tensor<128x64xf32>) outs(%i : tensor<8192x128xf32>) -> tensor<8192x128xf32>
+    %f = tensor.empty() : tensor<128xf32>
+    %j = linalg.fill ins(%zero : f32) outs(%f : tensor<128xf32>) -> tensor<128xf32>
+    %s = linalg.generic {indexing_maps = [#all, #column], iterator_types = ["reduction", "parallel"]} ins(%p : tensor<8192x128xf32>) outs(%j : tensor<128xf32>) {
+    ^bb0(%v: f32, %acc: f32):
+      %t = arith.addf %acc, %v : f32
+      linalg.yield %t : f32
+    } -> tensor<128xf32>
+    return %p, %s : tensor<8192x128xf32>, tensor<128xf32>
+  }
+
+  // wgmma reads the second factor across the sum, and stores what it has in registers.
+  // CHECK-LABEL: func.func @across(
+  // CHECK-NOT:     #plan.partial<rows
+  func.func @across(%a: tensor<8192x64xf32>, %b: tensor<64x128xf32>) -> (tensor<8192x128xf32>, tensor<128xf32>) {
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<8192x128xf32>
+    %i = linalg.fill ins(%zero : f32) outs(%e : tensor<8192x128xf32>) -> tensor<8192x128xf32>
+    %p = linalg.contract indexing_maps = [#a, #b, #c] {plan.allow_tf32} ins(%a, %b : tensor<8192x64xf32>, tensor<64x128xf32>) outs(%i : tensor<8192x128xf32>) -> tensor<8192x128xf32>
+    %f = tensor.empty() : tensor<128xf32>
+    %j = linalg.fill ins(%zero : f32) outs(%f : tensor<128xf32>) -> tensor<128xf32>
+    %s = linalg.generic {indexing_maps = [#all, #column], iterator_types = ["reduction", "parallel"]} ins(%p : tensor<8192x128xf32>) outs(%j : tensor<128xf32>) {
+    ^bb0(%v: f32, %acc: f32):
+      %t = arith.addf %acc, %v : f32
+      linalg.yield %t : f32
+    } -> tensor<128xf32>
+    return %p, %s : tensor<8192x128xf32>, tensor<128xf32>
+  }
+
+  // Not on tensor cores.
+  // CHECK-LABEL: func.func @exact(
+  // CHECK-NOT:     #plan.partial<rows
+  func.func @exact(%a: tensor<8192x64xf32>, %b: tensor<128x64xf32>) -> (tensor<8192x128xf32>, tensor<128xf32>) {
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<8192x128xf32>
+    %i = linalg.fill ins(%zero : f32) outs(%e : tensor<8192x128xf32>) -> tensor<8192x128xf32>
+    %p = linalg.contract indexing_maps = [#a, #along, #c] ins(%a, %b : tensor<8192x64xf32>, tensor<128x64xf32>) outs(%i : tensor<8192x128xf32>) -> tensor<8192x128xf32>
+    %f = tensor.empty() : tensor<128xf32>
+    %j = linalg.fill ins(%zero : f32) outs(%f : tensor<128xf32>) -> tensor<128xf32>
+    %s = linalg.generic {indexing_maps = [#all, #column], iterator_types = ["reduction", "parallel"]} ins(%p : tensor<8192x128xf32>) outs(%j : tensor<128xf32>) {
+    ^bb0(%v: f32, %acc: f32):
+      %t = arith.addf %acc, %v : f32
+      linalg.yield %t : f32
+    } -> tensor<128xf32>
+    return %p, %s : tensor<8192x128xf32>, tensor<128xf32>
+  }
+}
