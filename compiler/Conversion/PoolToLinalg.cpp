@@ -11,6 +11,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "compiler/Conversion/ArrayToLinalg.h"
+#include "compiler/Dialect/Array/IR/Sizes.h"
+#include "compiler/Dialect/Plan/IR/Reductions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -143,25 +145,34 @@ struct ConvertSelectAndScatter : OpConversionPattern<array::SelectAndScatterOp> 
     array::SizeBuilder sizeBuilder(rewriter, op.getLoc());
     SmallVector<OpFoldResult> sizes =
         refineSizes(rewriter, type, sizeBuilder.sizes(adaptor.getOperand()));
-    WindowLoops loops(rewriter, op.getLoc(), op.getWindowDims());
-    Value selected = buildSelection(rewriter, op, adaptor, loops);
-    Value sums = buildSums(rewriter, op, adaptor.getSource(), selected, sizes, loops);
+    Value selected = buildSelection(rewriter, op, adaptor);
+    Value sums = buildSums(rewriter, op, adaptor.getSource(), selected, sizes);
     Value result = storeTensor(rewriter, op.getLoc(), sums, type.getElementType());
     rewriter.replaceOp(op, castTo(rewriter, op.getLoc(), result, type));
     return success();
   }
 
 private:
-  /// The number of the window's element that the tap loops are at.
-  static Value numberOfTap(OpBuilder &b, Location loc, array::SelectAndScatterOp op,
-                           const WindowLoops &loops) {
+  /// What the number is of an element that no window has.
+  static constexpr int64_t kNone = std::numeric_limits<int32_t>::max();
+
+  /// What numbers are stored as: bytes where these tell all elements of a window and kNone apart.
+  static IntegerType getNumberType(OpBuilder &builder, array::SelectAndScatterOp op) {
+    return array::multiplyKnown(op.getWindow()) < (1 << 8) ? builder.getI8Type()
+                                                           : builder.getI32Type();
+  }
+
+  /// The number in the window of its element `taps`: an index for each dim, or null along dims of
+  /// which the window has one element.
+  static Value numberOfElement(OpBuilder &b, Location loc, array::SelectAndScatterOp op,
+                               ArrayRef<Value> taps) {
     Value number = arith::ConstantIndexOp::create(b, loc, 0);
-    for (auto [dim, loop] : llvm::enumerate(loops.tapLoops)) {
-      if (loop == 0)
+    for (auto [tap, size] : llvm::zip_equal(taps, op.getWindow())) {
+      if (size == 1)
         continue;
-      Value size = arith::ConstantIndexOp::create(b, loc, op.getWindow()[dim]);
-      number = b.createOrFold<arith::MulIOp>(loc, number, size);
-      number = b.createOrFold<arith::AddIOp>(loc, number, linalg::IndexOp::create(b, loc, loop));
+      number =
+          b.createOrFold<arith::MulIOp>(loc, number, arith::ConstantIndexOp::create(b, loc, size));
+      number = b.createOrFold<arith::AddIOp>(loc, number, tap);
     }
     return arith::IndexCastOp::create(b, loc, b.getI32Type(), number);
   }
@@ -200,9 +211,24 @@ private:
                                [&](OpFoldResult size) { return sizeBuilder.value(size); });
   }
 
-  static Value buildSelection(OpBuilder &builder, array::SelectAndScatterOp op, OpAdaptor adaptor,
-                              const WindowLoops &loops) {
+  /// The number of the element that the loops are at; kNone of padding, which with the worst value
+  /// never wins.
+  static Value numberUnderLoops(OpBuilder &b, Location loc, array::SelectAndScatterOp op,
+                                const WindowLoops &loops, ArrayRef<Value> operandSizes) {
+    SmallVector<Value> taps = llvm::map_to_vector(loops.tapLoops, [&](unsigned loop) {
+      return loop == 0 ? Value() : linalg::IndexOp::create(b, loc, loop).getResult();
+    });
+    Value number = numberOfElement(b, loc, op, taps);
+    Value inside = isInside(b, loc, op, loops, operandSizes);
+    if (!inside)
+      return number;
+    Value none = scalarConstant(b, loc, number.getType(), kNone);
+    return arith::SelectOp::create(b, loc, inside, number, none);
+  }
+
+  static Value buildSelection(OpBuilder &builder, array::SelectAndScatterOp op, OpAdaptor adaptor) {
     Location loc = op.getLoc();
+    WindowLoops loops(builder, loc, op.getWindowDims());
     Value operand = adaptor.getOperand();
     bool isMax = op.getKind() == array::ReduceKind::Max;
     Type element = getElementTypeOrSelf(operand.getType()), compute = computeElement(element);
@@ -214,24 +240,30 @@ private:
     Value padded = padForWindow(builder, loc, operand, op.getWindowDims(), places, worst(element));
     Value values =
         filledTensor(builder, loc, sizes, arith::ConstantOp::create(builder, loc, worst(compute)));
-    TypedAttr none = builder.getI32IntegerAttr(std::numeric_limits<int32_t>::max());
-    Value numbers =
-        filledTensor(builder, loc, sizes, arith::ConstantOp::create(builder, loc, none));
+    Value numbers = filledTensor(builder, loc, sizes,
+                                 scalarConstant(builder, loc, builder.getI32Type(), kNone));
     auto generic = linalg::GenericOp::create(
         builder, loc, TypeRange{values.getType(), numbers.getType()},
         ValueRange{padded, loops.shape}, ValueRange{values, numbers},
         {loops.sourceMap, loops.windowMap, loops.placeMap, loops.placeMap}, loops.iterators,
         [&](OpBuilder &b, Location bodyLoc, ValueRange args) {
           Value x = loadScalar(b, bodyLoc, args[0], element);
-          Value number = numberOfTap(b, bodyLoc, op, loops);
+          Value number = numberUnderLoops(b, bodyLoc, op, loops, operandSizes);
           Value wins = isBetter(b, bodyLoc, isMax, element, x, number, args[2], args[3]);
-          if (Value inside = isInside(b, bodyLoc, op, loops, operandSizes))
-            wins = arith::AndIOp::create(b, bodyLoc, wins, inside);
           Value value = arith::SelectOp::create(b, bodyLoc, wins, x, args[2]);
           Value best = arith::SelectOp::create(b, bodyLoc, wins, number, args[3]);
           linalg::YieldOp::create(b, bodyLoc, ValueRange{value, best});
         });
-    return generic.getResult(1);
+    generic->setAttr(plan::kBreaksTiesAttr, builder.getUnitAttr());
+    IntegerType stored = getNumberType(builder, op);
+    Value selected = generic.getResult(1);
+    if (stored == builder.getI32Type())
+      return selected;
+    return buildElementwise(builder, loc, stored, sizes, selected,
+                            builder.getMultiDimIdentityMap(sizes.size()),
+                            [&](OpBuilder &b, Location bodyLoc, ValueRange args) -> Value {
+                              return arith::TruncIOp::create(b, bodyLoc, stored, args[0]);
+                            });
   }
 
   /// Whether windows may fit nowhere along dim `dim`.
@@ -250,70 +282,122 @@ private:
     return padTensor(builder, op.getLoc(), tensor, low, high, zero);
   }
 
-  /// The place whose window has its element `tap` at the loops' element of the operand, and whether
-  /// there is one.
-  static std::pair<SmallVector<Value>, Value> findPlace(OpBuilder &b, Location loc,
-                                                        array::SelectAndScatterOp op,
-                                                        const WindowLoops &loops,
-                                                        ArrayRef<Value> placeSizes) {
-    SmallVector<Value> place;
-    Value exists;
+  /// True if the windows that may have an element are counted by places along `window`: those are
+  /// fewer than its taps, and what a place has there needs no division.
+  static bool areByPlaces(const WindowDim &window) {
+    return window.stride != 1 && window.dilation == 1;
+  }
+
+  /// The windows that may have an element of the operand, as if they were one window: of each dim
+  /// its size says how many there are.
+  static SmallVector<WindowDim> getCandidates(array::SelectAndScatterOp op) {
+    SmallVector<WindowDim> candidates = op.getWindowDims();
+    for (WindowDim &window : candidates)
+      if (areByPlaces(window))
+        window.size = llvm::divideCeil(window.size, window.stride);
+    return candidates;
+  }
+
+  /// A window that may have the loops' element of the operand.
+  struct Candidate {
+    SmallVector<Value> place; // clamped to those that there are
+    SmallVector<Value> taps;  // at which the window has the element
+    Value exists;             // i1, or null: it does
+  };
+
+  /// The candidate that the loops are at. Its taps go up with the loops: with those of places go
+  /// down, from the last window that begins before the element.
+  static Candidate findCandidate(OpBuilder &b, Location loc, array::SelectAndScatterOp op,
+                                 const WindowLoops &loops, ArrayRef<Value> placeSizes) {
+    Candidate found;
     auto constant = [&](int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); };
-    auto require = [&](Value condition) {
-      exists = exists ? arith::AndIOp::create(b, loc, exists, condition).getResult() : condition;
+    auto require = [&](arith::CmpIPredicate predicate, Value value, Value bound) {
+      Value holds = arith::CmpIOp::create(b, loc, predicate, value, bound);
+      found.exists = found.exists ? arith::AndIOp::create(b, loc, found.exists, holds) : holds;
     };
     for (auto [dim, window] : llvm::enumerate(op.getWindowDims())) {
-      Value position = linalg::IndexOp::create(b, loc, dim);
+      Value position = linalg::IndexOp::create(b, loc, dim), tap;
       if (window.isTrivial()) {
-        place.push_back(position);
+        found.place.push_back(position);
+        found.taps.push_back(Value());
         continue;
       }
+      unsigned loop = loops.tapLoops[dim];
       position = b.createOrFold<arith::AddIOp>(loc, position, constant(window.low));
-      if (loops.tapLoops[dim] != 0)
-        position = arith::SubIOp::create(b, loc, position,
-                                         scaledIndex(b, loc, loops.tapLoops[dim], window.dilation));
-      require(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, position, constant(0)));
-      position = arith::MaxSIOp::create(b, loc, position, constant(0));
-      if (window.stride != 1) {
+      if (areByPlaces(window)) {
+        tap = arith::RemUIOp::create(b, loc, position, constant(window.stride));
+        position = arith::DivUIOp::create(b, loc, position, constant(window.stride));
+        if (loop != 0) {
+          tap = arith::AddIOp::create(b, loc, tap, scaledIndex(b, loc, loop, window.stride));
+          position = arith::SubIOp::create(b, loc, position, linalg::IndexOp::create(b, loc, loop));
+        }
+        if (window.size % window.stride != 0)
+          require(arith::CmpIPredicate::slt, tap, constant(window.size));
+      } else if (loop != 0) {
+        tap = linalg::IndexOp::create(b, loc, loop);
+        position =
+            arith::SubIOp::create(b, loc, position, scaledIndex(b, loc, loop, window.dilation));
+      }
+      if (loop != 0) {
+        require(arith::CmpIPredicate::sge, position, constant(0));
+        position = arith::MaxSIOp::create(b, loc, position, constant(0));
+      }
+      if (!areByPlaces(window) && window.stride != 1) {
         Value stride = constant(window.stride);
-        Value rest = arith::RemUIOp::create(b, loc, position, stride);
-        require(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, rest, constant(0)));
+        require(arith::CmpIPredicate::eq, arith::RemUIOp::create(b, loc, position, stride),
+                constant(0));
         position = arith::DivUIOp::create(b, loc, position, stride);
       }
-      require(arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, position, placeSizes[dim]));
+      require(arith::CmpIPredicate::slt, position, placeSizes[dim]);
       // Behind the last place there is padding if there may be none.
       Value last = placeSizes[dim];
       if (!mayHaveNoPlaces(op, dim))
         last = arith::SubIOp::create(b, loc, last, constant(1));
-      place.push_back(arith::MinSIOp::create(b, loc, position, last));
+      found.place.push_back(arith::MinSIOp::create(b, loc, position, last));
+      found.taps.push_back(tap);
     }
-    return {place, exists};
+    return found;
   }
 
   static Value buildSums(OpBuilder &builder, array::SelectAndScatterOp op, Value source,
-                         Value selected, ArrayRef<OpFoldResult> sizes, const WindowLoops &loops) {
+                         Value selected, ArrayRef<OpFoldResult> sizes) {
     Location loc = op.getLoc();
     Type element = getElementTypeOrSelf(source.getType()), compute = computeElement(element);
     Value zero = scalarConstant(builder, loc, compute, 0);
-    Value init = filledTensor(builder, loc, sizes, zero);
     // Nothing can be read from a source without elements.
     if (llvm::is_contained(cast<RankedTensorType>(op.getSource().getType()).getShape(), 0))
-      return init;
+      return filledTensor(builder, loc, sizes, zero);
     SmallVector<Value> placeSizes = sizeValues(builder, loc, source);
     source = padPlaces(builder, op, source);
     selected = padPlaces(builder, op, selected);
+    WindowLoops loops(builder, loc, getCandidates(op));
+    auto emitTerm = [&](OpBuilder &b, Location bodyLoc) -> Value {
+      Candidate window = findCandidate(b, bodyLoc, op, loops, placeSizes);
+      Value choice = tensor::ExtractOp::create(b, bodyLoc, selected, window.place);
+      if (choice.getType() != b.getI32Type())
+        choice = arith::ExtUIOp::create(b, bodyLoc, b.getI32Type(), choice);
+      // No element has a negative number. What neighbours share is computed once for them.
+      Value number = numberOfElement(b, bodyLoc, op, window.taps);
+      if (window.exists)
+        number = arith::SelectOp::create(b, bodyLoc, window.exists, number,
+                                         scalarConstant(b, bodyLoc, number.getType(), -1));
+      Value hit = arith::CmpIOp::create(b, bodyLoc, arith::CmpIPredicate::eq, choice, number);
+      Value stored = tensor::ExtractOp::create(b, bodyLoc, source, window.place);
+      return arith::SelectOp::create(b, bodyLoc, hit, loadScalar(b, bodyLoc, stored, element),
+                                     zero);
+    };
+    // Windows that lie apart: each element is in one at most.
+    if (loops.iterators.size() == sizes.size())
+      return buildElementwise(builder, loc, compute, sizes, {}, {},
+                              [&](OpBuilder &b, Location bodyLoc, ValueRange) -> Value {
+                                return arith::AddFOp::create(b, bodyLoc, zero,
+                                                             emitTerm(b, bodyLoc));
+                              });
+    Value init = filledTensor(builder, loc, sizes, zero);
     auto generic = linalg::GenericOp::create(
         builder, loc, init.getType(), loops.shape, init, {loops.windowMap, loops.placeMap},
         loops.iterators, [&](OpBuilder &b, Location bodyLoc, ValueRange args) {
-          auto [place, exists] = findPlace(b, bodyLoc, op, loops, placeSizes);
-          Value choice = tensor::ExtractOp::create(b, bodyLoc, selected, place);
-          Value hit = arith::CmpIOp::create(b, bodyLoc, arith::CmpIPredicate::eq, choice,
-                                            numberOfTap(b, bodyLoc, op, loops));
-          if (exists)
-            hit = arith::AndIOp::create(b, bodyLoc, hit, exists);
-          Value stored = tensor::ExtractOp::create(b, bodyLoc, source, place);
-          Value term = arith::SelectOp::create(b, bodyLoc, hit,
-                                               loadScalar(b, bodyLoc, stored, element), zero);
+          Value term = emitTerm(b, bodyLoc);
           linalg::YieldOp::create(b, bodyLoc,
                                   arith::AddFOp::create(b, bodyLoc, args[1], term).getResult());
         });

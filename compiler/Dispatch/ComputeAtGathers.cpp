@@ -20,7 +20,8 @@
 // Left as they are: producers that others need and of whose elements the gather reads many, since
 // those would be computed twice; those of fewer elements than are read, unless they are cheap, or
 // not much and few times, which they are too where neighbours on a GPU share; and what follows a
-// product and is in memory for others, where the product itself need not be.
+// product and is in memory for others, where the product itself need not be; and what narrows the
+// results of a reduction of which many are read: its kernel then stores less.
 //
 //===----------------------------------------------------------------------===//
 
@@ -111,12 +112,23 @@ static bool isMovable(linalg::GenericOp op) {
          });
 }
 
+static unsigned getElementBits(Value tensor) {
+  return cast<RankedTensorType>(tensor.getType()).getElementTypeBitWidth();
+}
+
+/// Whether `op` makes something narrower of each result of a reduction, which nobody else needs.
+static bool narrowsReduction(linalg::GenericOp op) {
+  return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *use) {
+    auto before = use->get().getDefiningOp<linalg::LinalgOp>();
+    return before && before.getNumReductionLoops() > 0 && use->get().hasOneUse() &&
+           op.getMatchingIndexingMap(use).isPermutation() &&
+           getElementBits(op.getResult(0)) < getElementBits(use->get());
+  });
+}
+
 /// Whether `op` follows a product, or another reduction, of as many elements, of which nobody else
 /// needs the result, and there is nothing narrower in between.
 static bool followsProduct(linalg::GenericOp op) {
-  auto getBits = [](Value value) {
-    return cast<RankedTensorType>(value.getType()).getElementTypeBitWidth();
-  };
   return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *use) {
     Value input = use->get();
     auto before = input.getDefiningOp<linalg::LinalgOp>();
@@ -124,7 +136,7 @@ static bool followsProduct(linalg::GenericOp op) {
       return false;
     auto generic = dyn_cast<linalg::GenericOp>(before.getOperation());
     if (isMovable(generic))
-      return getBits(op.getResult(0)) <= getBits(input) && followsProduct(generic);
+      return getElementBits(op.getResult(0)) <= getElementBits(input) && followsProduct(generic);
     return before.getNumReductionLoops() > 0;
   });
 }
@@ -196,6 +208,8 @@ linalg::GenericOp Gather::getProducer(tensor::ExtractOp extract) {
   unsigned extracts =
       llvm::count_if(producer->getUsers(), [&](Operation *user) { return op->isAncestor(user); });
   reads.known *= extracts;
+  if (narrowsReduction(producer) && !reads.isWithin(made, kFewOf))
+    return nullptr;
   bool isOnlyGathered = llvm::all_of(producer->getUsers(),
                                      [](Operation *user) { return isa<tensor::ExtractOp>(user); });
   if (!isOnlyGathered)

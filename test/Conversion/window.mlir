@@ -199,8 +199,11 @@ func.func @max_pool(%x: tensor<?x8x4xf32>) -> tensor<?x4x4xf32> {
 // Selection, then a sum over the windows that may have selected an element: no scatter.
 // CHECK-LABEL: func.func @select_and_scatter(
 // CHECK:         %[[S:.*]]:2 = linalg.generic {{.*}} outs(%{{.*}}, %{{.*}} : tensor<?x4x4xf32>, tensor<?x4x4xi32>)
-// CHECK:         linalg.generic {{.*}} outs(%{{.*}} : tensor<?x8x4xf32>)
-// CHECK:           tensor.extract %[[S]]#1
+// CHECK:         %[[N:.*]] = linalg.generic {{.*}} ins(%[[S]]#1 : tensor<?x4x4xi32>)
+// CHECK-NEXT:    ^bb0(
+// CHECK-NEXT:      arith.trunci
+// CHECK:         linalg.generic {{.*}}"parallel", "parallel", "parallel"]} outs(%{{.*}} : tensor<?x8x4xf32>)
+// CHECK:           tensor.extract %[[N]]
 // CHECK:           arith.cmpi eq
 // CHECK:           tensor.extract
 // CHECK:           arith.addf
@@ -208,6 +211,30 @@ func.func @select_and_scatter(%x: tensor<?x8x4xf32>, %g: tensor<?x4x4xf32>) -> t
   %0 = array.select_and_scatter max, %x, %g window = [1, 2, 1] strides = [1, 2, 1]
      : (tensor<?x8x4xf32>, tensor<?x4x4xf32>) -> tensor<?x8x4xf32>
   return %0 : tensor<?x8x4xf32>
+}
+
+// A row is under two windows of three at most, two apart: a loop over those, not over the taps. Padding has no number.
+// CHECK-LABEL: func.func @overlapping_windows(
+// CHECK-DAG:     %[[NONE:.*]] = arith.constant 2147483647 : i32
+// CHECK:         arith.select %{{.*}}, %{{.*}}, %[[NONE]] : i32
+// CHECK:         %[[CANDIDATES:.*]] = tensor.empty() : tensor<2xi8>
+// CHECK:         linalg.generic {{.*}} ins(%[[CANDIDATES]] : tensor<2xi8>) outs(%{{.*}} : tensor<9x4xf32>)
+// CHECK-COUNT-1:   arith.remui
+// CHECK-NOT:       arith.remui
+// CHECK:         return
+func.func @overlapping_windows(%x: tensor<9x4xf32>, %g: tensor<5x4xf32>) -> tensor<9x4xf32> {
+  %0 = array.select_and_scatter max, %x, %g window = [3, 1] strides = [2, 1] low = [1, 0] high = [1, 0]
+     : (tensor<9x4xf32>, tensor<5x4xf32>) -> tensor<9x4xf32>
+  return %0 : tensor<9x4xf32>
+}
+
+// Windows of 256 elements have numbers that are no bytes.
+// CHECK-LABEL: func.func @many_elements(
+// CHECK-NOT:     arith.trunci
+// CHECK:         return
+func.func @many_elements(%x: tensor<600xf32>, %g: tensor<3xf32>) -> tensor<600xf32> {
+  %0 = array.select_and_scatter max, %x, %g window = [256] strides = [128] : (tensor<600xf32>, tensor<3xf32>) -> tensor<600xf32>
+  return %0 : tensor<600xf32>
 }
 
 // The loop over the only place goes later on, and the window then says how large the operand is.

@@ -160,6 +160,20 @@ def scatters():
         g = tensors.random(dtype, windows_of(x.values, 0, **window)[0].shape[:-1], 8, -1, 1)
         yield simple(f"scatter_{name}", [x, g], [(dtype, scattered(kind, x.values, g.values, **window))],
                      f"%r0 = array.select_and_scatter {kind}, %0, %1 {attributes(window)} : ({x.mlir}, {g.mlir}) -> {x.mlir}", "sum")
+    # Channels that strips of windows have, rows and columns that their strips do not divide, and images of any size.
+    for name, dtype, shape, window, types in (
+            ("strips_f16", "f16", (2, 13, 18, 8), POOL, None), ("strips_bf16", "bf16", (1, 16, 12, 16), POOL, None),
+            ("strips_symbolic", "f32", (2, 11, 9, 8), POOL, "tensor<?x?x?x8xf32>"),
+            ("strips_line", "f32", (3, 17, 8), dict(window=[1, 4, 1], strides=[1, 3, 1], low=[0, 2, 0], high=[0, 1, 0]), None),
+            ("volume", "f32", (1, 5, 6, 7, 4), dict(window=[1, 3, 2, 3, 1], strides=[1, 2, 2, 3, 1], low=[0, 1, 0, 2, 0]), None),
+            ("wider_strides", "f32", (2, 9, 11, 4), dict(window=[1, 2, 1, 1], strides=[1, 5, 3, 1], low=[0, 1, 0, 0]), None),
+            ("many_elements", "f32", (1, 40, 40, 4), dict(window=[1, 16, 16, 1], strides=[1, 7, 8, 1]), None)):
+        x = Tensor(dtype, np.random.default_rng(17).integers(-3, 4, shape))
+        g = tensors.random(dtype, windows_of(x.values, 0, **window)[0].shape[:-1], 18, -1, 1)
+        of_x, of_g = types or x.mlir, types or g.mlir
+        yield simple(f"scatter_{name}", [x, g], [(dtype, scattered("max", x.values, g.values, **{k: v for k, v in window.items() if k != "high"}))],
+                     f"%r0 = array.select_and_scatter max, %0, %1 {attributes(window)} : ({of_x}, {of_g}) -> {of_x}", "sum",
+                     **(dict(types=[types] * 2, result_types=[types]) if types else {}))
     x = Tensor("f32", np.where(np.arange(84).reshape(1, 6, 7, 2) % 9 == 0, np.nan, -np.inf))
     g = tensors.random("f32", (1, 3, 4, 2), 9, -1, 1)
     yield simple("scatter_nan_inf", [x, g], [("f32", scattered("max", x.values, g.values, **POOL))],

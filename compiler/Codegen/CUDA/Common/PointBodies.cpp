@@ -10,6 +10,7 @@
 #include "compiler/Codegen/CUDA/Common/PointEmitter.h"
 #include "compiler/Codegen/CUDA/Common/ReductionGroup.h"
 #include "compiler/Codegen/CUDA/Common/RegularIndices.h"
+#include "compiler/Dialect/Array/IR/Sizes.h"
 #include "compiler/Dialect/Kernel/IR/AttentionDecodeOp.h"
 #include "compiler/Dialect/Kernel/IR/AttentionGradientOp.h"
 #include "compiler/Dialect/Plan/IR/PartialSums.h"
@@ -147,14 +148,16 @@ static AffineExpr matchQuotient(Operation *op) {
   return isa<arith::DivUIOp>(op) ? index.floorDiv(value) : index % value;
 }
 
-/// The most lanes, a divisor of `lanes`, that can have one quotient in the body of `op`: what
-/// follows from it is computed once for them then.
-static int64_t countLanesOfQuotients(linalg::LinalgOp op, int64_t lanes) {
+/// The most lanes, a divisor of `lanes`, that can have one quotient in the body of `op`, whose
+/// loops are at `loops`: what follows from it is computed once for them then.
+static int64_t countLanesOfQuotients(linalg::LinalgOp op, ArrayRef<Coord> loops, int64_t lanes) {
   int64_t part = lanes;
   for (Operation &bodyOp : op.getBlock()->without_terminator())
     if (AffineExpr quotient = matchQuotient(&bodyOp)) {
-      auto divisor = cast<AffineConstantExpr>(cast<AffineBinaryOpExpr>(quotient).getRHS());
-      if (divisor.getValue() > 1)
+      auto parts = cast<AffineBinaryOpExpr>(quotient);
+      auto loop = cast<AffineDimExpr>(parts.getLHS());
+      auto divisor = cast<AffineConstantExpr>(parts.getRHS());
+      if (divisor.getValue() > 1 && !loops[loop.getPosition()].isUniform())
         part = std::gcd(part, divisor.getValue());
     }
   return part;
@@ -189,6 +192,16 @@ Value PointEmitter::computeLinalg(linalg::LinalgOp op, Value result, Point &poin
   return values[cast<OpResult>(result).getResultNumber()];
 }
 
+/// Whether `op` reduces so few elements that their loads are to start together.
+static bool isShort(linalg::LinalgOp op) {
+  constexpr int64_t longest = 4;
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  SmallVector<unsigned> dims;
+  op.getReductionDims(dims);
+  SmallVector<int64_t> sizes = llvm::map_to_vector(dims, [&](unsigned dim) { return ranges[dim]; });
+  return !llvm::is_contained(sizes, ShapedType::kDynamic) && array::multiplyKnown(sizes) <= longest;
+}
+
 Value PointEmitter::computeReduction(linalg::LinalgOp op, Value result, SmallVector<Coord> loops,
                                      Point &point) {
   SmallVector<Value> sizes = getLoopSizes(op);
@@ -209,6 +222,7 @@ Value PointEmitter::computeReduction(linalg::LinalgOp op, Value result, SmallVec
       value = splatTo(builder, loc, value, point.lanes);
     return values;
   };
+  bool unrolls = isShort(op) && !plan::getRowPart(op);
   std::function<SmallVector<Value>(size_t, ValueRange)> emitLoops = [&](size_t depth,
                                                                         ValueRange carried) {
     if (depth == dims.size())
@@ -218,6 +232,14 @@ Value PointEmitter::computeReduction(linalg::LinalgOp op, Value result, SmallVec
     if (std::optional<int64_t> part = plan::getRowPart(op)) {
       first = index.mul(point.coords.back().first(), *part);
       end = index.min(end, index.add(first, *part));
+    }
+    if (unrolls) {
+      SmallVector<Value> values(carried);
+      for (int64_t position = 0; position < *getConstantIntValue(end); ++position) {
+        loops[dim] = Coord::uniform(index.constant(position));
+        values = emitLoops(depth + 1, values);
+      }
+      return values;
     }
     return emitLoop(first, end, index.constant(1), carried, [&](Value position, ValueRange values) {
       loops[dim] = Coord::uniform(position);
@@ -337,7 +359,7 @@ SmallVector<Value> PointEmitter::emitBody(linalg::LinalgOp op, ArrayRef<Coord> l
   IRMapping mapping;
   bool reduces = !accumulators.empty();
   emitOperands(op, loops, flatPoint, lanes, mask, mapping, /*outputsToo=*/!reduces);
-  int64_t part = reduces ? lanes : countLanesOfQuotients(op, lanes);
+  int64_t part = reduces ? lanes : countLanesOfQuotients(op, loops, lanes);
   if (part == lanes || part == 1) {
     if (reduces)
       mapping.map(op.getRegionOutputArgs(), accumulators);

@@ -153,9 +153,7 @@ GradientEmitter::Sums GradientEmitter::emitPositions(Value start, int64_t count,
       loops[slid.tap] = Coord::uniform(index.constant(static_cast<int64_t>(tap)));
       points.provide(slid.operand->get(), columns[column]);
       points.provide(factor->get(), value);
-      Value leaf = splatTo(points.builder, points.loc,
-                           points.emitLeaves(combiner, loops, lanes, {}).front(), lanes);
-      sum = combineLeaf(points, combiner, sum, leaf);
+      sum = combineElement(points, combiner, sum, loops, lanes).front();
       points.provide(slid.operand->get(), Value());
       points.provide(factor->get(), Value());
     }

@@ -67,6 +67,7 @@ public:
   LogicalResult run();
 
 private:
+  /// Of each position those of each result of the reduction.
   using Sums = SmallVector<Value>;
   using Columns = std::map<int64_t, Value>; // of a row of the image
 
@@ -79,7 +80,11 @@ private:
   Sums combineColumns(const Columns &columns, Sums sums);
   Sums emitWindow(size_t depth, Sums sums);
   Sums emitWindows(Sums sums);
-  void emitOutputs(int64_t position, Value sum);
+  void emitOutputs(int64_t position, ValueRange sums);
+  void emitStrip(Sums sums);
+  MutableArrayRef<Value> getSums(Sums &sums, int64_t position) const {
+    return MutableArrayRef<Value>(sums).slice(position * op->getNumResults(), op->getNumResults());
+  }
 
   const KernelInfo &kernel;
   const WindowStrips &strips;
@@ -114,14 +119,12 @@ StripEmitter::Sums StripEmitter::combineColumns(const Columns &columns, Sums sum
   const WindowImage &slid = strips.image;
   for (int64_t tap = 0; tap < strips.countTaps(); ++tap) {
     loops[slid.tap] = Coord::uniform(index.constant(tap));
-    for (auto [position, sum] : llvm::enumerate(sums)) {
+    for (int64_t position = 0; position < config.getStrip(); ++position) {
       loops[slid.along] = Coord::uniform(index.add(start, position));
-      points.provide(slid.operand->get(),
-                     columns.at(slid.getColumn(static_cast<int64_t>(position), tap)));
-      Value leaf = splatTo(points.builder, points.loc,
-                           points.emitLeaves(strips.combiner, loops, lanes, {}).front(), lanes);
+      points.provide(slid.operand->get(), columns.at(slid.getColumn(position, tap)));
+      MutableArrayRef<Value> own = getSums(sums, position);
+      llvm::copy(combineElement(points, strips.combiner, own, loops, lanes), own.begin());
       points.provide(slid.operand->get(), Value());
-      sum = combineLeaf(points, strips.combiner, sum, leaf);
     }
   }
   return sums;
@@ -163,14 +166,15 @@ StripEmitter::Sums StripEmitter::emitWindows(Sums sums) {
   });
 }
 
-void StripEmitter::emitOutputs(int64_t position, Value sum) {
+void StripEmitter::emitOutputs(int64_t position, ValueRange sums) {
   Value place = index.add(start, position);
   loops[strips.image.along] = Coord::uniform(place);
   Value inside =
       image.isRagged() && position > 0 ? index.isLess(place, sizes[strips.image.along]) : Value();
   points.emitIf(inside, [&] {
     PointEmitter::Scope scope(points);
-    points.provide(op->getResult(0), sum);
+    for (auto [result, sum] : llvm::zip_equal(op->getResults(), sums))
+      points.provide(result, sum);
     AffineMap result = op.getIndexingMapMatchingResult(op->getResult(0));
     Point point{{}, {}, lanes, {}};
     for (AffineExpr expr : result.getResults())
@@ -184,25 +188,32 @@ void StripEmitter::emitOutputs(int64_t position, Value sum) {
     }
     for (auto [output, value] : llvm::zip_equal(kernel.outputs, values))
       points.store(output.binding, value.first, value.second, lanes);
-    points.provide(op->getResult(0), Value());
+    for (Value tensor : op->getResults())
+      points.provide(tensor, Value());
   });
 }
 
-StripEmitter::Sums StripEmitter::emitInits() {
-  OpOperand &init = op.getDpsInitsMutable()[0];
-  loops[strips.image.along] = Coord::uniform(index.constant(0));
-  Point point{{}, {}, lanes, {}};
-  for (AffineExpr expr : op.getMatchingIndexingMap(&init).getResults())
-    point.coords.push_back(points.apply(expr, loops, lanes));
-  Value value = splatTo(points.builder, points.loc, points.emit(init.get(), point), lanes);
-  return Sums(config.getStrip(), value);
+void StripEmitter::emitStrip(Sums sums) {
+  for (int64_t position = 0; position < config.getStrip(); ++position)
+    emitOutputs(position, getSums(sums, position));
 }
 
-void StripEmitter::emitRow() {
-  Sums sums = emitWindows(emitInits());
-  for (auto [position, sum] : llvm::enumerate(sums))
-    emitOutputs(static_cast<int64_t>(position), sum);
+StripEmitter::Sums StripEmitter::emitInits() {
+  loops[strips.image.along] = Coord::uniform(index.constant(0));
+  Sums ofPosition, sums;
+  for (OpOperand &init : op.getDpsInitsMutable()) {
+    Point point{{}, {}, lanes, {}};
+    for (AffineExpr expr : op.getMatchingIndexingMap(&init).getResults())
+      point.coords.push_back(points.apply(expr, loops, lanes));
+    ofPosition.push_back(
+        splatTo(points.builder, points.loc, points.emit(init.get(), point), lanes));
+  }
+  for (int64_t position = 0; position < config.getStrip(); ++position)
+    llvm::append_range(sums, ofPosition);
+  return sums;
 }
+
+void StripEmitter::emitRow() { emitStrip(emitWindows(emitInits())); }
 
 /// Rows of positions from `firstRow` on, whose windows overlap. Rows behind the last one compute
 /// what that one does, which is not stored.
@@ -254,10 +265,7 @@ void StripEmitter::emitSharedRows(Value firstRow) {
       if (tap + 1 < taps)
         continue;
       Value isRow = isRagged && row > 0 ? index.isLess(index.add(firstRow, row), count) : Value();
-      points.emitIf(isRow, [&] {
-        for (auto [position, sum] : llvm::enumerate(sums[row]))
-          emitOutputs(static_cast<int64_t>(position), sum);
-      });
+      points.emitIf(isRow, [&] { emitStrip(sums[row]); });
     }
   }
 }

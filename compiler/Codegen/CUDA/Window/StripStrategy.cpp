@@ -67,7 +67,7 @@ class StripChooser {
 public:
   StripChooser(KernelQuery &query, const WindowStrips &strips)
       : query(query), strips(strips), ranges(strips.getOp().getStaticLoopRanges()),
-        guess(guessResultSize(strips.getOp())) {}
+        guess(guessResultSize(strips.getOp())), steps(countSteps(strips.combiner)) {}
 
   std::optional<Choice> choose() const;
   double estimate(const Shape &shape) const;
@@ -86,6 +86,7 @@ private:
   const WindowStrips &strips;
   SmallVector<int64_t> ranges;
   int64_t guess; // of symbolic ones
+  double steps;  // that combine an element of a lane
 };
 
 } // namespace
@@ -122,14 +123,14 @@ Work StripChooser::getWork(const Shape &shape) const {
                           : shape.rows * windowRows;
   work.loads = work.imageRows * columns;
   // Elements are widened and padding selected, factors widened, results narrowed.
-  work.instructions = results * elements * lanes +
+  work.instructions = results * elements * lanes * steps +
                       work.loads * (widened + words + kLoadInstructions) +
                       results * (lanes / 2 + kResultInstructions) + kThreadInstructions;
   // Factors stay in registers if they are few, or are loaded again for each row of the image.
   if (hasFactors)
     work.instructions += elements * (lanes + 3) * (elements <= kUnrolledWindow ? 1 : 1.25);
   double sums =
-      double(shape.strip) * lanes *
+      double(shape.strip) * lanes * strips.getOp()->getNumResults() *
       (shares ? std::min<double>(double(shape.rows), std::ceil(windowRows / double(stride))) : 1);
   double ahead = (std::min(windowRows, 3.0) + (shares ? 1 : 0)) * columns * words;
   double factors = hasFactors ? std::min(elements, kMostFactors) * lanes : 0;
@@ -180,13 +181,17 @@ double StripChooser::estimate(const Shape &shape) const {
 }
 
 bool StripChooser::isPossible(const Shape &shape) const {
-  if (shape.strip * shape.vector > kMostSums || shape.strip > getSize(strips.image.along) ||
+  auto resultCount = static_cast<int64_t>(strips.getOp()->getNumResults());
+  if (shape.strip * shape.vector * resultCount > kMostSums ||
+      shape.strip > getSize(strips.image.along) ||
       (shape.rows > 1 && (!strips.rows || shape.rows > getSize(*strips.rows))))
     return false;
   if (!sharesRows(shape))
     return shape.strip > 1;
   return getWork(shape).registers <= kMostRegisters &&
-         shape.vector * shape.strip * shape.rows * strips.countElements() <= kMostUnrolled;
+         static_cast<double>(shape.vector * shape.strip * shape.rows * strips.countElements()) *
+                 steps <=
+             kMostUnrolled;
 }
 
 std::optional<Choice> StripChooser::choose() const {

@@ -19,11 +19,17 @@ using namespace mlir;
 
 namespace xc::cuda {
 
-Value combineLeaf(PointEmitter &points, const Combiner &combiner, Value sum, Value leaf) {
-  auto product = leaf.getDefiningOp<arith::MulFOp>();
+SmallVector<Value> combineElement(PointEmitter &points, const Combiner &combiner, ValueRange sums,
+                                  ArrayRef<Coord> loops, int64_t lanes) {
+  OpBuilder &builder = points.builder;
+  SmallVector<Value> leaves;
+  for (Value leaf : points.emitLeaves(combiner, loops, lanes, {}))
+    leaves.push_back(splatTo(builder, points.loc, leaf, lanes));
+  auto product = leaves.front().getDefiningOp<arith::MulFOp>();
   if (product && plan::matchProduct(combiner.getOp()))
-    return math::FmaOp::create(points.builder, points.loc, product.getLhs(), product.getRhs(), sum);
-  return combineInOrder(points.builder, points.loc, combiner, sum, leaf).front();
+    return {
+        math::FmaOp::create(builder, points.loc, product.getLhs(), product.getRhs(), sums.front())};
+  return combineInOrder(builder, points.loc, combiner, sums, leaves);
 }
 
 bool WindowLoader::isRagged() const {

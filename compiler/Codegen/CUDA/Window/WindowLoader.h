@@ -13,10 +13,12 @@
 
 namespace xc::cuda {
 
-/// `sum` with the element `leaf` of a window. A product is added as tensor cores add theirs, in one
-/// rounding; of operands of 16 bits it is exact.
-mlir::Value combineLeaf(PointEmitter &points, const Combiner &combiner, mlir::Value sum,
-                        mlir::Value leaf);
+/// `sums`, one of each result of `combiner`, with the element of a window that `loops` say. A
+/// product is added as tensor cores add theirs, in one rounding; of operands of 16 bits it is
+/// exact.
+llvm::SmallVector<mlir::Value> combineElement(PointEmitter &points, const Combiner &combiner,
+                                              mlir::ValueRange sums, llvm::ArrayRef<Coord> loops,
+                                              int64_t lanes);
 
 /// Loads elements of an image under strips of `strip` positions.
 class WindowLoader {

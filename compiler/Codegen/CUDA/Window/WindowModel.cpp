@@ -21,6 +21,8 @@
 #include "compiler/Codegen/CUDA/SelectStrategy.h"
 #include "compiler/Dialect/Array/IR/Sizes.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -126,11 +128,21 @@ SmallVector<OpOperand *> getReadInputs(linalg::LinalgOp op) {
   });
 }
 
+double countSteps(const Combiner &combiner) {
+  auto count = llvm::count_if(combiner.getSteps(), [](Operation *step) {
+    return !step->hasTrait<OpTrait::ConstantLike>() && !isa<arith::AndIOp, arith::OrIOp>(step);
+  });
+  return std::max<double>(1, static_cast<double>(count));
+}
+
 double countElementInstructions(linalg::LinalgOp op) {
   SmallVector<OpOperand *> inputs = getReadInputs(op);
   auto count = static_cast<double>(inputs.size());
   for (OpOperand *input : inputs)
     count += getElementBytes(getElementTypeOrSelf(input->get())) < 4;
+  // One step comes with what it combines.
+  if (FailureOr<Combiner> combiner = Combiner::match(op); succeeded(combiner))
+    count += countSteps(*combiner) - 1;
   return count;
 }
 

@@ -11,10 +11,13 @@
 #include "compiler/Codegen/CUDA/Common/KernelInfo.h"
 #include "compiler/Codegen/CUDA/Common/Targets.h"
 #include "compiler/Codegen/CUDA/Common/WindowProblem.h"
+#include "compiler/Codegen/Common/Combiner.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace xc::cuda {
+
+using codegen::Combiner;
 
 /// What each symbolic size of the results of `op` is taken for: there may be many results.
 int64_t guessResultSize(mlir::linalg::LinalgOp op);
@@ -24,6 +27,10 @@ WindowProblem describeWindows(mlir::linalg::LinalgOp op, int64_t elements);
 
 /// The inputs of `op` that are read: the one that only has a window's shape is not.
 llvm::SmallVector<mlir::OpOperand *> getReadInputs(mlir::linalg::LinalgOp op);
+
+/// Instructions that combine an element with a result, of one lane. Comparisons join truth values
+/// by themselves.
+double countSteps(const Combiner &combiner);
 
 /// Instructions for each element of the windows of `op`, of one result: what combines it, and
 /// widens what is narrow.

@@ -117,7 +117,7 @@ bool StripMatcher::checkOthers(const WindowStrips &strips) {
     if (input != strips.image.operand &&
         op.getMatchingIndexingMap(input).isFunctionOfDim(strips.image.along))
       return refuse("positions of a strip differ in more than the image");
-  return !op.hasIndexSemantics() || refuse("elements know their indices");
+  return true;
 }
 
 static bool isPositionOf(linalg::LinalgOp op, unsigned loop) {
@@ -126,8 +126,10 @@ static bool isPositionOf(linalg::LinalgOp op, unsigned loop) {
 
 std::optional<WindowDim> StripMatcher::matchSharedRows(const WindowStrips &strips) {
   linalg::LinalgOp op = strips.getOp();
-  OpOperand &init = op.getDpsInitsMutable()[0];
-  if (!strips.rows || strips.outerTaps.size() != 1 || !init.get().getDefiningOp<linalg::FillOp>())
+  bool startFilled = llvm::all_of(op.getDpsInits(), [](Value init) {
+    return static_cast<bool>(init.getDefiningOp<linalg::FillOp>());
+  });
+  if (!strips.rows || strips.outerTaps.size() != 1 || !startFilled)
     return std::nullopt;
   for (OpOperand *input : op.getDpsInputOperands())
     if (input != strips.image.operand &&
@@ -149,7 +151,7 @@ std::optional<WindowDim> StripMatcher::matchSharedRows(const WindowStrips &strip
 
 std::optional<WindowStrips> StripMatcher::match() {
   SmallVector<linalg::LinalgOp> reductions = kernel.getReductions();
-  if (reductions.size() != 1 || reductions.front()->getNumResults() != 1) {
+  if (reductions.size() != 1) {
     refuse("there is more than one reduction");
     return std::nullopt;
   }
@@ -160,7 +162,11 @@ std::optional<WindowStrips> StripMatcher::match() {
   op.getReductionDims(reduced);
   bool isPlain = succeeded(combiner) && plan::countCyclicParts(op) == 0 && !plan::getRowPart(op) &&
                  !plan::getColumnPart(op) && result.isProjectedPermutation() &&
-                 result.getNumResults() >= 2 && result.getNumResults() == op.getNumParallelLoops();
+                 result.getNumResults() >= 2 &&
+                 result.getNumResults() == op.getNumParallelLoops() &&
+                 llvm::all_of(op->getResults(), [&](OpResult other) {
+                   return op.getIndexingMapMatchingResult(other) == result;
+                 });
   if (!isPlain || llvm::any_of(reduced, [&](unsigned loop) {
         return ShapedType::isDynamic(getRange(op, loop));
       })) {

@@ -123,6 +123,44 @@ builtin.module attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_9
 
 // -----
 
+// The largest element of each window and where it is: both of each of two positions, of four elements that are loaded once.
+// CHECK-LABEL: func.func @value_and_place
+// CHECK-COUNT-4: vector.load %{{.*}} : memref<768xf32>, vector<4xf32>
+// CHECK-NOT:     vector.load
+// CHECK-COUNT-12: arith.select %{{.*}} : vector<4xi1>, vector<4x{{f32|i32}}>
+// CHECK-COUNT-2: vector.store {{.*}} vector<4xi32>
+// CHECK-NOT:     vector.store
+// CHECK:         return
+builtin.module attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
+  func.func @value_and_place() attributes {lowering_config = #cuda.window_strips<threads = 128, vector = 4, strip = 2, rows = 1>, cuda.index_bits = 32 : i32} {
+    %x = plan.binding 0 read align 16 : memref<4x12x16xf32>
+    %y = plan.binding 1 write align 16 : memref<4x10x16xi32>
+    %xt = bufferization.to_tensor %x restrict : memref<4x12x16xf32> to tensor<4x12x16xf32>
+    %lowest = arith.constant 0xFF800000 : f32
+    %none = arith.constant 2147483647 : i32
+    %w = tensor.empty() : tensor<3xi8>
+    %e = tensor.empty() : tensor<4x10x16xf32>
+    %ei = tensor.empty() : tensor<4x10x16xi32>
+    %f = linalg.fill ins(%lowest : f32) outs(%e : tensor<4x10x16xf32>) -> tensor<4x10x16xf32>
+    %fi = linalg.fill ins(%none : i32) outs(%ei : tensor<4x10x16xi32>) -> tensor<4x10x16xi32>
+    %r:2 = linalg.generic {
+      indexing_maps = [affine_map<(n, q, c, s) -> (n, q + s, c)>, affine_map<(n, q, c, s) -> (s)>, affine_map<(n, q, c, s) -> (n, q, c)>, affine_map<(n, q, c, s) -> (n, q, c)>],
+      iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%xt, %w : tensor<4x12x16xf32>, tensor<3xi8>) outs(%f, %fi : tensor<4x10x16xf32>, tensor<4x10x16xi32>) {
+    ^bb0(%a: f32, %b: i8, %best: f32, %where: i32):
+      %s = linalg.index 3 : index
+      %at = arith.index_cast %s : index to i32
+      %more = arith.cmpf ogt, %a, %best : f32
+      %value = arith.select %more, %a, %best : f32
+      %place = arith.select %more, %at, %where : i32
+      linalg.yield %value, %place : f32, i32
+    } -> (tensor<4x10x16xf32>, tensor<4x10x16xi32>)
+    bufferization.materialize_in_destination %r#1 in restrict writable %y : (tensor<4x10x16xi32>, memref<4x10x16xi32>) -> ()
+    return
+  }
+}
+
+// -----
+
 builtin.module attributes {plan.kernel, plan.target = #plan.target<"cuda", "sm_90a">} {
   // expected-error@+1 {{expected windows of channels for #cuda.window_strips<threads = 128, vector = 4, strip = 2, rows = 1>: there is more than one reduction}}
   func.func @no_windows() attributes {lowering_config = #cuda.window_strips<threads = 128, vector = 4, strip = 2, rows = 1>} {
