@@ -124,7 +124,10 @@ static std::optional<RegularPlace> fitPlaces(const ListedPlaces &listed, int64_t
       break;
     }
   }
-  RegularPlace place{listed.loop, scale, 0, divisor};
+  RegularPlace place{};
+  place.loop = listed.loop;
+  place.scale = scale;
+  place.divisor = divisor;
   place.shift = llvm::divideFloorSigned(offset, divisor);
   place.offset = offset - place.shift * divisor;
   // Of all places of the dim, so that those which meet are the same value whichever list they are
