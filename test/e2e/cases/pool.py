@@ -111,6 +111,16 @@ def types():
             yield case(f"{kind}_{dtype}", kind, x, **POOL)
 
 
+def padded_innermost():
+    """Windows of one element, but with padding, along the innermost dim: lanes of a vector are elements and padding."""
+    for dtype, window in (("f16", dict(window=[1, 2, 1], low=[0, 0, 2])), ("f32", dict(window=[1, 3, 1], high=[0, 1, 2])),
+                          ("bf16", dict(window=[1, 3, 1], low=[0, 1, 1], high=[0, 1, 1]))):
+        x = tensors.random(dtype, (3, 8, 8), 41, -1, 1)
+        for kind in ("sum", "max"):
+            size = mlir_type(dtype, reduced(kind, x, **window).shape).replace("tensor<3x", "tensor<?x")
+            yield case(f"padded_innermost_{kind}_{dtype}", kind, x, types=[x.mlir.replace("tensor<3x", "tensor<?x")], result=size, **window)
+
+
 def averages():
     for dtype in FLOATS:
         x = tensors.random(dtype, (2, 7, 8, 5), 5, -1, 1)
@@ -263,5 +273,5 @@ def padded():
 
 
 def cases():
-    for make in (geometry, shared, types, averages, scatters, adaptive, padded):
+    for make in (geometry, shared, types, padded_innermost, averages, scatters, adaptive, padded):
         yield from make()

@@ -8,6 +8,7 @@
 #include "compiler/Codegen/CUDA/Window/WindowImage.h"
 
 #include "mlir/Analysis/FlatLinearValueConstraints.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
 
@@ -61,6 +62,12 @@ std::optional<WindowImage> matchWindowImage(linalg::LinalgOp op, unsigned channe
   if (map.getNumResults() < 2 ||
       map.getResults().back() != getAffineDimExpr(channel, op.getContext())) {
     reason = "channels are not innermost in the image and in results";
+    return std::nullopt;
+  }
+  // Lanes are neighbours in memory, and all of them padding or none.
+  if (auto pad = operand->get().getDefiningOp<tensor::PadOp>();
+      pad && (pad.getStaticLow().back() != 0 || pad.getStaticHigh().back() != 0)) {
+    reason = "channels are padded";
     return std::nullopt;
   }
   reason.clear();
