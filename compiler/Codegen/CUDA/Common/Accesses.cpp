@@ -266,4 +266,16 @@ std::optional<TransposedInputs> findTransposedInputs(const KernelInfo &kernel) {
   return result;
 }
 
+int64_t fitVector(const KernelInfo &kernel, int64_t widest, int64_t size) {
+  for (plan::BindingOp binding : kernel.bindings) {
+    int64_t bytes =
+        getElementBytes(cast<MemRefType>(binding.getMemory().getType()).getElementType());
+    if (binding.getAlignment() < kVectorBytes)
+      widest = std::min<int64_t>(widest, std::max<int64_t>(1, binding.getAlignment() / bytes));
+  }
+  while (size % widest != 0)
+    widest /= 2;
+  return widest;
+}
+
 } // namespace xc::cuda

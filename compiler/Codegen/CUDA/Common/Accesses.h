@@ -64,6 +64,10 @@ struct TransposedInputs {
 };
 std::optional<TransposedInputs> findTransposedInputs(const KernelInfo &kernel);
 
+/// At most `widest` elements, which divide a line of `size` of them and are one access of each
+/// tensor of `kernel`, as bindings are aligned.
+int64_t fitVector(const KernelInfo &kernel, int64_t widest, int64_t size);
+
 } // namespace xc::cuda
 
 #endif // XC_CODEGEN_CUDA_COMMON_ACCESSES_H

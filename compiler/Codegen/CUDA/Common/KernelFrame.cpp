@@ -146,6 +146,15 @@ void KernelFrame::spreadBlocks(Value blocks, int64_t tileBytes) {
   tile::AllocOp::create(builder, loc, unused, IntegerAttr());
 }
 
+LogicalResult KernelFrame::finishThreads(Value total, llvm::function_ref<void(Value)> emitThread) {
+  IndexBuilder &index = points.index;
+  Value number = index.add(index.mul(getBlockId(), threads), getThreadId());
+  std::optional<int64_t> known = getConstantIntValue(total);
+  Value inside = known && *known % threads == 0 ? Value() : index.isLess(number, total);
+  points.emitIf(inside, [&] { emitThread(number); });
+  return finish(index.ceilDiv(total, index.constant(threads)));
+}
+
 LogicalResult KernelFrame::finish(Value blocks, int64_t cluster) {
   MLIRContext *context = builder.getContext();
   AffineExpr count = getScalarFormula(blocks, context);

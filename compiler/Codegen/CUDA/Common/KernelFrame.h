@@ -60,6 +60,9 @@ public:
   /// `blocks` is the number of blocks, made of scalars of the kernel; `cluster` of them run
   /// together. There may be more than hardware launches: see -xc-cuda-fold-grids.
   mlir::LogicalResult finish(mlir::Value blocks, int64_t cluster = 1);
+  /// The same of a kernel with a thread for each number below `total`, which `emitThread` gets.
+  mlir::LogicalResult finishThreads(mlir::Value total,
+                                    llvm::function_ref<void(mlir::Value)> emitThread);
 
 private:
   mlir::Value placeShared(mlir::Type elementType, int64_t count, int64_t offset);

@@ -15,6 +15,7 @@
 
 #include "compiler/Codegen/CUDA/Elementwise/ElementwiseStripStrategy.h"
 
+#include "compiler/Codegen/CUDA/Common/Accesses.h"
 #include "compiler/Codegen/CUDA/Common/MemoryTime.h"
 #include "compiler/Codegen/CUDA/IR/StripsConfig.h"
 #include "compiler/Codegen/CUDA/Strategy.h"
@@ -119,24 +120,10 @@ double estimateStrips(const KernelInfo &kernel, const ElementwiseStrips &strips,
   return std::pow(std::pow(memory, kOverlap) + std::pow(issue, kOverlap), 1 / kOverlap);
 }
 
-/// Elements along the innermost dim that are one access of each tensor.
-static int64_t getVector(const KernelInfo &kernel, const ElementwiseStrips &strips) {
-  int64_t size = strips.getShape()[strips.channel];
-  int64_t widest = getVectorWidth(kernel);
-  for (plan::BindingOp binding : kernel.bindings) {
-    int64_t bytes =
-        getElementBytes(cast<MemRefType>(binding.getMemory().getType()).getElementType());
-    if (binding.getAlignment() < kVectorBytes)
-      widest = std::min<int64_t>(widest, std::max<int64_t>(1, binding.getAlignment() / bytes));
-  }
-  while (size % widest != 0)
-    widest /= 2;
-  return widest;
-}
-
 static std::optional<Choice> chooseStrips(const KernelInfo &kernel,
                                           const ElementwiseStrips &strips) {
-  StripShape best{getVector(kernel, strips), 1, 1};
+  StripShape best{fitVector(kernel, getVectorWidth(kernel), strips.getShape()[strips.channel]), 1,
+                  1};
   double alone = estimateStrips(kernel, strips, best), least = alone;
   ArrayRef<int64_t> shape = strips.getShape();
   auto isWithin = [&](unsigned dim, int64_t extent) {

@@ -127,12 +127,7 @@ LogicalResult StripsEmitter::run() {
   Value total = index.constant(1);
   for (auto [size, extent] : llvm::zip_equal(sizes, extents))
     total = index.mul(total, index.ceilDiv(size, index.constant(extent)));
-  Value threads = index.constant(config.getThreads());
-  Value number = index.add(index.mul(frame.getBlockId(), threads), frame.getThreadId());
-  std::optional<int64_t> known = getConstantIntValue(total);
-  Value inside = known && *known % config.getThreads() == 0 ? Value() : index.isLess(number, total);
-  points.emitIf(inside, [&] { emitThread(number); });
-  return frame.finish(index.ceilDiv(total, threads));
+  return frame.finishThreads(total, [&](Value number) { emitThread(number); });
 }
 
 namespace {

@@ -110,36 +110,47 @@ static LogicalResult emitScatter(const KernelInfo &kernel, ScatterAttr config) {
   return frame.finish(share.blocks);
 }
 
+/// `while (condition) body` over values; both build on the carried ones.
+static SmallVector<Value> emitWhile(PointEmitter &points, ValueRange inits,
+                                    llvm::function_ref<Value(ValueRange)> condition,
+                                    llvm::function_ref<SmallVector<Value>(ValueRange)> body) {
+  OpBuilder &builder = points.builder;
+  Location loc = points.loc;
+  SmallVector<Type> types(inits.getTypes());
+  SmallVector<Location> locs(types.size(), loc);
+  auto loop = scf::WhileOp::create(builder, loc, types, inits);
+  OpBuilder::InsertionGuard guard(builder);
+  Block *before = builder.createBlock(&loop.getBefore(), {}, types, locs);
+  {
+    PointEmitter::Scope scope(points);
+    scf::ConditionOp::create(builder, loc, condition(before->getArguments()),
+                             before->getArguments());
+  }
+  Block *after = builder.createBlock(&loop.getAfter(), {}, types, locs);
+  PointEmitter::Scope scope(points);
+  scf::YieldOp::create(builder, loc, body(after->getArguments()));
+  return SmallVector<Value>(loop.getResults());
+}
+
 /// The number of updates whose row is below `row`, which is where those of `row` begin.
 static Value emitSearch(PointEmitter &points, kernel::ScatterOp op, Value row) {
   OpBuilder &builder = points.builder;
   Location loc = points.loc;
   IndexBuilder &index = points.index;
   Value count = points.getSizes(op.getRows()).front();
-  SmallVector<Type> types(2, builder.getIndexType());
-  auto search = scf::WhileOp::create(builder, loc, types, ValueRange{index.constant(0), count});
-  OpBuilder::InsertionGuard guard(builder);
-  Block *before = builder.createBlock(&search.getBefore(), {}, types, {loc, loc});
-  {
-    PointEmitter::Scope scope(points);
-    Value isOpen = index.isLess(before->getArgument(0), before->getArgument(1));
-    scf::ConditionOp::create(builder, loc, isOpen, before->getArguments());
-  }
-  Block *after = builder.createBlock(&search.getAfter(), {}, types, {loc, loc});
-  {
-    PointEmitter::Scope scope(points);
-    Value low = after->getArgument(0), high = after->getArgument(1);
-    Value middle = index.div(index.add(low, high), 2);
-    Value stored = points.emit(op.getRows(), Point{{}, Coord::uniform(middle), 1, {}});
-    Value found = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), stored);
-    Value isBelow = index.isLess(found, row);
-    scf::YieldOp::create(
-        builder, loc,
-        ValueRange{arith::SelectOp::create(builder, loc, isBelow, index.add(middle, 1), low),
-                   arith::SelectOp::create(builder, loc, isBelow, high, middle)});
-  }
-  builder.setInsertionPointAfter(search);
-  return search.getResult(0);
+  SmallVector<Value> found = emitWhile(
+      points, {index.constant(0), count},
+      [&](ValueRange range) { return index.isLess(range[0], range[1]); },
+      [&](ValueRange range) -> SmallVector<Value> {
+        Value low = range[0], high = range[1];
+        Value middle = index.div(index.add(low, high), 2);
+        Value stored = points.emit(op.getRows(), Point{{}, Coord::uniform(middle), 1, {}});
+        Value own = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), stored);
+        Value isBelow = index.isLess(own, row);
+        return {arith::SelectOp::create(builder, loc, isBelow, index.add(middle, 1), low),
+                arith::SelectOp::create(builder, loc, isBelow, high, middle)};
+      });
+  return found.front();
 }
 
 namespace {
@@ -172,9 +183,6 @@ private:
   Value isThere(Value cursor) {
     return index.isLess(cursor, points.getSizes(rows.op.getRows()).front());
   }
-  /// `while (condition) body` over values; both build on the carried ones.
-  SmallVector<Value> emitWhile(ValueRange inits, llvm::function_ref<Value(ValueRange)> condition,
-                               llvm::function_ref<SmallVector<Value>(ValueRange)> body);
   SmallVector<Value> applyOne(ValueRange carried);
   std::pair<Value, Value> applyBatches(Value row, Value start, Value cursor);
   std::pair<Value, SmallVector<Value>> applyAll(Value row, Value start, ValueRange state);
@@ -196,27 +204,6 @@ SmallVector<Value> OrderedEmitter::getState(Value cursor) {
       return {load(rows.op.getRows(), cursor), load(rows.op.getOrder(), cursor)};
     }));
   return state;
-}
-
-SmallVector<Value>
-OrderedEmitter::emitWhile(ValueRange inits, llvm::function_ref<Value(ValueRange)> condition,
-                          llvm::function_ref<SmallVector<Value>(ValueRange)> body) {
-  OpBuilder &builder = points.builder;
-  Location loc = points.loc;
-  SmallVector<Type> types(inits.getTypes());
-  SmallVector<Location> locs(types.size(), loc);
-  auto loop = scf::WhileOp::create(builder, loc, types, inits);
-  OpBuilder::InsertionGuard guard(builder);
-  Block *before = builder.createBlock(&loop.getBefore(), {}, types, locs);
-  {
-    PointEmitter::Scope scope(points);
-    scf::ConditionOp::create(builder, loc, condition(before->getArguments()),
-                             before->getArguments());
-  }
-  Block *after = builder.createBlock(&loop.getAfter(), {}, types, locs);
-  PointEmitter::Scope scope(points);
-  scf::YieldOp::create(builder, loc, body(after->getArguments()));
-  return SmallVector<Value>(loop.getResults());
 }
 
 /// As many updates of `row` as there are whole batches of, from number `cursor` on: all of a batch
@@ -245,7 +232,7 @@ std::pair<Value, Value> OrderedEmitter::applyBatches(Value row, Value start, Val
   SmallVector<Value> carried{start, cursor};
   llvm::append_range(carried, find(cursor));
   SmallVector<Value> done = emitWhile(
-      carried, [](ValueRange now) { return now[2]; },
+      points, carried, [](ValueRange now) { return now[2]; },
       [&](ValueRange now) {
         auto updates = llvm::map_to_vector(now.drop_front(3), [&](Value place) {
           return rows.emitUpdate(place, windowCoords, lanes);
@@ -285,7 +272,7 @@ std::pair<Value, SmallVector<Value>> OrderedEmitter::applyAll(Value row, Value s
       return next;
     });
   });
-  carried = emitWhile(carried, isMine, [&](ValueRange now) { return applyOne(now); });
+  carried = emitWhile(points, carried, isMine, [&](ValueRange now) { return applyOne(now); });
   return {carried.front(), SmallVector<Value>(llvm::drop_begin(carried))};
 }
 

@@ -325,12 +325,7 @@ LogicalResult StripEmitter::run() {
     counts.push_back(index.ceilDiv(sizes[*strips.rows], index.constant(config.getRows())));
   for (unsigned loop : strips.outer)
     counts.push_back(sizes[loop]);
-  Value total = index.product(counts), threads = index.constant(config.getThreads());
-  Value number = index.add(index.mul(frame.getBlockId(), threads), frame.getThreadId());
-  std::optional<int64_t> known = getConstantIntValue(total);
-  Value inside = known && *known % config.getThreads() == 0 ? Value() : index.isLess(number, total);
-  points.emitIf(inside, [&] { emitThread(number); });
-  return frame.finish(index.ceilDiv(total, threads));
+  return frame.finishThreads(index.product(counts), [&](Value number) { emitThread(number); });
 }
 
 namespace {

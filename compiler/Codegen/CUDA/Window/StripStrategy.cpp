@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "compiler/Codegen/CUDA/Common/Accesses.h"
 #include "compiler/Codegen/CUDA/IR/WindowConfig.h"
 #include "compiler/Codegen/CUDA/Strategy.h"
 #include "compiler/Codegen/CUDA/Window/WindowModel.h"
@@ -101,12 +102,8 @@ int64_t StripChooser::getVector() const {
     int64_t bytes =
         getElementBytes(cast<MemRefType>(binding.getMemory().getType()).getElementType());
     widest = std::min(widest, std::max<int64_t>(1, kVectorBytes / bytes));
-    if (binding.getAlignment() < kVectorBytes)
-      widest = std::min<int64_t>(widest, std::max<int64_t>(1, binding.getAlignment() / bytes));
   }
-  while (channels % widest != 0)
-    widest /= 2;
-  return widest;
+  return fitVector(query.kernel, widest, channels);
 }
 
 Work StripChooser::getWork(const Shape &shape) const {
